@@ -7,8 +7,6 @@
 #define TESTS_LIB_CAPTURE_LIB_H
 
 #include <fcntl.h>
-#include <stdarg.h>
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -16,13 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <gpuprof/capture.h>
 
 #include "base/io.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "capture/capture.h"
+#include "lib/cmocka.h"
 #include "lib/event_eq.h"
 
 struct bytes {
@@ -78,6 +76,7 @@ static inline uint64_t lib_any(void)
 static inline int lib_setup(void **state)
 {
 	(void)state;
+	lib_seed();
 	snprintf(lib_dir, sizeof(lib_dir), "/tmp/gpuprof-test-XXXXXX");
 	if (!mkdtemp(lib_dir))
 		return -1;

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/cmocka.h"
+
 /* Skips the test when emulated. why: what it looks at that is this machine's. */
 static inline void needs_real_machine(const char *why)
 {

@@ -2,18 +2,16 @@
 /* See the header. */
 #include "lib/helper_run.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "base/time.h"
+#include "lib/cmocka.h"
 #include "source/helper/ring_reader.h"
 
 #define WAIT_NS 20000000000ull

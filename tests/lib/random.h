@@ -6,15 +6,11 @@
 #ifndef TESTS_LIB_RANDOM_H
 #define TESTS_LIB_RANDOM_H
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "base/time.h"
+#include "lib/cmocka.h"
 
 static __attribute__((unused)) uint64_t random_state = 1;
 

@@ -3,15 +3,11 @@
 #ifndef UNIT_BOOK_ROOM_H
 #define UNIT_BOOK_ROOM_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "ledger/thread_book.h"
 #include "lib/book_spec.h"
+#include "lib/cmocka.h"
 
 enum { L, S, K, O, BAD };	/* functions: launch, sync (two), copy (two), class other, bad class */
 

@@ -7,10 +7,10 @@
 #define UNIT_DECODE_ROOM_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/cmocka.h"
 #include "source/bpf/decode.h"
 #include "catalog/catalog.h"
 #include "unit/decode_abi.h"

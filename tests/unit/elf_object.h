@@ -5,19 +5,16 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "elf/elf.h"
+#include "lib/cmocka.h"
 #include "lib/emulated.h"
 #include "lib/scratch.h"
 

@@ -3,15 +3,11 @@
 #ifndef UNIT_GRAPHS_ROOM_H
 #define UNIT_GRAPHS_ROOM_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "join/graphs.h"
+#include "lib/cmocka.h"
 #include "lib/random.h"
 #include "lib/work_named.h"
 

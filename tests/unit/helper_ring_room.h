@@ -4,16 +4,12 @@
 #define UNIT_HELPER_RING_ROOM_H
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "base/time.h"
+#include "lib/cmocka.h"
 #include "source/helper/ring_reader.h"
 #include "helper/ring.h"
 

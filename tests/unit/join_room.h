@@ -3,16 +3,12 @@
 #ifndef UNIT_JOIN_ROOM_H
 #define UNIT_JOIN_ROOM_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/num.h"
 #include "join/join.h"
+#include "lib/cmocka.h"
 #include "lib/random.h"
 #include "lib/work_named.h"
 

@@ -3,13 +3,8 @@
 #ifndef UNIT_MODEL_ROOM_H
 #define UNIT_MODEL_ROOM_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "ledger/model.h"
+#include "lib/cmocka.h"
 
 enum { L, S, C };
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../sim/nvml_api.h"
+#include "lib/cmocka.h"
 
 #define LIBRARY "$ORIGIN/../sim/nvml/libnvidia-ml.so.1"
 #define NVML(function) ((__typeof__(&function))find(#function))

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "capture/capture.h"
+#include "lib/cmocka.h"
 #include "model_room.h"
 #include "lib/work_named.h"
 

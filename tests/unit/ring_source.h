@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "lib/cmocka.h"
 #include "source/bpf/ring.h"
 
 #define BUSY (1u << 31)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "catalog/catalog.h"
+#include "lib/cmocka.h"
 
 static unsigned int row_of(const char *name)
 {

@@ -6,12 +6,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "lib/cmocka.h"
 #include "lib/emulated.h"
 #include "lib/scratch.h"
 

@@ -3,6 +3,7 @@
 #ifndef TESTS_TARGET_EVENTS_H
 #define TESTS_TARGET_EVENTS_H
 
+#include "lib/cmocka.h"
 #include "target_child.h"
 
 #include <sys/epoll.h>

@@ -4,15 +4,11 @@
  * thread's birth before and its end behind; whatever order records come in.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "lib/test.h"
 #include "source/helper/api_calls.h"
 #include "catalog/catalog.h"
 
@@ -82,11 +78,10 @@ static void is_call(const struct event *ev, const char *name, uint32_t tid, uint
 	assert_int_equal(ev->start_ns, start);
 }
 
-static void a_threads_calls_come_in_order_after_its_birth(void **state)
+TEST(a_threads_calls_come_in_order_after_its_birth)
 {
 	struct room r;
 
-	(void)state;
 	open_room(&r);
 	take(&r, RUNTIME, LAUNCH, 7, 300, 400);
 	take(&r, RUNTIME, MALLOC, 7, 100, 200);
@@ -101,11 +96,10 @@ static void a_threads_calls_come_in_order_after_its_birth(void **state)
 	close_room(&r);
 }
 
-static void a_nested_call_is_not_counted(void **state)
+TEST(a_nested_call_is_not_counted)
 {
 	struct room r;
 
-	(void)state;
 	open_room(&r);
 	take(&r, DRIVER, CU_MEM_ALLOC, 7, 120, 180);	/* its record comes first */
 	take(&r, RUNTIME, MALLOC, 7, 100, 200);
@@ -119,11 +113,10 @@ static void a_nested_call_is_not_counted(void **state)
 	close_room(&r);
 }
 
-static void an_api_record_of_an_unprobed_tier_is_no_call(void **state)
+TEST(an_api_record_of_an_unprobed_tier_is_no_call)
 {
 	struct room r;
 
-	(void)state;
 	open_room(&r);
 	take(&r, RUNTIME, GET_LAST_ERROR, 7, 100, 300);
 	take(&r, RUNTIME, LAUNCH, 7, 120, 200);
@@ -137,11 +130,10 @@ static void an_api_record_of_an_unprobed_tier_is_no_call(void **state)
 	close_room(&r);
 }
 
-static void a_call_waits_for_one_that_it_may_be_inside_of(void **state)
+TEST(a_call_waits_for_one_that_it_may_be_inside_of)
 {
 	struct room r;
 
-	(void)state;
 	open_room(&r);
 	take(&r, DRIVER, CU_MEM_ALLOC, 7, 10 * S, 10 * S + 100);
 	assert_int_equal(api_calls_push(r.calls, 10 * S + 200, &r.sink), 0);
@@ -168,11 +160,10 @@ static int keep_last(void *ctx, const struct event *ev)
 	return 0;
 }
 
-static void so_many_that_they_cannot_be_held_go_out_early(void **state)
+TEST(so_many_that_they_cannot_be_held_go_out_early)
 {
 	struct room r;
 
-	(void)state;
 	open_room(&r);
 	r.sink.push = keep_last;
 	for (size_t i = 0; i <= API_CALLS_HELD_MAX; i++)
@@ -184,11 +175,10 @@ static void so_many_that_they_cannot_be_held_go_out_early(void **state)
 	close_room(&r);
 }
 
-static void of_a_clock_that_stands_still_no_more_is_held_than_there_is_room(void **state)
+TEST(of_a_clock_that_stands_still_no_more_is_held_than_there_is_room)
 {
 	struct room r;
 
-	(void)state;
 	open_room(&r);
 	r.sink.push = keep_last;
 	for (size_t i = 0; i < API_CALLS_HELD_MAX + 1000; i++)
@@ -202,13 +192,12 @@ static void of_a_clock_that_stands_still_no_more_is_held_than_there_is_room(void
 	close_room(&r);
 }
 
-static void processes_share_the_room_and_give_it_back(void **state)
+TEST(processes_share_the_room_and_give_it_back)
 {
 	struct api_calls *all[5];
 	struct room r;
 	uint64_t lost = 0;
 
-	(void)state;
 	open_room(&r);
 	r.sink.push = keep_last;
 	for (size_t p = 0; p < 5; p++) {
@@ -231,11 +220,10 @@ static void processes_share_the_room_and_give_it_back(void **state)
 }
 
 /* A server that makes a thread for each request. */
-static void threads_that_ended_are_forgotten(void **state)
+TEST(threads_that_ended_are_forgotten)
 {
 	struct room r;
 
-	(void)state;
 	open_room(&r);
 	r.sink.push = keep_last;
 	for (uint32_t tid = 1; tid <= 3; tid++)
@@ -249,11 +237,10 @@ static void threads_that_ended_are_forgotten(void **state)
 	close_room(&r);
 }
 
-static void a_process_that_ends_ends_its_threads(void **state)
+TEST(a_process_that_ends_ends_its_threads)
 {
 	struct room r;
 
-	(void)state;
 	open_room(&r);
 	take(&r, RUNTIME, LAUNCH, 7, 100, 900);
 	take(&r, RUNTIME, LAUNCH, PID, 100, 200);
@@ -273,11 +260,10 @@ static unsigned int row_of(const struct room *r, uint8_t domain, uint16_t cbid)
 	return api_rows_find(r->rows, &(struct event){ .api = { .domain = domain, .cbid = cbid } });
 }
 
-static void only_functions_without_a_probe_come_from_cupti(void **state)
+TEST(only_functions_without_a_probe_come_from_cupti)
 {
 	struct room r;
 
-	(void)state;
 	open_room(&r);
 	api_rows_probed(r.rows);
 	take(&r, RUNTIME, MALLOC, 7, 50, 60);	/* nothing is known to be left out */
@@ -297,22 +283,4 @@ static void only_functions_without_a_probe_come_from_cupti(void **state)
 				    i ? "cuMemAlloc_v2" : "cudaMalloc");
 	}
 	close_room(&r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_threads_calls_come_in_order_after_its_birth),
-		cmocka_unit_test(a_nested_call_is_not_counted),
-		cmocka_unit_test(an_api_record_of_an_unprobed_tier_is_no_call),
-		cmocka_unit_test(a_call_waits_for_one_that_it_may_be_inside_of),
-		cmocka_unit_test(so_many_that_they_cannot_be_held_go_out_early),
-		cmocka_unit_test(of_a_clock_that_stands_still_no_more_is_held_than_there_is_room),
-		cmocka_unit_test(processes_share_the_room_and_give_it_back),
-		cmocka_unit_test(threads_that_ended_are_forgotten),
-		cmocka_unit_test(a_process_that_ends_ends_its_threads),
-		cmocka_unit_test(only_functions_without_a_probe_come_from_cupti),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

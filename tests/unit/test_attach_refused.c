@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
+#include "lib/test.h"
 #include "probe/attach.h"
 #include "catalog/catalog.h"
 #include "probe/loader_read.h"
@@ -128,26 +129,23 @@ static void check(int err, size_t max)
 	object_remove(&o);
 }
 
-static void refused_are_found(void **state)
+TEST(refused_are_found)
 {
-	(void)state;
 	check(REFUSED, 0);
 }
 
-static void an_undecodable_instruction_is_found(void **state)
+TEST(an_undecodable_instruction_is_found)
 {
-	(void)state;
 	check(ENOEXEC, 0);
 }
 
-static void refused_are_found_one_by_one(void **state)
+TEST(refused_are_found_one_by_one)
 {
-	(void)state;
 	check(REFUSED, 32);
 }
 
 /* As long as descriptors are missing nothing is attached, which is said once; then all is, once. */
-static void a_failed_attach_is_retried(void **state)
+TEST(a_failed_attach_is_retried)
 {
 	struct object o = object_build(library, "-shared -fPIC -O1");
 	struct loader l = { .fails = 2 };
@@ -155,7 +153,6 @@ static void a_failed_attach_is_retried(void **state)
 	struct target_file file = file_of(&o);
 	struct attach_result result;
 
-	(void)state;
 	assert_int_equal(attach_file(a, &file, 0, &result), -EMFILE);
 	assert_int_equal(attach_file(a, &file, 0, &result), -EMFILE);
 	assert_true(attach_fate(a, row_of("cudaLaunchKernel")) & PLAN_FAILED);
@@ -172,7 +169,7 @@ static void a_failed_attach_is_retried(void **state)
 }
 
 /* Else their calls would count twice. */
-static void a_partly_attached_file_gets_no_second_links(void **state)
+TEST(a_partly_attached_file_gets_no_second_links)
 {
 	struct object o = object_build(library, "-shared -fPIC -O1");
 	struct loader l = { .refused = { row_of("cudaFree") }, .err = REFUSED, .succeeds = 3,
@@ -181,7 +178,6 @@ static void a_partly_attached_file_gets_no_second_links(void **state)
 	struct target_file file = file_of(&o);
 	struct attach_result result;
 
-	(void)state;
 	attach_file(a, &file, 0, &result);
 	attach_file(a, &file, 0, &result);
 	for (unsigned int row = 1; row < catalog_n_rows(); row++)
@@ -189,17 +185,4 @@ static void a_partly_attached_file_gets_no_second_links(void **state)
 	attach_free(a);
 	close(file.fd);
 	object_remove(&o);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refused_are_found),
-		cmocka_unit_test(an_undecodable_instruction_is_found),
-		cmocka_unit_test(refused_are_found_one_by_one),
-		cmocka_unit_test(a_failed_attach_is_retried),
-		cmocka_unit_test(a_partly_attached_file_gets_no_second_links),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

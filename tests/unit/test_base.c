@@ -3,10 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,24 +12,22 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/io.h"
 #include "base/log.h"
 #include "base/pairs.h"
 #include "base/str.h"
 #include "base/time.h"
 #include "lib/random.h"
+#include "lib/test.h"
 
 /* ---- strings -------------------------------------------------------------------------------- */
 
-static void strbuf_is_always_a_string(void **state)
+TEST_TITLED("strbuf: is a string at all times", strbuf_is_always_a_string)
 {
 	struct strbuf sb = STRBUF_INIT;
 	char big[1000];
 	char *s;
 
-	(void)state;
 	assert_string_equal(sb.s, "");
 	strbuf_reset(&sb);
 	strbuf_free(&sb);
@@ -62,11 +56,10 @@ static void strbuf_is_always_a_string(void **state)
 	strbuf_free(&sb);
 }
 
-static void strbuf_remembers_failure(void **state)
+TEST_TITLED("strbuf: a failure is remembered, what follows is dropped", strbuf_remembers_failure)
 {
 	struct strbuf sb = STRBUF_INIT;
 
-	(void)state;
 	strbuf_addstr(&sb, "kept");
 	strbuf_add(&sb, "", SIZE_MAX - 2);
 	assert_true(sb.failed);
@@ -79,9 +72,8 @@ static void strbuf_remembers_failure(void **state)
 	assert_false(sb.failed);
 }
 
-static void strbuf_formats_at_any_length(void **state)
+TEST_TITLED("strbuf: formats text of any length", strbuf_formats_at_any_length)
 {
-	(void)state;
 	/* Around the border of the buffer that short ones are formatted in. */
 	for (int n = 250; n < 262; n++) {
 		struct strbuf sb = STRBUF_INIT;
@@ -94,13 +86,12 @@ static void strbuf_formats_at_any_length(void **state)
 	}
 }
 
-static void pool_keeps_one_address(void **state)
+TEST_TITLED("strpool: equal strings have one address for good", pool_keeps_one_address)
 {
 	struct strpool *p = strpool_new();
 	const char *at[1000];
 	char name[32];
 
-	(void)state;
 	assert_non_null(p);
 	for (int i = 0; i < 1000; i++) {
 		snprintf(name, sizeof(name), "name %d", i);
@@ -117,11 +108,10 @@ static void pool_keeps_one_address(void **state)
 	strpool_free(NULL);
 }
 
-static void distances(void **state)
+TEST_TITLED("distance: edits between two words, of at most 63 characters", distances)
 {
 	char a[100], b[100];
 
-	(void)state;
 	assert_int_equal(str_distance("", ""), 0);
 	assert_int_equal(str_distance("", "abc"), 3);
 	assert_int_equal(str_distance("abc", ""), 3);
@@ -136,10 +126,9 @@ static void distances(void **state)
 	assert_int_equal(str_distance(a, ""), 63);
 }
 
-static void distance_is_a_metric(void **state)
+TEST_TITLED("distance: is a metric", distance_is_a_metric)
 {
 
-	(void)state;
 	for (int round = 0; round < random_rounds(5000); round++) {
 		char w[3][8] = { { 0 } };
 		unsigned int ab, bc, ac;
@@ -158,7 +147,7 @@ static void distance_is_a_metric(void **state)
 
 /* ---- durations ------------------------------------------------------------------------------------ */
 
-static void durations(void **state)
+TEST_TITLED("time: durations as people type them, others are refused", durations)
 {
 	static const struct { const char *text; uint64_t ns; } good[] = {
 		{ "0", 0 }, { "10", 10 * NS_PER_SEC }, { "10s", 10 * NS_PER_SEC },
@@ -172,7 +161,6 @@ static void durations(void **state)
 	};
 	uint64_t ns;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		if (time_parse(good[i].text, &ns))
 			fail_msg("'%s' was refused", good[i].text);
@@ -183,12 +171,11 @@ static void durations(void **state)
 			fail_msg("'%s' was accepted as %llu ns", bad[i], (unsigned long long)ns);
 }
 
-static void clocks_go_on(void **state)
+TEST_TITLED("time: clocks go on", clocks_go_on)
 {
 	uint64_t before = time_now_ns();
 	struct timespec ts;
 
-	(void)state;
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	assert_true(before <= (uint64_t)ts.tv_sec * NS_PER_SEC + (uint64_t)ts.tv_nsec);
 	assert_true(time_now_ns() >= before);
@@ -205,13 +192,12 @@ static char *read_back(int fd, size_t max, size_t *len)
 	return io_read_file(path, max, len);
 }
 
-static void files_up_to_a_limit(void **state)
+TEST_TITLED("io: files up to a limit come back whole", files_up_to_a_limit)
 {
 	static const size_t sizes[] = { 0, 1, 4095, 4096, 4097, 8192, 100000 };
 	char *data = malloc(100000), *back;
 	size_t len = 77;
 
-	(void)state;
 	assert_non_null(data);
 	memset(data, 'd', 100000);
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -233,11 +219,10 @@ static void files_up_to_a_limit(void **state)
 	free(data);
 }
 
-static void files_that_cannot_be_read(void **state)
+TEST_TITLED("io: what cannot be read is an error", files_that_cannot_be_read)
 {
 	char *endless;
 
-	(void)state;
 	assert_null(io_read_file("/nonexistent/file", 10, NULL));
 	assert_int_equal(errno, ENOENT);
 	assert_null(io_read_file("/proc", 10, NULL));
@@ -249,12 +234,12 @@ static void files_that_cannot_be_read(void **state)
 	assert_int_equal(io_write_all(-1, "", 0), 0);
 }
 
-static void a_notified_counter_is_readable_until_cleared(void **state)
+TEST_TITLED("io: a counter is readable from notify to clear, which never wait",
+	    a_notified_counter_is_readable_until_cleared)
 {
 	int fd = eventfd(0, EFD_NONBLOCK);
 	struct pollfd wait = { .fd = fd, .events = POLLIN };
 
-	(void)state;
 	assert_int_equal(poll(&wait, 1, 0), 0);
 	io_notify(fd);
 	io_notify(fd);
@@ -269,13 +254,12 @@ static void a_notified_counter_is_readable_until_cleared(void **state)
 	assert_int_equal(errno, ENOSPC);
 }
 
-static void messages_are_one_line(void **state)
+TEST_TITLED("log: one message is one line, whatever is in it", messages_are_one_line)
 {
 	int file = memfd_create("stderr", 0), saved = dup(STDERR_FILENO);
 	char big[4000], said[8192];
 	ssize_t n;
 
-	(void)state;
 	memset(big, 'x', sizeof(big) - 1);
 	big[sizeof(big) - 1] = '\0';
 	dup2(file, STDERR_FILENO);
@@ -295,12 +279,12 @@ static void messages_are_one_line(void **state)
 	close(saved);
 }
 
-static void pairs_keep_one_value_a_name_and_no_more_than_allowed(void **state)
+TEST_TITLED("pairs: one value a name, and no more names than allowed",
+	    pairs_keep_one_value_a_name_and_no_more_than_allowed)
 {
 	struct pairs p = { 0 };
 	char text[PAIRS_TEXT_MAX + 10];
 
-	(void)state;
 	memset(text, 'a', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	assert_null(pairs_get(&p, "rank"));
@@ -317,11 +301,11 @@ static void pairs_keep_one_value_a_name_and_no_more_than_allowed(void **state)
 	pairs_free(&p);
 }
 
-static void text_of_others_is_copied_as_one_line(void **state)
+TEST_TITLED("str: text of others is copied as one line, cut to fit",
+	    text_of_others_is_copied_as_one_line)
 {
 	char out[8];
 
-	(void)state;
 	str_copy_line(out, sizeof(out), "a\nb\x1b[1m\x7f", SIZE_MAX);
 	assert_string_equal(out, "a?b?[1m");
 	str_copy_line(out, sizeof(out), "\u00e4\t", SIZE_MAX);
@@ -334,29 +318,4 @@ static void text_of_others_is_copied_as_one_line(void **state)
 	assert_string_equal(out, "");
 }
 
-int main(void)
-{
-#define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
-	const struct CMUnitTest tests[] = {
-		SAYS("strbuf: is a string at all times", strbuf_is_always_a_string),
-		SAYS("strbuf: a failure is remembered, what follows is dropped",
-		     strbuf_remembers_failure),
-		SAYS("strbuf: formats text of any length", strbuf_formats_at_any_length),
-		SAYS("strpool: equal strings have one address for good", pool_keeps_one_address),
-		SAYS("str: text of others is copied as one line, cut to fit",
-		     text_of_others_is_copied_as_one_line),
-		SAYS("distance: edits between two words, of at most 63 characters", distances),
-		SAYS("distance: is a metric", distance_is_a_metric),
-		SAYS("pairs: one value a name, and no more names than allowed",
-		     pairs_keep_one_value_a_name_and_no_more_than_allowed),
-		SAYS("time: durations as people type them, others are refused", durations),
-		SAYS("time: clocks go on", clocks_go_on),
-		SAYS("io: files up to a limit come back whole", files_up_to_a_limit),
-		SAYS("io: what cannot be read is an error", files_that_cannot_be_read),
-		SAYS("io: a counter is readable from notify to clear, which never wait",
-		     a_notified_counter_is_readable_until_cleared),
-		SAYS("log: one message is one line, whatever is in it", messages_are_one_line),
-	};
-
-	return cmocka_run_group_tests(tests, random_seed, NULL);
-}
+TEST_GROUP(random_seed, NULL);

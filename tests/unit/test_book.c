@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The thread book: the worked examples of its header, its counters, its intervals. */
 #include "book_room.h"
+#include "lib/test.h"
 
 /* The examples of book.h; times there begin at 0. */
 struct example {
@@ -25,7 +26,7 @@ static void example_check(const struct example *e)
 	assert_int_equal(sum.ns[CLASS_OTHER], e->other);
 }
 
-static void test_examples(void **state)
+TEST(test_examples)
 {
 	const struct example examples[] = {
 		{ "two launches", { call(1, L, T(10), T(15)), call(2, L, T(20), T(25)) },
@@ -54,12 +55,11 @@ static void test_examples(void **state)
 		  .launch = 10, .unarmed = 5, .other = 45 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
 		example_check(&examples[i]);
 }
 
-static void test_counts(void **state)
+TEST(test_counts)
 {
 	const struct event ev[] = {
 		call(1, L, T(10), T(20)), call(1, L, T(30), T(40)),	/* out of order */
@@ -71,7 +71,6 @@ static void test_counts(void **state)
 	struct book_counts c;
 	struct book_sum sum;
 
-	(void)state;
 	c = book_of(ev, sizeof(ev) / sizeof(ev[0]), &sum);
 	assert_int_equal(c.invalid, 2);
 	assert_int_equal(c.skew, 1);
@@ -82,12 +81,11 @@ static void test_counts(void **state)
 	assert_int_equal(sum.ns[BUCKET_LOST], 30 + 10 + 5);
 }
 
-static void test_numbers_wrap(void **state)
+TEST(test_numbers_wrap)
 {
 	struct run r = { 0 };
 	struct event ev = call(UINT32_MAX, L, T(10), T(20));
 
-	(void)state;
 	book_init(&r.book, BASE, NULL);
 	r.book.seq = UINT32_MAX - 1;
 	apply(&r, &ev);
@@ -99,13 +97,12 @@ static void test_numbers_wrap(void **state)
 	assert_int_equal(r.book.ns[CLASS_LAUNCH], 20 + 10);
 }
 
-static void test_stop_divides(void **state)
+TEST(test_stop_divides)
 {
 	const struct event ev[] = { call(1, L, T(10), T(20)), at(EVENT_STOP, 0, 0, T(50)),
 				    call(2, S, T(40), T(70)), call(3, L, T(80), T(90)) };
 	struct book_sum sum;
 
-	(void)state;
 	book_of(ev, 4, &sum);
 	assert_int_equal(sum.close_ns, T(50));
 	assert_int_equal(sum.ns[CLASS_SYNC], 10);
@@ -114,13 +111,12 @@ static void test_stop_divides(void **state)
 
 /* ---- intervals ---------------------------------------------------------------------------- */
 
-static void test_cut_divides_an_open_call(void **state)
+TEST(test_cut_divides_an_open_call)
 {
 	struct run r = { 0 };
 	struct event ev = begun(EVENT_ENTER, 1, S, T(30));
 	struct book_sum first, second;
 
-	(void)state;
 	book_init(&r.book, BASE, NULL);
 	apply(&r, &ev);
 	book_cut(&r.book, T(50), &first);
@@ -135,13 +131,12 @@ static void test_cut_divides_an_open_call(void **state)
 	assert_int_equal(r.book.counts.late_ns, 0);
 }
 
-static void test_cut_in_an_unknown_call_is_late(void **state)
+TEST(test_cut_in_an_unknown_call_is_late)
 {
 	struct run r = { 0 };
 	struct event ev = call(1, L, T(0), T(10));
 	struct book_sum first, second;
 
-	(void)state;
 	book_init(&r.book, BASE, NULL);
 	apply(&r, &ev);
 	book_cut(&r.book, T(50), &first);
@@ -153,18 +148,4 @@ static void test_cut_in_an_unknown_call_is_late(void **state)
 	assert_int_equal(second.close_ns - second.open_ns, 50);
 	assert_int_equal(r.book.counts.late_ns, 10);
 	assert_int_equal(r.book.counts.skew, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_examples),
-		cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_numbers_wrap),
-		cmocka_unit_test(test_stop_divides),
-		cmocka_unit_test(test_cut_divides_an_open_call),
-		cmocka_unit_test(test_cut_in_an_unknown_call_is_late),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

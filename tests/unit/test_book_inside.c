@@ -3,15 +3,11 @@
  * The thread book with a call that began before the session: the worked examples of its header,
  * the intervals, and what comes too late. (That it obeys the law is in test_book.c.)
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "ledger/thread_book.h"
 #include "lib/book_spec.h"
+#include "lib/test.h"
 
 enum { L, S };
 
@@ -91,7 +87,7 @@ static void check(const struct example *e)
 	assert_int_equal(b.counts.abandoned, 0);
 }
 
-static void test_examples(void **state)
+TEST(test_examples)
 {
 	const struct example examples[] = {
 		{ "what is not watched may be over", { inside(T(20), false) },
@@ -119,17 +115,15 @@ static void test_examples(void **state)
 		  .sync = 40, .other = 60 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
 		check(&examples[i]);
 }
 
-static void test_late_news_change_nothing(void **state)
+TEST(test_late_news_change_nothing)
 {
 	struct book_sum sum;
 	struct book b;
 
-	(void)state;
 	book_init(&b, BASE, NULL);
 	push(&b, launch(1, T(10), T(20)));
 	push(&b, inside(T(50), true));		/* it has made a call since */
@@ -141,12 +135,11 @@ static void test_late_news_change_nothing(void **state)
 	assert_int_equal(b.counts.late_ns, 0);
 }
 
-static void test_intervals(void **state)
+TEST(test_intervals)
 {
 	struct book_sum first, second;
 	struct book b;
 
-	(void)state;
 	book_init(&b, BASE, NULL);
 	push(&b, inside(T(10), false));
 	book_cut(&b, T(40), &first);		/* 30 of it unknown then */
@@ -160,11 +153,10 @@ static void test_intervals(void **state)
 	assert_int_equal(b.counts.late_ns, 30);
 }
 
-static void test_open_call_is_distinct(void **state)
+TEST(test_open_call_is_distinct)
 {
 	struct book b;
 
-	(void)state;
 	book_init(&b, BASE, NULL);
 	push(&b, inside(T(10), true));
 	assert_true(b.has_open && b.before);
@@ -173,16 +165,4 @@ static void test_open_call_is_distinct(void **state)
 	assert_true(b.has_open && b.before);
 	push(&b, left(1, T(95)));
 	assert_false(b.has_open || b.before);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_examples),
-		cmocka_unit_test(test_late_news_change_nothing),
-		cmocka_unit_test(test_intervals),
-		cmocka_unit_test(test_open_call_is_distinct),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include "book_room.h"
 #include "lib/random.h"
+#include "lib/test.h"
 
 /* ---- the law ------------------------------------------------------------------------------- */
 
@@ -89,11 +90,10 @@ static size_t draw_hostile(struct event *ev, size_t max, bool cuts)
 	return n;
 }
 
-static void test_law_hostile(void **state)
+TEST(test_law_hostile)
 {
 	static struct event ev[SPEC_EVENTS_MAX];
 
-	(void)state;
 	for (int round = 0; round < random_rounds(60000); round++) {
 		uint64_t was = random_state;
 		size_t n = draw_hostile(ev, round % 20 ? 12 : 60, false);
@@ -131,11 +131,10 @@ static size_t draw_true(struct event *ev, size_t max, uint64_t *booked)
 	return n;
 }
 
-static void test_law_true_streams(void **state)
+TEST(test_law_true_streams)
 {
 	static struct event ev[SPEC_EVENTS_MAX];
 
-	(void)state;
 	for (int round = 0; round < random_rounds(2000); round++) {
 		uint64_t calls, in_calls = 0;
 		size_t n = draw_true(ev, 40, &calls);
@@ -206,11 +205,10 @@ static void check_cuts(struct event *ev, size_t n)
 	intervals_free(&r.unarmed);
 }
 
-static void test_law_intervals(void **state)
+TEST(test_law_intervals)
 {
 	static struct event ev[SPEC_EVENTS_MAX];
 
-	(void)state;
 	for (int round = 0; round < random_rounds(60000); round++) {
 		uint64_t was = random_state;
 		size_t n = draw_hostile(ev, round % 20 ? 14 : 60, true);
@@ -221,13 +219,4 @@ static void test_law_intervals(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_law_true_streams),
-		cmocka_unit_test(test_law_hostile),
-		cmocka_unit_test(test_law_intervals),
-	};
-
-	return cmocka_run_group_tests(tests, random_seed, NULL);
-}
+TEST_GROUP(random_seed, NULL);

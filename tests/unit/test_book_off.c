@@ -2,6 +2,7 @@
 /* The thread book of a thread that was off the CPU: the worked examples, and its intervals. (That it
  * obeys the law is in test_book_laws.c.) */
 #include "book_room.h"
+#include "lib/test.h"
 
 #define RUNQUEUE (BUCKET_OFF_0 + OFF_RUNQUEUE)
 #define LOCK (BUCKET_OFF_0 + OFF_LOCK)
@@ -43,7 +44,7 @@ static void add_parts(const struct part *parts, struct book_sum *sum)
 		sum->ns[parts[i].bucket] += parts[i].ns;
 }
 
-static void the_examples_hold(void **state)
+TEST(the_examples_hold)
 {
 	const struct {
 		const char *what;
@@ -79,7 +80,6 @@ static void the_examples_hold(void **state)
 		  { { CLASS_LAUNCH, 5 }, { CLASS_OTHER, 95 } }, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
 		struct book_sum sum, want = { 0 };
 		size_t n = 0;
@@ -114,14 +114,13 @@ static void end_with(struct run *r, const struct event *last, struct book_sum *s
 }
 
 /* A thread that sleeps through two cuts, of which the session reads that it does. */
-static void a_cut_divides_a_sleep(void **state)
+TEST(a_cut_divides_a_sleep)
 {
 	const struct event first = call(1, L, T(0), T(5)), last = off(2, OFF_SLEEP, T(20), T(70));
 	const struct event reading = still(off(1, OFF_SLEEP, T(20), T(40)));
 	struct book_sum sum;
 	struct run r;
 
-	(void)state;
 	begin_and_cut(&r, &first, &reading, T(40), &sum);
 	assert_int_equal(sum.ns[SLEEP], 20);
 	book_cut(&r.book, T(60), &sum);
@@ -134,14 +133,13 @@ static void a_cut_divides_a_sleep(void **state)
 }
 
 /* Its record says less than what was read of it: what a cut booked after that was wrong. */
-static void an_end_before_the_read_position_is_late(void **state)
+TEST(an_end_before_the_read_position_is_late)
 {
 	const struct event first = call(1, L, T(0), T(5)), last = off(2, OFF_SLEEP, T(20), T(30));
 	const struct event reading = still(off(1, OFF_SLEEP, T(20), T(40)));
 	struct book_sum sum;
 	struct run r;
 
-	(void)state;
 	begin_and_cut(&r, &first, &reading, T(60), &sum);
 	assert_int_equal(sum.ns[SLEEP], 40);
 	end_with(&r, &last, &sum);
@@ -150,7 +148,7 @@ static void an_end_before_the_read_position_is_late(void **state)
 }
 
 /* Of a call of [30, 90), or as much of it as an interval has. */
-static void a_call_has_the_time_of_its_late_wait(void **state)
+TEST(a_call_has_the_time_of_its_late_wait)
 {
 	static const struct { uint64_t blocked, late, after, cut, want; } examples[] = {
 		{ 50, 20, 5, 0, 20 }, { 50, 20, 5, 70, 15 }, { 50, 20, 5, 88, 0 },
@@ -158,7 +156,6 @@ static void a_call_has_the_time_of_its_late_wait(void **state)
 		{ 50, UINT32_MAX, UINT32_MAX, 0, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
 		struct event enter = begun(EVENT_ENTER, 1, S, T(30));
 		struct event leave = blocked(call(2, S, T(30), T(90)), examples[i].blocked);
@@ -177,7 +174,7 @@ static void a_call_has_the_time_of_its_late_wait(void **state)
 	}
 }
 
-static void a_cut_divides_a_calls_blocked_time(void **state)
+TEST(a_cut_divides_a_calls_blocked_time)
 {
 	const struct event enter = begun(EVENT_ENTER, 1, S, T(10));
 	const struct event reading = still(blocked(off(1, OFF_CALL, T(10), T(50)), 30));
@@ -185,23 +182,9 @@ static void a_cut_divides_a_calls_blocked_time(void **state)
 	struct book_sum sum;
 	struct run r;
 
-	(void)state;
 	begin_and_cut(&r, &enter, &reading, T(50), &sum);
 	assert_int_equal(sum.blocked_ns[CLASS_SYNC], 30);
 	end_with(&r, &leave, &sum);
 	assert_int_equal(sum.ns[CLASS_SYNC], 30);
 	assert_int_equal(sum.blocked_ns[CLASS_SYNC], 25);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_examples_hold),
-		cmocka_unit_test(a_cut_divides_a_sleep),
-		cmocka_unit_test(an_end_before_the_read_position_is_late),
-		cmocka_unit_test(a_call_has_the_time_of_its_late_wait),
-		cmocka_unit_test(a_cut_divides_a_calls_blocked_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

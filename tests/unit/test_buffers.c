@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The helper's buffers: what CUPTI got and did not give back is known, once something is in it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "helper/buffers.h"
+#include "lib/test.h"
 
-static void records_in_buffers_that_do_not_come_back_are_known(void **state)
+TEST(records_in_buffers_that_do_not_come_back_are_known)
 {
 	struct buffers b;
 	uint8_t *empty, *old, *new;
 
-	(void)state;
 	assert_int_equal(buffers_open(&b), 0);
 	empty = buffers_take(&b, 10);
 	old = buffers_take(&b, 20);
@@ -35,12 +30,11 @@ static void records_in_buffers_that_do_not_come_back_are_known(void **state)
 	assert_int_equal(buffers_kept(&b, 100).bytes, 0);
 }
 
-static void without_a_free_buffer_discarded_records_are_never_kept(void **state)
+TEST(without_a_free_buffer_discarded_records_are_never_kept)
 {
 	struct buffers b;
 	uint8_t *waste = NULL;
 
-	(void)state;
 	assert_int_equal(buffers_open(&b), 0);
 	for (int i = 0; i <= BUFFERS_MAX; i++)
 		waste = buffers_take(&b, 10);
@@ -48,14 +42,4 @@ static void without_a_free_buffer_discarded_records_are_never_kept(void **state)
 	assert_int_equal(b.refused, 1);
 	memset(waste, 1, 1000);
 	assert_int_equal(buffers_kept(&b, 100).bytes, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(records_in_buffers_that_do_not_come_back_are_known),
-		cmocka_unit_test(without_a_free_buffer_discarded_records_are_never_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

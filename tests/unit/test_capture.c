@@ -8,6 +8,7 @@
 
 #include "capture/capture_codec.h"
 #include "base/varint.h"
+#include "lib/test.h"
 
 static void assert_reads(const struct events *want)
 {
@@ -31,12 +32,11 @@ static void assert_reads(const struct events *want)
 	capture_free(r);
 }
 
-static void varints_of_all_sizes_come_back(void **state)
+TEST(varints_of_all_sizes_come_back)
 {
 	uint8_t buf[2 * VARINT_SLACK + 8];
 	uint64_t v;
 
-	(void)state;
 	for (unsigned int bit = 0; bit < 64; bit++) {
 		for (int off = -1; off <= 1; off++) {
 			uint64_t want = (1ull << bit) + (uint64_t)off;
@@ -52,9 +52,8 @@ static void varints_of_all_sizes_come_back(void **state)
 	}
 }
 
-static void all_events_of_all_kinds_come_back_in_order(void **state)
+TEST(all_events_of_all_kinds_come_back_in_order)
 {
-	(void)state;
 	for (int round = 0; round < 40; round++) {
 		struct events e = { .at = { .n = 0 } };
 
@@ -65,12 +64,11 @@ static void all_events_of_all_kinds_come_back_in_order(void **state)
 	}
 }
 
-static void a_long_capture_has_many_blocks_and_comes_back(void **state)
+TEST(a_long_capture_has_many_blocks_and_comes_back)
 {
 	struct events e = { .at = { .n = 0 } };
 	struct capture_reader *r;
 
-	(void)state;
 	events_random(&e, 150000);
 	events_record(&e, 0);
 	assert_reads(&e);
@@ -81,11 +79,10 @@ static void a_long_capture_has_many_blocks_and_comes_back(void **state)
 	events_free(&e);
 }
 
-static void more_threads_and_shapes_than_a_block_defines_come_back(void **state)
+TEST(more_threads_and_shapes_than_a_block_defines_come_back)
 {
 	struct events e = { .at = { .n = 0 } };
 
-	(void)state;
 	for (uint32_t i = 0; i < 20000; i++)
 		events_add(&e, &(struct event){ .kind = EVENT_CALL, .pid = i / 9, .tid = i / 2,
 						.start_ns = i, .end_ns = i + 1, .call.entity = i });
@@ -95,7 +92,7 @@ static void more_threads_and_shapes_than_a_block_defines_come_back(void **state)
 }
 
 /* Worked example: two launches that differ in their times only, and the end of the session. */
-static void a_launch_like_the_one_before_takes_five_bytes(void **state)
+TEST(a_launch_like_the_one_before_takes_five_bytes)
 {
 	struct event ev = { .kind = EVENT_CALL, .has = HAS_RESULT | HAS_END | HAS_SHAPE,
 			    .pid = 7, .tid = 8, .seq = 1, .start_ns = 1000000, .end_ns = 1004000,
@@ -107,7 +104,6 @@ static void a_launch_like_the_one_before_takes_five_bytes(void **state)
 	/* tag, shape 0, gap 500, duration 4100 */
 	const uint8_t row[] = { GP_ROW_CALL | GP_ROW_SHAPE, 0x01, 0xd2, 0x07, 0x12, 0x40 };
 
-	(void)state;
 	assert_int_equal(capture_encode(e, &ev), 0);
 	b = capture_encoder_take(e);
 	first = b->raw_bytes;
@@ -134,14 +130,13 @@ static void a_launch_like_the_one_before_takes_five_bytes(void **state)
 	capture_encoder_free(e);
 }
 
-static void a_long_text_is_cut_between_characters(void **state)
+TEST(a_long_text_is_cut_between_characters)
 {
 	char text[6001], *p = text;
 	struct events e = { .at = { .n = 0 } }, got = { .at = { .n = 0 } };
 	struct capture_reader *r;
 	const char *cut;
 
-	(void)state;
 	while (p < text + 6000)
 		p = stpcpy(p, "\xe2\x82\xac");	/* three bytes each */
 	events_add(&e, &(struct event){ .kind = EVENT_FACT, .fact.key = "key",
@@ -158,7 +153,7 @@ static void a_long_text_is_cut_between_characters(void **state)
 	events_free(&got);
 }
 
-static void equal_functions_of_two_rows_become_one(void **state)
+TEST(equal_functions_of_two_rows_become_one)
 {
 	struct funcs twins = { .n = 2, .v = { { "f", "cudart", CLASS_LAUNCH, 0 },
 					      { "f", "cudart", CLASS_LAUNCH, 0 } } };
@@ -166,7 +161,6 @@ static void equal_functions_of_two_rows_become_one(void **state)
 	struct events got = { .at = { .n = 0 } };
 	struct capture_reader *r;
 
-	(void)state;
 	for (uint16_t i = 0; i < 10; i++) {
 		assert_int_equal(capture_push(w, &(struct event){ .kind = EVENT_CALL,
 								  .func = i % 2 }), 0);
@@ -181,12 +175,11 @@ static void equal_functions_of_two_rows_become_one(void **state)
 	events_free(&got);
 }
 
-static void reading_twice_delivers_twice(void **state)
+TEST(reading_twice_delivers_twice)
 {
 	struct events e = { .at = { .n = 0 } }, got = { .at = { .n = 0 } };
 	struct capture_reader *r;
 
-	(void)state;
 	events_random(&e, 100);
 	events_record(&e, 7);
 	r = capture_open(lib_path);
@@ -207,13 +200,12 @@ static int refuse_third(void *ctx, const struct event *ev)
 	return ++*(int *)ctx == 3 ? -EBADMSG : 0;
 }
 
-static void the_sinks_error_ends_the_reading(void **state)
+TEST(the_sinks_error_ends_the_reading)
 {
 	struct events e = { .at = { .n = 0 } };
 	struct capture_reader *r;
 	int seen = 0;
 
-	(void)state;
 	events_random(&e, 100);
 	events_record(&e, 7);
 	r = capture_open(lib_path);
@@ -223,23 +215,21 @@ static void the_sinks_error_ends_the_reading(void **state)
 	events_free(&e);
 }
 
-static void an_empty_session_is_a_complete_capture(void **state)
+TEST(an_empty_session_is_a_complete_capture)
 {
 	struct events e = { .at = { .n = 0 } };
 
-	(void)state;
 	events_record(&e, 0);
 	assert_reads(&e);
 }
 
-static void a_function_that_is_not_in_the_table_is_refused(void **state)
+TEST(a_function_that_is_not_in_the_table_is_refused)
 {
 	struct capture_writer *w = lib_create(&lib_funcs);
 	const struct event bad = { .kind = EVENT_CALL, .func = 12 };
 	struct events got = { .at = { .n = 0 } };
 	struct capture_reader *r;
 
-	(void)state;
 	assert_int_equal(capture_push(w, &(struct event){ .kind = EVENT_CALL }), 0);
 	stderr_hide();
 	assert_int_equal(capture_push(w, &bad), -EINVAL);
@@ -281,14 +271,13 @@ static void *store_blocks(void *ctx)
 	return NULL;
 }
 
-static void another_thread_may_store_the_blocks(void **state)
+TEST(another_thread_may_store_the_blocks)
 {
 	struct events e = { .at = { .n = 0 } };
 	struct handover h = { .w = lib_create(&lib_funcs) };
 	pthread_t thread;
 	void *failed;
 
-	(void)state;
 	events_random(&e, 1000);
 	capture_defer(h.w, keep_block, &h);
 	for (size_t i = 0; i < e.at.n; i++) {
@@ -306,7 +295,7 @@ static void another_thread_may_store_the_blocks(void **state)
 
 /* ---- the file ----------------------------------------------------------------------------- */
 
-static void zstd_unpacks_all_rows(void **state)
+TEST(zstd_unpacks_all_rows)
 {
 	struct events e = { .at = { .n = 0 } };
 	struct capture_writer *w;
@@ -315,7 +304,6 @@ static void zstd_unpacks_all_rows(void **state)
 	FILE *out;
 	size_t bytes = 0;
 
-	(void)state;
 	if (system("command -v zstd >/dev/null 2>&1")) {
 		print_message("skip: no zstd program\n");
 		skip();
@@ -337,12 +325,11 @@ static void zstd_unpacks_all_rows(void **state)
 	events_free(&e);
 }
 
-static void only_its_owner_may_read_it(void **state)
+TEST(only_its_owner_may_read_it)
 {
 	struct events e = { .at = { .n = 0 } };
 	struct stat st;
 
-	(void)state;
 	unlink(lib_path);
 	umask(0);
 	events_record(&e, 0);
@@ -370,13 +357,12 @@ static void assert_refuses(const char *path, int err, const char *message)
 	assert_null(w);
 }
 
-static void a_file_that_is_no_capture_is_not_overwritten(void **state)
+TEST(a_file_that_is_no_capture_is_not_overwritten)
 {
 	char message[256], link[128];
 	struct bytes b;
 	int fd;
 
-	(void)state;
 	file_write("letters to a friend, long", 25);
 	snprintf(message, sizeof(message), "%s exists and is not a capture; choose another name",
 		 lib_path);
@@ -411,26 +397,4 @@ static void a_file_that_is_no_capture_is_not_overwritten(void **state)
 	assert_refuses(link, ENOENT, message);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(varints_of_all_sizes_come_back),
-		cmocka_unit_test(all_events_of_all_kinds_come_back_in_order),
-		cmocka_unit_test(a_long_capture_has_many_blocks_and_comes_back),
-		cmocka_unit_test(more_threads_and_shapes_than_a_block_defines_come_back),
-		cmocka_unit_test(a_launch_like_the_one_before_takes_five_bytes),
-		cmocka_unit_test(a_long_text_is_cut_between_characters),
-		cmocka_unit_test(equal_functions_of_two_rows_become_one),
-		cmocka_unit_test(reading_twice_delivers_twice),
-		cmocka_unit_test(the_sinks_error_ends_the_reading),
-		cmocka_unit_test(an_empty_session_is_a_complete_capture),
-		cmocka_unit_test(a_function_that_is_not_in_the_table_is_refused),
-		cmocka_unit_test(another_thread_may_store_the_blocks),
-		cmocka_unit_test(zstd_unpacks_all_rows),
-		cmocka_unit_test(only_its_owner_may_read_it),
-		cmocka_unit_test(a_file_that_is_no_capture_is_not_overwritten),
-	};
-
-	lib_seed();
-	return cmocka_run_group_tests(tests, lib_setup, lib_teardown);
-}
+TEST_GROUP(lib_setup, lib_teardown);

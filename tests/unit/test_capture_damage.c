@@ -4,6 +4,7 @@
  * that was not written ever is, and the reader says what it found.
  */
 #include "lib/capture_lib.h"
+#include "lib/test.h"
 
 #include <errno.h>
 #include <gpuprof/capture.h>
@@ -99,13 +100,12 @@ static void assert_was_written(const struct sample *s, const struct outcome *o)
 	}
 }
 
-static void cut_at_every_byte_all_whole_blocks_are_delivered(void **state)
+TEST(cut_at_every_byte_all_whole_blocks_are_delivered)
 {
 	struct sample s;
 	struct outcome o;
 	size_t whole = 0;
 
-	(void)state;
 	sample_make(&s);
 	for (size_t len = 0; len < s.file.n; len++) {
 		file_write(s.file.v, len);
@@ -121,12 +121,11 @@ static void cut_at_every_byte_all_whole_blocks_are_delivered(void **state)
 	sample_free(&s);
 }
 
-static void flipped_at_every_bit_one_block_at_most_is_lost(void **state)
+TEST(flipped_at_every_bit_one_block_at_most_is_lost)
 {
 	struct sample s;
 	struct outcome o;
 
-	(void)state;
 	sample_make(&s);
 	for (size_t bit = 0; bit < s.file.n * 8; bit++) {
 		s.file.v[bit / 8] ^= (char)(1 << bit % 8);
@@ -144,12 +143,11 @@ static void flipped_at_every_bit_one_block_at_most_is_lost(void **state)
 	sample_free(&s);
 }
 
-static void without_a_block_the_others_read(void **state)
+TEST(without_a_block_the_others_read)
 {
 	struct sample s;
 	struct outcome o;
 
-	(void)state;
 	sample_make(&s);
 	for (size_t gone = 0; gone < BLOCKS; gone++) {
 		struct bytes b = { malloc(s.file.n), s.at[gone] };
@@ -196,12 +194,11 @@ static void damage(struct bytes *b)
 	}
 }
 
-static void after_random_damage_nothing_unwritten_is_delivered(void **state)
+TEST(after_random_damage_nothing_unwritten_is_delivered)
 {
 	struct sample s;
 	struct outcome o;
 
-	(void)state;
 	sample_make(&s);
 	for (int round = 0; round < 3000; round++) {
 		struct bytes b = { malloc(s.file.n * 64), s.file.n };
@@ -223,13 +220,12 @@ static void after_random_damage_nothing_unwritten_is_delivered(void **state)
 	sample_free(&s);
 }
 
-static void a_repeated_block_is_delivered_once(void **state)
+TEST(a_repeated_block_is_delivered_once)
 {
 	struct sample s;
 	struct outcome o;
 	struct bytes b;
 
-	(void)state;
 	sample_make(&s);
 	b.n = s.at[2];
 	b.v = malloc(s.file.n * 2);
@@ -247,13 +243,12 @@ static void a_repeated_block_is_delivered_once(void **state)
 
 /* A program may carry a whole capture in its arguments; zstd stores what it cannot shrink as it
  * is. Damage before it must not bring it to life. */
-static void a_text_that_is_a_block_is_never_taken_for_one(void **state)
+TEST(a_text_that_is_a_block_is_never_taken_for_one)
 {
 	struct sample s, host;
 	struct outcome o;
 	char *at;
 
-	(void)state;
 	sample_make(&s);
 	sample_make(&host);
 	host.file.v[host.at[1] + 8] ^= 1;
@@ -272,12 +267,11 @@ static void a_text_that_is_a_block_is_never_taken_for_one(void **state)
 	sample_free(&host);
 }
 
-static void a_capture_being_recorded_reads_up_to_now(void **state)
+TEST(a_capture_being_recorded_reads_up_to_now)
 {
 	struct capture_writer *w = lib_create(&lib_funcs);
 	struct outcome o;
 
-	(void)state;
 	for (int i = 1; i <= 3; i++) {
 		assert_int_equal(capture_push(w, &(struct event){ .kind = EVENT_STOP }), 0);
 		assert_int_equal(capture_flush(w), 0);
@@ -290,18 +284,4 @@ static void a_capture_being_recorded_reads_up_to_now(void **state)
 	assert_int_equal(capture_close(w, NULL), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cut_at_every_byte_all_whole_blocks_are_delivered),
-		cmocka_unit_test(flipped_at_every_bit_one_block_at_most_is_lost),
-		cmocka_unit_test(without_a_block_the_others_read),
-		cmocka_unit_test(after_random_damage_nothing_unwritten_is_delivered),
-		cmocka_unit_test(a_repeated_block_is_delivered_once),
-		cmocka_unit_test(a_text_that_is_a_block_is_never_taken_for_one),
-		cmocka_unit_test(a_capture_being_recorded_reads_up_to_now),
-	};
-
-	lib_seed();
-	return cmocka_run_group_tests(tests, lib_setup, lib_teardown);
-}
+TEST_GROUP(lib_setup, lib_teardown);

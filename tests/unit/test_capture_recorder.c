@@ -9,6 +9,7 @@
 
 #include "capture/capture_recorder.h"
 #include "event/event.h"
+#include "lib/test.h"
 
 static struct capture_sink *new_hold(uint64_t before_ns, uint64_t max_bytes)
 {
@@ -20,12 +21,11 @@ static struct capture_sink *new_hold(uint64_t before_ns, uint64_t max_bytes)
 	return k;
 }
 
-static void only_the_last_stretch_is_written(void **state)
+TEST(only_the_last_stretch_is_written)
 {
 	struct play p = { .keep = new_hold(SEC, 64 << 20) };
 	struct told told;
 
-	(void)state;
 	begin(&p);
 	for (int i = 0; i < 10000; i++)
 		call(&p, (uint32_t)i % 3, MS);
@@ -83,12 +83,11 @@ static struct told end_counting(struct counting *c)
 	return read_file(lib_path);
 }
 
-static void losses_in_the_held_span_are_in_it_and_earlier_ones_are_not(void **state)
+TEST(losses_in_the_held_span_are_in_it_and_earlier_ones_are_not)
 {
 	struct counting c = new_counting(SEC);
 	struct told told;
 
-	(void)state;
 	count_from(&c);
 	count_on(&c, 3000);
 	c.lost += 100;
@@ -103,11 +102,10 @@ static void losses_in_the_held_span_are_in_it_and_earlier_ones_are_not(void **st
 }
 
 /* A sixteenth of the stretch before it is as near as counters are read. */
-static void losses_possibly_in_the_held_span_are_in_it(void **state)
+TEST(losses_possibly_in_the_held_span_are_in_it)
 {
 	struct told told;
 
-	(void)state;
 	for (int at = 0; at < 1000; at += 37) {
 		struct counting c = new_counting(SEC);
 
@@ -121,12 +119,11 @@ static void losses_possibly_in_the_held_span_are_in_it(void **state)
 }
 
 /* Nothing came for long, since all was lost. */
-static void losses_during_silence_are_in_it(void **state)
+TEST(losses_during_silence_are_in_it)
 {
 	struct counting c = new_counting(SEC);
 	struct told told;
 
-	(void)state;
 	count_from(&c);
 	count_on(&c, 3000);
 	c.lost += 50;
@@ -136,13 +133,12 @@ static void losses_during_silence_are_in_it(void **state)
 	assert_int_equal(told.counted_lost, 50);
 }
 
-static void losses_are_in_the_file_written_next(void **state)
+TEST(losses_are_in_the_file_written_next)
 {
 	struct counting c = new_counting(60 * SEC);
 	struct told one, two;
 	char path[128];
 
-	(void)state;
 	count_from(&c);
 	count_on(&c, 100);
 	c.lost += 3;
@@ -165,7 +161,7 @@ static void losses_are_in_the_file_written_next(void **state)
 }
 
 /* An allocation whose free may have been lost may live in the stretch, or not. */
-static void memory_whose_records_were_lost_before_is_not_sure_in_it(void **state)
+TEST(memory_whose_records_were_lost_before_is_not_sure_in_it)
 {
 	static const struct {
 		uint16_t of;
@@ -176,7 +172,6 @@ static void memory_whose_records_were_lost_before_is_not_sure_in_it(void **state
 		{ 0, UNSEEN_LOST, true }, { 0, UNSEEN_UNKNOWN, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct play p = { .keep = new_hold(SEC, 64 << 20) };
 
@@ -201,12 +196,11 @@ static void memory_whose_records_were_lost_before_is_not_sure_in_it(void **state
 	}
 }
 
-static void a_session_shorter_than_the_stretch_is_written_whole(void **state)
+TEST(a_session_shorter_than_the_stretch_is_written_whole)
 {
 	struct play p = { .keep = new_hold(60 * SEC, 64 << 20) };
 	struct told told;
 
-	(void)state;
 	begin(&p);
 	for (int i = 0; i < 100; i++)
 		call(&p, 0, MS);
@@ -218,12 +212,11 @@ static void a_session_shorter_than_the_stretch_is_written_whole(void **state)
 	assert_int_equal(told.stop_ns - told.start_ns, 100 * MS);
 }
 
-static void a_call_open_since_long_is_in_it(void **state)
+TEST(a_call_open_since_long_is_in_it)
 {
 	struct play p = { .keep = new_hold(SEC, 64 << 20) };
 	struct told told;
 
-	(void)state;
 	begin(&p);
 	call(&p, 2, MS);
 	enter(&p, 2);
@@ -238,12 +231,11 @@ static void a_call_open_since_long_is_in_it(void **state)
 	assert_int_equal(told.lost, 0);
 }
 
-static void memory_is_bounded_with_a_message(void **state)
+TEST(memory_is_bounded_with_a_message)
 {
 	struct play p = { .keep = new_hold(1000 * SEC, 64 << 10) };
 	struct told told;
 
-	(void)state;
 	begin(&p);
 	for (int i = 0; i < 200000; i++) {
 		call(&p, 0, 1000);
@@ -260,13 +252,12 @@ static void memory_is_bounded_with_a_message(void **state)
 	assert_int_equal(told.lost, 0);
 }
 
-static void the_second_file_begins_where_the_first_ended(void **state)
+TEST(the_second_file_begins_where_the_first_ended)
 {
 	struct play p = { .keep = new_hold(60 * SEC, 64 << 20) };
 	struct told one, two;
 	char path[128];
 
-	(void)state;
 	begin(&p);
 	for (int i = 0; i < 100; i++)
 		call(&p, 0, MS);
@@ -285,34 +276,15 @@ static void the_second_file_begins_where_the_first_ended(void **state)
 	unlink(path);
 }
 
-static void a_folder_that_is_not_there_is_refused_at_once(void **state)
+TEST(a_folder_that_is_not_there_is_refused_at_once)
 {
 	struct capture_recorder_plan plan = { .path = "/nowhere/at/all.gpr", .before_ns = SEC,
 					  .max_bytes = 1 << 20 };
 
-	(void)state;
 	stderr_hide();
 	assert_null(capture_recorder_new(&plan, &lib_funcs));
 	assert_int_equal(errno, ENOENT);
 	assert_non_null(strstr(stderr_show(), "/nowhere"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_the_last_stretch_is_written),
-		cmocka_unit_test(losses_in_the_held_span_are_in_it_and_earlier_ones_are_not),
-		cmocka_unit_test(losses_possibly_in_the_held_span_are_in_it),
-		cmocka_unit_test(losses_during_silence_are_in_it),
-		cmocka_unit_test(losses_are_in_the_file_written_next),
-		cmocka_unit_test(memory_whose_records_were_lost_before_is_not_sure_in_it),
-		cmocka_unit_test(a_session_shorter_than_the_stretch_is_written_whole),
-		cmocka_unit_test(a_call_open_since_long_is_in_it),
-		cmocka_unit_test(memory_is_bounded_with_a_message),
-		cmocka_unit_test(the_second_file_begins_where_the_first_ended),
-		cmocka_unit_test(a_folder_that_is_not_there_is_refused_at_once),
-	};
-
-	lib_seed();
-	return cmocka_run_group_tests(tests, lib_setup, lib_teardown);
-}
+TEST_GROUP(lib_setup, lib_teardown);

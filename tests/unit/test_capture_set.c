@@ -9,6 +9,7 @@
 #include <inttypes.h>
 
 #include "capture/capture_set.h"
+#include "lib/test.h"
 
 /* ---- several files -------------------------------------------------------------------------- */
 
@@ -54,25 +55,23 @@ static uint64_t check_files(uint64_t first, uint64_t last)
 	return calls;
 }
 
-static void files_together_hold_every_call_once_and_each_reads_alone(void **state)
+TEST(files_together_hold_every_call_once_and_each_reads_alone)
 {
 	struct play p = { .keep = new_set(0) };
 	struct capture_sink_stats stats;
 
-	(void)state;
 	play_much(&p, 60000);
 	end(&p, &stats);
 	assert_true(stats.files > 3 && !stats.removed);
 	assert_int_equal(check_files(1, stats.files), p.calls);
 }
 
-static void only_the_newest_files_are_left(void **state)
+TEST(only_the_newest_files_are_left)
 {
 	struct play p = { .keep = new_set(2) };
 	struct capture_sink_stats stats;
 	char path[128];
 
-	(void)state;
 	play_much(&p, 60000);
 	end(&p, &stats);
 	assert_int_equal(stats.removed, stats.files - 2);
@@ -106,13 +105,12 @@ static void queue_block(void *ctx, struct capture_block *b)
 		drain_queue(q);
 }
 
-static void blocks_that_wait_count_for_the_limit(void **state)
+TEST(blocks_that_wait_count_for_the_limit)
 {
 	struct play p = { .keep = new_set(0) };
 	struct queue q = { .keep = p.keep };
 	struct capture_sink_stats stats;
 
-	(void)state;
 	capture_sink_defer(p.keep, queue_block, &q);
 	play_much(&p, 60000);
 	push(&p, (struct event){ .kind = EVENT_STOP, .end_ns = p.now_ns });
@@ -122,13 +120,12 @@ static void blocks_that_wait_count_for_the_limit(void **state)
 	assert_int_equal(check_files(1, stats.files), p.calls);
 }
 
-static void a_call_that_lasts_begins_every_file_it_is_open_in(void **state)
+TEST(a_call_that_lasts_begins_every_file_it_is_open_in)
 {
 	struct play p = { .keep = new_set(0) };
 	struct capture_sink_stats stats;
 	char path[128];
 
-	(void)state;
 	begin(&p);
 	call(&p, 3, 10);
 	enter(&p, 3);
@@ -149,14 +146,13 @@ static void a_call_that_lasts_begins_every_file_it_is_open_in(void **state)
 	}
 }
 
-static void losses_stay_in_the_file_they_happened_in(void **state)
+TEST(losses_stay_in_the_file_they_happened_in)
 {
 	struct play p = { .keep = new_set(0) };
 	struct capture_sink_stats stats;
 	uint64_t lost = 0, files_with_loss = 0;
 	char path[128];
 
-	(void)state;
 	begin(&p);
 	for (int i = 0; i < 60000; i++) {
 		p.seq[0] += i == 30000 ? 7 : 0;
@@ -176,14 +172,13 @@ static void losses_stay_in_the_file_they_happened_in(void **state)
 	assert_int_equal(files_with_loss, 1);
 }
 
-static void without_a_limit_it_is_one_file_as_it_came(void **state)
+TEST(without_a_limit_it_is_one_file_as_it_came)
 {
 	struct capture_set_plan plan = { .path = lib_path };
 	struct events e = { .at = { .n = 0 } }, got = { .at = { .n = 0 } };
 	struct capture_sink *k = capture_set_new(&plan, &lib_funcs);
 	struct capture_reader *r;
 
-	(void)state;
 	events_random(&e, 2000);
 	for (size_t i = 0; i < e.at.n; i++)
 		assert_int_equal(capture_sink_push(k, &e.at.v[i]), 0);
@@ -205,7 +200,7 @@ static int count_calls(void *n, const struct event *ev)
 	return 0;
 }
 
-static void any_events_are_survived_and_no_call_is_lost(void **state)
+TEST(any_events_are_survived_and_no_call_is_lost)
 {
 	struct events e = { .at = { .n = 0 } };
 	struct capture_sink *k = new_set(0);
@@ -213,7 +208,6 @@ static void any_events_are_survived_and_no_call_is_lost(void **state)
 	uint64_t pushed = 0, read = 0;
 	char path[128];
 
-	(void)state;
 	events_random(&e, 20000);
 	for (size_t i = 0; i < e.at.n; i++) {
 		assert_int_equal(capture_sink_push(k, &e.at.v[i]), 0);
@@ -234,18 +228,4 @@ static void any_events_are_survived_and_no_call_is_lost(void **state)
 	events_free(&e);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_together_hold_every_call_once_and_each_reads_alone),
-		cmocka_unit_test(only_the_newest_files_are_left),
-		cmocka_unit_test(blocks_that_wait_count_for_the_limit),
-		cmocka_unit_test(a_call_that_lasts_begins_every_file_it_is_open_in),
-		cmocka_unit_test(losses_stay_in_the_file_they_happened_in),
-		cmocka_unit_test(without_a_limit_it_is_one_file_as_it_came),
-		cmocka_unit_test(any_events_are_survived_and_no_call_is_lost),
-	};
-
-	lib_seed();
-	return cmocka_run_group_tests(tests, lib_setup, lib_teardown);
-}
+TEST_GROUP(lib_setup, lib_teardown);

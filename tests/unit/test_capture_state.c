@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* What counts since a session began counts in each of its files since that began. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "capture/capture_state.h"
+#include "lib/test.h"
 
 static int ignore(void *ctx, const struct event *ev)
 {
@@ -28,12 +23,11 @@ static void fact_becomes(struct start_state *r, const char *key, const char *val
 	assert_string_equal(out.fact.value, said);
 }
 
-static void counters_begin_anew(void **state)
+TEST_TITLED("capture: every counter of a session begins anew with a file", counters_begin_anew)
 {
 	static const char *const counters[] = { "nested", "reached", "abandoned", "foreign",
 						"unfollowed" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
 		struct start_state *r = start_state_new();
 
@@ -45,11 +39,10 @@ static void counters_begin_anew(void **state)
 	}
 }
 
-static void other_facts_stay(void **state)
+TEST_TITLED("capture: facts that are no counters stay as they are", other_facts_stay)
 {
 	struct start_state *r = start_state_new();
 
-	(void)state;
 	assert_non_null(r);
 	fact_becomes(r, "cost_per_hit_ns", "1000", "1000");
 	assert_int_equal(start_state_put(r, 1, &nowhere), 0);
@@ -57,13 +50,12 @@ static void other_facts_stay(void **state)
 	start_state_free(r);
 }
 
-static void records_begin_anew(void **state)
+TEST_TITLED("capture: received + lost is what was hit since the file began", records_begin_anew)
 {
 	struct event ev = { .kind = EVENT_COUNT, .count.source = "uprobe",
 			    .count.kind = "call" }, out;
 	struct start_state *r = start_state_new();
 
-	(void)state;
 	assert_non_null(r);
 	ev.count.hits = 100;
 	ev.count.received = 90;
@@ -78,18 +70,4 @@ static void records_begin_anew(void **state)
 	assert_int_equal(out.count.received, 49);
 	assert_int_equal(out.count.lost, 1);
 	start_state_free(r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		{ "capture: every counter of a session begins anew with a file", counters_begin_anew,
-		  NULL, NULL, NULL },
-		{ "capture: facts that are no counters stay as they are", other_facts_stay, NULL, NULL,
-		  NULL },
-		{ "capture: received + lost is what was hit since the file began", records_begin_anew,
-		  NULL, NULL, NULL },
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,8 @@
 /* Commands that gpuprof starts: when they run, as whom, how they end. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "session/command.h"
+#include "lib/test.h"
 
 #define ARGV(...) (char *const[]){ __VA_ARGS__, NULL }
 #define SHELL(script) ARGV((char *)"sh", (char *)"-c", (char *)(script))
@@ -33,9 +28,8 @@ static int status_of(char *const *argv)
 
 /* ---- how they end ------------------------------------------------------------------------------- */
 
-static void status_is_the_commands(void **state)
+TEST_TITLED("command: its exit status, or 128 and the signal", status_is_the_commands)
 {
-	(void)state;
 	assert_int_equal(status_of(ARGV((char *)"true")), 0);
 	assert_int_equal(status_of(ARGV((char *)"false")), 1);
 	assert_int_equal(status_of(SHELL("exit 7")), 7);
@@ -65,12 +59,11 @@ static int refused(char *const *argv, char *said, size_t size, int unrun)
 	return err;
 }
 
-static void what_cannot_run_is_one_line(void **state)
+TEST_TITLED("command: one that cannot run is an error in one line", what_cannot_run_is_one_line)
 {
 	char path[] = "/tmp/gp-test-XXXXXX", said[256], expected[256];
 	int fd = mkstemp(path);
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(refused(ARGV((char *)"no-such-program"), said, sizeof(said), 127), -ENOENT);
 	assert_string_equal(said, "gpuprof: cannot run no-such-program: No such file or directory in PATH; "
@@ -96,12 +89,11 @@ static bool ended(pid_t pid)
 	return kill(pid, 0) < 0 && errno == ESRCH;
 }
 
-static void abandon_leaves_no_process(void **state)
+TEST_TITLED("command: abandoned, it leaves no process", abandon_leaves_no_process)
 {
 	struct command c = COMMAND_NONE;
 	pid_t pid;
 
-	(void)state;
 	command_abandon(&c);		/* none */
 	assert_int_equal(command_start(&c, SHELL("exit 3")), 0);
 	pid = c.pid;
@@ -117,12 +109,11 @@ static void abandon_leaves_no_process(void **state)
 	assert_int_equal(c.pidfd, -1);
 }
 
-static void runs_only_when_told(void **state)
+TEST_TITLED("command: runs when told, not before", runs_only_when_told)
 {
 	char dir[] = "/tmp/gp-test-XXXXXX", path[64];
 	struct command c = COMMAND_NONE;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	assert_int_equal(chmod(dir, 0777), 0);
 	snprintf(path, sizeof(path), "%s/ran", dir);
@@ -138,19 +129,17 @@ static void runs_only_when_told(void **state)
 
 /* ---- what they inherit ----------------------------------------------------------------------------- */
 
-static void environment_is_kept(void **state)
+TEST_TITLED("command: keeps the environment", environment_is_kept)
 {
-	(void)state;
 	setenv("GP_TEST_KEPT", "a b\nc", 1);
 	assert_int_equal(status_of(SHELL("test \"$GP_TEST_KEPT\" = 'a b\nc'")), 0);
 	unsetenv("GP_TEST_KEPT");
 }
 
-static void signals_are_as_at_login(void **state)
+TEST_TITLED("command: has no signal blocked or ignored", signals_are_as_at_login)
 {
 	sigset_t some, old;
 
-	(void)state;
 	sigemptyset(&some);
 	sigaddset(&some, SIGTERM);
 	sigaddset(&some, SIGINT);
@@ -177,12 +166,11 @@ static int ends_held(pid_t pid, const struct stat *pipe)
 	return n;
 }
 
-static void no_descriptors_leak(void **state)
+TEST_TITLED("command: gets none of our pipes", no_descriptors_leak)
 {
 	struct command c = COMMAND_NONE;
 	struct stat go, error;
 
-	(void)state;
 	assert_int_equal(command_start(&c, SHELL("exec sleep 1000")), 0);
 	assert_int_equal(fstat(c.go_fd, &go), 0);
 	assert_int_equal(fstat(c.error_fd, &error), 0);
@@ -192,13 +180,12 @@ static void no_descriptors_leak(void **state)
 	command_abandon(&c);
 }
 
-static void runs_as_who_typed_sudo(void **state)
+TEST_TITLED("command: under sudo, runs as who typed it", runs_as_who_typed_sudo)
 {
 	const char *script = "test \"$(id -u) $(id -g) $(id -G)\" = '65534 65534 65534' && "
 			     "test \"$SUDO_USER\" = gp-no-such-user && "
 			     "grep -q '^Uid:.65534.65534.65534.65534$' /proc/self/status";
 
-	(void)state;
 	if (geteuid() != 0) {
 		print_message("SKIP needs:root: only root can become the user who typed sudo\n");
 		skip();
@@ -220,23 +207,13 @@ static void runs_as_who_typed_sudo(void **state)
 	unsetenv("SUDO_USER");
 }
 
-int main(void)
+static int set_up_all(void **state)
 {
-#define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
-	const struct CMUnitTest tests[] = {
-		SAYS("command: its exit status, or 128 and the signal", status_is_the_commands),
-		SAYS("command: one that cannot run is an error in one line",
-		     what_cannot_run_is_one_line),
-		SAYS("command: abandoned, it leaves no process", abandon_leaves_no_process),
-		SAYS("command: runs when told, not before", runs_only_when_told),
-		SAYS("command: keeps the environment", environment_is_kept),
-		SAYS("command: has no signal blocked or ignored", signals_are_as_at_login),
-		SAYS("command: gets none of our pipes", no_descriptors_leak),
-		SAYS("command: under sudo, runs as who typed it", runs_as_who_typed_sudo),
-	};
-
+	(void)state;
 	unsetenv("SUDO_UID");
 	unsetenv("SUDO_GID");
 	unsetenv("SUDO_USER");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return 0;
 }
+
+TEST_GROUP(set_up_all, NULL);

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Maps, vectors and searches in what is sorted: the promises of user/base to those that keep things. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/map.h"
 #include "base/sorted.h"
 #include "base/vec.h"
 #include "lib/random.h"
+#include "lib/test.h"
 
 /* ---- map and vector ----------------------------------------------------------------------------- */
 
@@ -61,9 +56,8 @@ static void map_step(struct map *m, struct map_model *model)
 	}
 }
 
-static void map_equals_an_array(void **state)
+TEST_TITLED("map: equals an array, also while keys are deleted", map_equals_an_array)
 {
-	(void)state;
 	for (int round = 0; round < 50; round++) {
 		struct map_model model = { .n = 0 };
 		struct map m = { 0 };
@@ -87,11 +81,10 @@ static void map_equals_an_array(void **state)
 	}
 }
 
-static void map_may_be_reused_after_free(void **state)
+TEST_TITLED("map: may be used again after it was freed", map_may_be_reused_after_free)
 {
 	struct map m = { 0 };
 
-	(void)state;
 	map_put(&m, 7, NULL)->value = 8;
 	map_free(&m);
 	assert_null(map_find(&m, 7));
@@ -109,11 +102,10 @@ static void count_and_free(void *value)
 	free(value);
 }
 
-static void map_frees_what_it_points_to(void **state)
+TEST_TITLED("map: frees what it points to, once each", map_frees_what_it_points_to)
 {
 	struct map m = { 0 };
 
-	(void)state;
 	map_free_each(&m, count_and_free);
 	assert_int_equal(n_freed, 0);
 	for (uint64_t i = 0; i < 20; i++)
@@ -123,11 +115,10 @@ static void map_frees_what_it_points_to(void **state)
 	assert_null(map_find(&m, 1));
 }
 
-static void vec_grows_zeroed(void **state)
+TEST_TITLED("vec: grows, new elements are zero", vec_grows_zeroed)
 {
 	VEC(struct { uint32_t a; char b[9]; }) vec = { 0 };
 
-	(void)state;
 	for (uint32_t i = 0; i < 1000; i++) {
 		static const char zero[9];
 
@@ -166,12 +157,11 @@ static size_t count(size_t n, uint64_t key, uint64_t also)
 	return counted;
 }
 
-static void sorted_counts_as_one_by_one(void **state)
+TEST_TITLED("sorted: the count is that of all elements, one by one", sorted_counts_as_one_by_one)
 {
 	static const uint64_t asked[] = { 0, 1, 2, 3, 4, 7, 8, 9, UINT64_MAX - 2, UINT64_MAX - 1, UINT64_MAX };
 	struct element e[N_SORTED];
 
-	(void)state;
 	memset(e, 0xff, sizeof(e));
 	for (size_t i = 0; i < N_SORTED; i++)
 		e[i].key = SORTED[i];
@@ -183,27 +173,13 @@ static void sorted_counts_as_one_by_one(void **state)
 	}
 }
 
-static void sorted_reads_nothing_of_nothing(void **state)
+TEST_TITLED("sorted: of no elements none is read", sorted_reads_nothing_of_nothing)
 {
 	const struct element *none = NULL;
 	size_t n = 0;
 
-	(void)state;
 	assert_int_equal(SORTED_BELOW(none, n, key, 5), 0);
 	assert_int_equal(SORTED_UP_TO(none, n, key, 5), 0);
 }
 
-int main(void)
-{
-#define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
-	const struct CMUnitTest tests[] = {
-		SAYS("map: equals an array, also while keys are deleted", map_equals_an_array),
-		SAYS("map: may be used again after it was freed", map_may_be_reused_after_free),
-		SAYS("map: frees what it points to, once each", map_frees_what_it_points_to),
-		SAYS("vec: grows, new elements are zero", vec_grows_zeroed),
-		SAYS("sorted: the count is that of all elements, one by one", sorted_counts_as_one_by_one),
-		SAYS("sorted: of no elements none is read", sorted_reads_nothing_of_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, random_seed, NULL);
-}
+TEST_GROUP(random_seed, NULL);

@@ -4,15 +4,10 @@
  * is called through the functions' real prototypes and keeps what the compiler put into registers
  * and on the stack, as the probes do.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "lib/test.h"
 #include "source/bpf/decode.h"
 #include "catalog/catalog.h"
 #include "unit/decode_room.h"
@@ -47,7 +42,7 @@ static const dim3 grid = { 1001, 1002, 1003 }, block = { 32, 4, 2 };
 
 /* ---- launches ---------------------------------------------------------------------------------- */
 
-static void launch_dim3(void **state)
+TEST_TITLED("launch: dim3 arguments by value are grid and block", launch_dim3)
 {
 	static const char *const names[] = {
 		"cudaLaunchKernel", "cudaLaunchKernel_ptsz", "__cudaLaunchKernel",
@@ -62,7 +57,7 @@ static void launch_dim3(void **state)
 	}
 }
 
-static void launch_six(void **state)
+TEST_TITLED("launch: the driver's six numbers are grid and block", launch_six)
 {
 	struct event ev;
 
@@ -76,7 +71,7 @@ static void launch_six(void **state)
 	is_launch(&ev, 4096, 0x600000, 0x77);
 }
 
-static void launch_runtime_config(void **state)
+TEST_TITLED("launch: the runtime's config struct is read as laid out", launch_runtime_config)
 {
 	struct runtime_config config = { grid, block, 1ull << 33, (handle)0x99, &config, 3 };
 	struct event ev;
@@ -87,7 +82,7 @@ static void launch_runtime_config(void **state)
 	is_launch(&ev, 1ull << 33, 0x402000, 0x99);
 }
 
-static void launch_driver_config(void **state)
+TEST_TITLED("launch: the driver's config struct is read as laid out", launch_driver_config)
 {
 	struct driver_config config;
 	struct event ev;
@@ -103,7 +98,7 @@ static void launch_driver_config(void **state)
 	is_launch(&ev, 48 << 10, 0x403000, 0x99);
 }
 
-static void launch_graph(void **state)
+TEST_TITLED("launch: a graph has no shape", launch_graph)
 {
 	struct event ev;
 
@@ -114,7 +109,7 @@ static void launch_graph(void **state)
 	assert_int_equal(ev.call.stream, 0x5678);
 }
 
-static void extra_fault(void **state)
+TEST_TITLED("launch: what could not be read is unknown, not zero", extra_fault)
 {
 	struct raw raw;
 	struct event ev;
@@ -141,7 +136,7 @@ static void bytes_are(void *state, const char *name, uint64_t count, uint64_t by
 	assert_int_equal(ev.call.bytes, bytes);
 }
 
-static void scaled_bytes(void **state)
+TEST_TITLED("bytes: elements are multiplied by their size, overflow is unknown", scaled_bytes)
 {
 	struct raw raw;
 	size_t len;
@@ -164,7 +159,7 @@ static struct event all_reduce(void *state, uint64_t count, int type)
 	return decode_seen(state, "ncclAllReduce");
 }
 
-static void collective_bytes(void **state)
+TEST_TITLED("bytes: of a collective by its data type, unknown types are unknown", collective_bytes)
 {
 	static const struct { int type; uint64_t size; } types[] = {
 		{ 0, 1 }, { 1, 1 }, { 2, 4 }, { 3, 4 }, { 4, 8 }, { 5, 8 },
@@ -191,7 +186,7 @@ static struct event copy(void *state, int dir)
 	return decode_seen(state, "cudaMemcpyAsync");
 }
 
-static void directions(void **state)
+TEST_TITLED("copy: the direction is the argument's or the function's", directions)
 {
 	static const struct { const char *name; uint8_t dir; } fixed[] = {
 		{ "cuMemcpyHtoD_v2", COPY_H2D }, { "cuMemcpyDtoHAsync_v2", COPY_D2H },
@@ -217,7 +212,7 @@ static void directions(void **state)
 
 /* ---- results, times, kinds ------------------------------------------------------------------------ */
 
-static void results_and_times(void **state)
+TEST_TITLED("call: result and 48 bits of duration come through", results_and_times)
 {
 	struct raw raw;
 	size_t len = record(&raw, "cudaDeviceSynchronize");
@@ -244,7 +239,7 @@ static void results_and_times(void **state)
 	assert_int_equal(status_of(state, &raw, len), DECODE_INVALID);
 }
 
-static void not_returned(void **state)
+TEST_TITLED("call: without a return there is no result and no end", not_returned)
 {
 	static const struct { uint8_t kind, flags, event; } cases[] = {
 		{ GP_ENTER, 0, EVENT_ENTER }, { GP_OPEN, 0, EVENT_OPEN },
@@ -270,7 +265,8 @@ static void not_returned(void **state)
 	assert_int_equal(decode_len(state, &raw, sizeof(raw)).kind, EVENT_TAIL);
 }
 
-static void hostile_records(void **state)
+TEST_TITLED("call: short is invalid, longer is accepted, unknown kinds are skipped",
+	    hostile_records)
 {
 	struct raw raw;
 	size_t len = record(&raw, "cudaLaunchKernel");
@@ -301,7 +297,7 @@ static void hostile_records(void **state)
 
 /* ---- tasks ---------------------------------------------------------------------------------------- */
 
-static void task_records(void **state)
+TEST_TITLED("task: every kind becomes its event, a name needs no NUL", task_records)
 {
 	static const struct { uint8_t kind, event; } cases[] = {
 		{ GP_TASK_NEW, EVENT_THREAD }, { GP_TASK_EXIT, EVENT_EXIT },
@@ -311,7 +307,6 @@ static void task_records(void **state)
 	char comm[GP_COMM_LEN + 1];
 	struct event ev;
 
-	(void)state;
 	memset(task.comm, 'x', sizeof(task.comm));	/* no NUL */
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		task.kind = cases[i].kind;
@@ -330,7 +325,7 @@ static void task_records(void **state)
 	assert_string_equal(ev.task.comm, "train");
 }
 
-static void hostile_tasks(void **state)
+TEST_TITLED("task: short is invalid, longer is accepted, unknown kinds are skipped", hostile_tasks)
 {
 	struct { struct gp_task task; char more[16]; } rec = {
 		.task = { .kind = GP_TASK_NEW, .time_ns = 50, .start_ns = 40, .pid = 10, .tid = 11 },
@@ -338,7 +333,6 @@ static void hostile_tasks(void **state)
 	char comm[GP_COMM_LEN + 1];
 	struct event ev;
 
-	(void)state;
 	for (size_t n = 0; n < sizeof(rec.task); n++)
 		assert_int_equal(decode_task(&rec, n, &ev, comm), DECODE_INVALID);
 	assert_int_equal(decode_task(&rec, sizeof(rec), &ev, comm), DECODE_OK);
@@ -358,28 +352,4 @@ static void hostile_tasks(void **state)
 	assert_int_equal(decode_task(&rec, sizeof(rec), &ev, comm), DECODE_INVALID);
 }
 
-int main(void)
-{
-#define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
-	const struct CMUnitTest tests[] = {
-		SAYS("launch: dim3 arguments by value are grid and block", launch_dim3),
-		SAYS("launch: the driver's six numbers are grid and block", launch_six),
-		SAYS("launch: the runtime's config struct is read as laid out", launch_runtime_config),
-		SAYS("launch: the driver's config struct is read as laid out", launch_driver_config),
-		SAYS("launch: a graph has no shape", launch_graph),
-		SAYS("launch: what could not be read is unknown, not zero", extra_fault),
-		SAYS("bytes: elements are multiplied by their size, overflow is unknown", scaled_bytes),
-		SAYS("bytes: of a collective by its data type, unknown types are unknown",
-		     collective_bytes),
-		SAYS("copy: the direction is the argument's or the function's", directions),
-		SAYS("call: result and 48 bits of duration come through", results_and_times),
-		SAYS("call: without a return there is no result and no end", not_returned),
-		SAYS("call: short is invalid, longer is accepted, unknown kinds are skipped",
-		     hostile_records),
-		SAYS("task: every kind becomes its event, a name needs no NUL", task_records),
-		SAYS("task: short is invalid, longer is accepted, unknown kinds are skipped",
-		     hostile_tasks),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown);

@@ -4,14 +4,9 @@
  * and three dimensions, structs by value, parameter structs; and shapes of matrix products. As in
  * test_decode.c the compiler lays the arguments out.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "unit/decode_room.h"
+
+#include "lib/test.h"
 
 /* ---- the vendor's public layouts ------------------------------------------------------------- */
 
@@ -125,7 +120,7 @@ static struct event decode_fault(void *state, const char *name)
 	return decode_len(state, &raw, len);
 }
 
-static void runtime_2d(void **state)
+TEST_TITLED("copy: of two dimensions, width x height, also behind the registers", runtime_2d)
 {
 	struct event ev;
 
@@ -155,7 +150,7 @@ static void runtime_2d(void **state)
 	is_copy(&ev, 3600, NOWHERE);
 }
 
-static void runtime_3d(void **state)
+TEST_TITLED("copy: of three dimensions by the runtime's struct; arrays are unknown", runtime_3d)
 {
 	struct copy3d copy = { .extent = { 64, 32, 8 }, .kind = COPY_D2H };
 	struct copy3d_peer peer = { .extent = { 10, 20, 30 } };
@@ -183,7 +178,7 @@ static void runtime_3d(void **state)
 	assert_false(decode_seen(state, "cudaMemcpy3DPeer").has & HAS_BYTES);
 }
 
-static void structs_by_value(void **state)
+TEST_TITLED("set, alloc: structs by value are where the compiler puts them", structs_by_value)
 {
 	struct pitched to = { &to, 512, 100, 9 };
 	struct extent extent = { 40, 50, 60 };
@@ -200,7 +195,7 @@ static void structs_by_value(void **state)
 	is_copy(&ev, 120000, NOWHERE);
 }
 
-static void driver_params(void **state)
+TEST_TITLED("copy: the driver's structs, directions by types of memory", driver_params)
 {
 	enum { HOST = 1, DEVICE, ARRAY, UNIFIED };
 	static const struct { int src, dst; uint8_t dir; } types[] = {
@@ -236,7 +231,7 @@ static void driver_params(void **state)
 	}
 }
 
-static void pools(void **state)
+TEST_TITLED("alloc: the pool is the entity", pools)
 {
 	static const char *const names[] = { "cudaMallocFromPoolAsync", "cuMemAllocFromPoolAsync_ptsz" };
 
@@ -260,7 +255,7 @@ static void is_product(const struct event *ev, uint32_t count)
 	assert_memory_equal(ev->call.shape.block, n, sizeof(n));
 }
 
-static void products(void **state)
+TEST_TITLED("library: m, n, k and the number of products are the shape", products)
 {
 	struct event ev;
 
@@ -276,7 +271,7 @@ static void products(void **state)
 	assert_false(decode_fault(state, "cublasSgemmStridedBatched").has & HAS_SHAPE);
 }
 
-static void collectives(void **state)
+TEST_TITLED("collective: bytes and stream wherever they are", collectives)
 {
 	struct event ev;
 
@@ -291,20 +286,4 @@ static void collectives(void **state)
 	assert_int_equal(ev.call.entity, 0x77);
 }
 
-int main(void)
-{
-#define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
-	const struct CMUnitTest tests[] = {
-		SAYS("copy: of two dimensions, width x height, also behind the registers", runtime_2d),
-		SAYS("copy: of three dimensions by the runtime's struct; arrays are unknown",
-		     runtime_3d),
-		SAYS("set, alloc: structs by value are where the compiler puts them",
-		     structs_by_value),
-		SAYS("copy: the driver's structs, directions by types of memory", driver_params),
-		SAYS("alloc: the pool is the entity", pools),
-		SAYS("library: m, n, k and the number of products are the shape", products),
-		SAYS("collective: bytes and stream wherever they are", collectives),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown);

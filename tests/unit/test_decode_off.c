@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Records of the scheduler to events: why a thread was off the CPU, and what it waited in. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 
-#include <cmocka.h>
-
+#include "lib/test.h"
 #include "source/bpf/decode.h"
 #include "unit/decode_room.h"
 
@@ -34,7 +29,7 @@ static struct event decoded(const struct gp_off *rec)
 	return ev;
 }
 
-static void the_reason_follows_from_flags_and_system_call(void **state)
+TEST(the_reason_follows_from_flags_and_system_call)
 {
 	static const struct {
 		int16_t call;
@@ -59,7 +54,6 @@ static void the_reason_follows_from_flags_and_system_call(void **state)
 		{ -7, 0, 0, 8, OFF_OTHER, "syscall -7" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct gp_off rec = off(cases[i].call);
 		struct event ev;
@@ -79,12 +73,11 @@ static void the_reason_follows_from_flags_and_system_call(void **state)
 	}
 }
 
-static void a_waker_and_its_time_are_decoded(void **state)
+TEST(a_waker_and_its_time_are_decoded)
 {
 	struct gp_off rec = off(SYS_futex);
 	struct event ev;
 
-	(void)state;
 	memset(rec.waker_comm, 'x', sizeof(rec.waker_comm));
 	rec.woken_ns = 1400;
 	assert_null(decoded(&rec).off.waker_name);
@@ -108,12 +101,11 @@ static void a_waker_and_its_time_are_decoded(void **state)
 	}
 }
 
-static void an_end_the_kernel_did_not_report_is_no_reason(void **state)
+TEST(an_end_the_kernel_did_not_report_is_no_reason)
 {
 	struct gp_off rec = off(SYS_futex);
 	struct event ev;
 
-	(void)state;
 	rec.flags = GP_OFF_END_UNKNOWN;
 	rec.woken_ns = 1400;
 	rec.waker_tid = 9;
@@ -126,12 +118,11 @@ static void an_end_the_kernel_did_not_report_is_no_reason(void **state)
 	assert_true(!ev.off.waker_name && !ev.off.syscall);
 }
 
-static void a_reading_has_no_end(void **state)
+TEST(a_reading_has_no_end)
 {
 	struct gp_off rec = off(SYS_futex);
 	struct event ev;
 
-	(void)state;
 	rec.flags = GP_OFF_STILL;
 	assert_int_equal(decoded(&rec).has, 0);
 	rec.flags = GP_OFF_STILL | GP_OFF_IN_CALL;
@@ -141,12 +132,11 @@ static void a_reading_has_no_end(void **state)
 	assert_int_equal(ev.off.blocked_ns, 500);
 }
 
-static void impossible_events_are_invalid(void **state)
+TEST(impossible_events_are_invalid)
 {
 	struct gp_off rec = off(SYS_futex);
 	struct event ev;
 
-	(void)state;
 	for (size_t n = 0; n < sizeof(rec); n++)
 		assert_int_equal(decode_off(&rec, n, &ev, &texts), DECODE_INVALID);
 	rec.start_ns = UINT64_MAX - 10;
@@ -157,7 +147,7 @@ static void impossible_events_are_invalid(void **state)
 }
 
 /* Behind the row's words, and behind the id of a stack. */
-static void a_call_has_its_blocked_time(void **state)
+TEST(a_call_has_its_blocked_time)
 {
 	struct { struct raw raw; uint64_t more[2]; } rec;
 	size_t len = record(&rec.raw, "cudaStreamSynchronize"), at;
@@ -174,7 +164,7 @@ static void a_call_has_its_blocked_time(void **state)
 }
 
 /* Behind how long it was blocked, if that is there. */
-static void a_call_has_the_time_it_was_ready_without_a_cpu(void **state)
+TEST(a_call_has_the_time_it_was_ready_without_a_cpu)
 {
 	struct raw rec;
 	size_t len = record(&rec, "cudaStreamSynchronize"), at = (len - sizeof(rec.head)) / 8;
@@ -207,17 +197,4 @@ static void a_call_has_the_time_it_was_ready_without_a_cpu(void **state)
 	assert_int_equal(decode_len(state, &rec, len + 16).call.late_ns, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_reason_follows_from_flags_and_system_call),
-		cmocka_unit_test(a_waker_and_its_time_are_decoded),
-		cmocka_unit_test(an_end_the_kernel_did_not_report_is_no_reason),
-		cmocka_unit_test(a_reading_has_no_end),
-		cmocka_unit_test(impossible_events_are_invalid),
-		cmocka_unit_test(a_call_has_the_time_it_was_ready_without_a_cpu),
-		cmocka_unit_test(a_call_has_its_blocked_time),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown);

@@ -4,16 +4,12 @@
  * and gaps add up to the wall clock, on random works, against the specification. TEST_SEED repeats
  * a run.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "lib/device_spec.h"
 #include "lib/random.h"
+#include "lib/test.h"
 
 #define OPEN 1000
 #define WORKS_MAX 64
@@ -85,9 +81,8 @@ static const struct example examples[] = {
 	{ { K(1, 90, 130), K(1, 130, 130) }, 100, { 0, 10 }, { 0, 10 }, 90 },
 };
 
-static void the_examples_of_the_header(void **state)
+TEST(the_examples_of_the_header)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
 		const struct example *e = &examples[i];
 		struct device_book *b = device_book_new(OPEN, NULL);
@@ -109,11 +104,10 @@ static void the_examples_of_the_header(void **state)
 }
 
 /* Those of a book that is settled first: a gap that has not ended is taken back. */
-static void late_work_is_booked_in_unsettled_time(void **state)
+TEST(late_work_is_booked_in_unsettled_time)
 {
 	static const struct device_work before = K(1, 10, 50), late = K(1, 30, 95);
 
-	(void)state;
 	for (int first = 0; first < 2; first++) {
 		struct device_book *b = device_book_new(OPEN, NULL);
 		struct gaps gaps = { .n = 0 };
@@ -161,11 +155,10 @@ static int by_start(const void *a, const void *b)
 	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
-static void random_works_all_at_once(void **state)
+TEST(random_works_all_at_once)
 {
 	static struct device_work works[WORKS_MAX];
 
-	(void)state;
 	for (int round = 0; round < random_rounds(3000); round++) {
 		size_t n = below(WORKS_MAX);
 		uint64_t span = 1 + below(500), close = OPEN + below(600);
@@ -187,11 +180,10 @@ static void random_works_all_at_once(void **state)
 }
 
 /* Settled step by step, as works come: the same in the end, and at every reading. */
-static void random_works_settled_as_they_come(void **state)
+TEST(random_works_settled_as_they_come)
 {
 	static struct device_work works[WORKS_MAX];
 
-	(void)state;
 	for (int round = 0; round < random_rounds(3000); round++) {
 		size_t n = 1 + below(WORKS_MAX - 1), given = 0;
 		struct device_book *b = device_book_new(OPEN, NULL);
@@ -225,11 +217,10 @@ static void random_works_settled_as_they_come(void **state)
 }
 
 /* Settled far beyond each: as if all came in time. */
-static void works_that_come_long_after_they_ended_are_as_specified(void **state)
+TEST(works_that_come_long_after_they_ended_are_as_specified)
 {
 	static struct device_work works[WORKS_MAX];
 
-	(void)state;
 	for (int round = 0; round < random_rounds(3000); round++) {
 		size_t n = 1 + below(WORKS_MAX - 1);
 		struct device_book *b = device_book_new(OPEN, NULL);
@@ -255,9 +246,8 @@ static void works_that_come_long_after_they_ended_are_as_specified(void **state)
 }
 
 /* What comes after its time was told: nothing that was said changes, and it is counted. */
-static void late_works_are_counted_and_break_no_sum(void **state)
+TEST(late_works_are_counted_and_break_no_sum)
 {
-	(void)state;
 	for (int round = 0; round < random_rounds(3000); round++) {
 		struct device_book *b = device_book_new(OPEN, NULL);
 		struct gaps gaps = { .n = 0 };
@@ -290,7 +280,7 @@ static void late_works_are_counted_and_break_no_sum(void **state)
 }
 
 /* Lane after lane, each in its order, as buffers of many lanes come; and sorted: the same. */
-static void works_of_lane_after_lane_are_as_if_sorted(void **state)
+TEST(works_of_lane_after_lane_are_as_if_sorted)
 {
 	enum { WORKS = 20000, LANES = 4 };
 	static struct device_work works[WORKS];
@@ -298,7 +288,6 @@ static void works_of_lane_after_lane_are_as_if_sorted(void **state)
 	struct device_book *b[2] = { device_book_new(OPEN, &room), device_book_new(OPEN, &room) };
 	struct device_sum sum[2];
 
-	(void)state;
 	for (uint64_t i = 0; i < WORKS; i++) {
 		works[i] = random_work(i, i % (WORKS / LANES) * 10, 30);
 		works[i].lane = i / (WORKS / LANES);
@@ -320,14 +309,13 @@ static void works_of_lane_after_lane_are_as_if_sorted(void **state)
 }
 
 /* Without room the oldest are settled before all may have come: sums balance, nothing waits more. */
-static void a_full_book_settles_early_and_balances(void **state)
+TEST(a_full_book_settles_early_and_balances)
 {
 	struct device_room room = { 1000 };
 	struct device_book *b = device_book_new(OPEN, &room);
 	struct device_sum sum;
 	uint64_t owned = 0;
 
-	(void)state;
 	for (uint64_t i = 0; i < 100000; i++) {
 		struct device_work w = random_work(i, i * 10, below(50) ? 30 : 20000);
 
@@ -346,13 +334,12 @@ static void a_full_book_settles_early_and_balances(void **state)
 }
 
 /* A long work under which a million short ones begin and end: memory follows what runs. */
-static void finished_work_is_forgotten_below_running_work(void **state)
+TEST(finished_work_is_forgotten_below_running_work)
 {
 	struct device_book *b = device_book_new(0, NULL);
 	struct device_work w = { .start_ns = 1, .end_ns = 10000000, .bucket = 1 };
 	struct device_sum sum;
 
-	(void)state;
 	assert_int_equal(device_book_push(b, &w), 0);
 	for (uint64_t i = 1; i <= 1000000; i++) {
 		w = (struct device_work){ .start_ns = 10 * i, .end_ns = 10 * i + 5, .bucket = 2 };
@@ -368,19 +355,4 @@ static void finished_work_is_forgotten_below_running_work(void **state)
 	device_book_free(b);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_examples_of_the_header),
-		cmocka_unit_test(late_work_is_booked_in_unsettled_time),
-		cmocka_unit_test(works_that_come_long_after_they_ended_are_as_specified),
-		cmocka_unit_test(random_works_all_at_once),
-		cmocka_unit_test(random_works_settled_as_they_come),
-		cmocka_unit_test(late_works_are_counted_and_break_no_sum),
-		cmocka_unit_test(works_of_lane_after_lane_are_as_if_sorted),
-		cmocka_unit_test(a_full_book_settles_early_and_balances),
-		cmocka_unit_test(finished_work_is_forgotten_below_running_work),
-	};
-
-	return cmocka_run_group_tests(tests, random_seed, NULL);
-}
+TEST_GROUP(random_seed, NULL);

@@ -3,15 +3,11 @@
  * What processes did on devices: works find their book, bucket and statistics; equal names are one
  * kernel; two processes on one ordinal are two.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "ledger/devices.h"
+#include "lib/test.h"
 #include "lib/work_named.h"
 
 static void push(struct devices *d, uint32_t pid, const struct work *w, const char *name,
@@ -22,7 +18,7 @@ static void push(struct devices *d, uint32_t pid, const struct work *w, const ch
 	assert_int_equal(devices_push_work(d, &ev, NULL, 1000), 0);
 }
 
-static void works_find_their_book_and_statistics(void **state)
+TEST(works_find_their_book_and_statistics)
 {
 	struct work gemm = { .kind = WORK_KIND_KERNEL, .grid = { 1, 2, 3 }, .registers = 40 };
 	struct work comm = { .kind = WORK_KIND_KERNEL, .stream = 2 };
@@ -35,7 +31,6 @@ static void works_find_their_book_and_statistics(void **state)
 	const struct device_state *s;
 	struct device_sum sum;
 
-	(void)state;
 	push(d, 1, &gemm, "sgemm_kernel", 1010, 1030);
 	gemm.grid[0] = 9;
 	push(d, 1, &gemm, "sgemm_kernel", 1040, 1050);
@@ -69,7 +64,7 @@ static void works_find_their_book_and_statistics(void **state)
 }
 
 /* What has no row of its own is in the row of its class, and in the right bucket of the book. */
-static void many_names_are_distinct_up_to_a_bound(void **state)
+TEST(many_names_are_distinct_up_to_a_bound)
 {
 	enum { NAMES = 20000 };
 	struct work w = { .kind = WORK_KIND_KERNEL };
@@ -79,7 +74,6 @@ static void many_names_are_distinct_up_to_a_bound(void **state)
 	struct device_sum sum;
 	char name[32];
 
-	(void)state;
 	for (uint64_t i = 0; i < 2 * NAMES; i++) {
 		snprintf(name, sizeof(name), i % 2 ? "sgemm_%llu" : "k%llu", (unsigned long long)(i / 2));
 		push(d, 1, &w, name, 2000 + i, 2001 + i);
@@ -107,7 +101,7 @@ static bool keep_all(const void *ctx, uint32_t pid)
 }
 
 /* Names without room, twice, and an interval without any between them. */
-static void rows_that_had_no_work_in_an_interval_are_made_anew(void **state)
+TEST(rows_that_had_no_work_in_an_interval_are_made_anew)
 {
 	enum { NAMES = 20000 };
 	struct work w = { .kind = WORK_KIND_KERNEL };
@@ -115,7 +109,6 @@ static void rows_that_had_no_work_in_an_interval_are_made_anew(void **state)
 	const struct kernels *ks;
 	char name[32];
 
-	(void)state;
 	for (uint64_t round = 0; round < 2; round++) {
 		uint64_t count = 0, others = 0;
 
@@ -139,23 +132,10 @@ static void rows_that_had_no_work_in_an_interval_are_made_anew(void **state)
 	devices_free(d);
 }
 
-static void every_row_of_buckets_has_a_name_of_its_own(void **state)
+TEST(every_row_of_buckets_has_a_name_of_its_own)
 {
-	(void)state;
 	for (unsigned int i = 0; i < DEVICE_BUCKETS_END; i++)
 		for (unsigned int k = 0; k < device_bucket_row(i); k++)
 			assert_string_not_equal(device_bucket_name(i), device_bucket_name(k));
 	assert_true(DEVICE_BUCKETS_END <= DEVICE_BUCKETS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(works_find_their_book_and_statistics),
-		cmocka_unit_test(many_names_are_distinct_up_to_a_bound),
-		cmocka_unit_test(rows_that_had_no_work_in_an_interval_are_made_anew),
-		cmocka_unit_test(every_row_of_buckets_has_a_name_of_its_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,19 +2,14 @@
 /* The drain: in which order two rings are delivered, the queue behind them, the thread's life. */
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/time.h"
+#include "lib/test.h"
 #include "source/bpf/drain.h"
 #include "unit/ring_source.h"
 
@@ -91,11 +86,11 @@ static void round_says(struct pair *p, bool complete, const char *expected)
 	assert_string_equal(p->line.text, expected);
 }
 
-static void order_new_before_calls_before_exit(void **state)
+TEST_TITLED("order: a thread's birth, its calls, a round later its exit",
+	    order_new_before_calls_before_exit)
 {
 	struct pair p;
 
-	(void)state;
 	pair_open(&p);
 	source_commit(reserve_task(&p, GP_TASK_NEW, 7));
 	source_commit(reserve_call(&p, 7));
@@ -108,11 +103,11 @@ static void order_new_before_calls_before_exit(void **state)
 	pair_close(&p);
 }
 
-static void order_exit_before_the_numbers_next_owner(void **state)
+TEST_TITLED("order: a thread's exit, then who takes its number by exec",
+	    order_exit_before_the_numbers_next_owner)
 {
 	struct pair p;
 
-	(void)state;
 	pair_open(&p);
 	source_commit(reserve_call(&p, 7));
 	source_commit(reserve_task(&p, GP_TASK_EXIT, 7));
@@ -137,13 +132,13 @@ static void commit_task(struct pair *p, uint8_t kind, uint32_t tid, uint64_t pro
 }
 
 /* Process 7, with a thread 8, ends; another gets its pid, runs a program, has a thread 9, and calls. */
-static void order_a_process_before_the_next_of_its_pid(void **state)
+TEST_TITLED("order: a process is through before the next owner of its pid is told of",
+	    order_a_process_before_the_next_of_its_pid)
 {
 	struct gp_call old = { .kind = GP_CALL, .pid = 7, .tid = 8, .start_ns = 40 },
 		       young = { .kind = GP_CALL, .pid = 7, .tid = 9, .start_ns = 60 };
 	struct pair p;
 
-	(void)state;
 	pair_open(&p);
 	commit_task(&p, GP_TASK_EXIT, 8, 10);
 	commit_task(&p, GP_TASK_EXEC, 7, 45);
@@ -159,7 +154,8 @@ static void order_a_process_before_the_next_of_its_pid(void **state)
 }
 
 /* Thread 7's number goes to who calls exec, and is used before the round is over. */
-static void order_next_owner_before_its_first_call(void **state)
+TEST_TITLED("order: who takes a number by exec is known before it calls",
+	    order_next_owner_before_its_first_call)
 {
 	struct gp_task leaves = { .kind = GP_TASK_EXIT, .pid = 7, .tid = 7, .time_ns = 50 },
 		       takes = { .kind = GP_TASK_NEW, .pid = 7, .tid = 7, .time_ns = 50 };
@@ -167,7 +163,6 @@ static void order_next_owner_before_its_first_call(void **state)
 		       young = { .kind = GP_CALL, .pid = 7, .tid = 7, .start_ns = 50 };
 	struct pair p;
 
-	(void)state;
 	pair_open(&p);
 	source_commit(source_reserve(&p.calls, &old, sizeof(old)));
 	source_commit(source_reserve(&p.tasks, &leaves, sizeof(leaves)));
@@ -186,12 +181,11 @@ static void order_next_owner_before_its_first_call(void **state)
 	pair_close(&p);
 }
 
-static void order_call_waits_for_busy_new(void **state)
+TEST_TITLED("order: no call passes a birth that is being written", order_call_waits_for_busy_new)
 {
 	struct pair p;
 	uint32_t *busy;
 
-	(void)state;
 	pair_open(&p);
 	busy = reserve_task(&p, GP_TASK_NEW, 7);
 	source_commit(reserve_task(&p, GP_TASK_NEW, 8));
@@ -202,12 +196,11 @@ static void order_call_waits_for_busy_new(void **state)
 	pair_close(&p);
 }
 
-static void order_exit_waits_for_busy_call(void **state)
+TEST_TITLED("order: an exit waits for calls that are being written", order_exit_waits_for_busy_call)
 {
 	struct pair p;
 	uint32_t *busy;
 
-	(void)state;
 	pair_open(&p);
 	round_says(&p, true, "");
 	busy = reserve_call(&p, 9);
@@ -222,12 +215,11 @@ static void order_exit_waits_for_busy_call(void **state)
 	pair_close(&p);
 }
 
-static void order_mark_is_the_round_before(void **state)
+TEST_TITLED("order: a mark says only what is so, also of exits", order_mark_is_the_round_before)
 {
 	uint64_t before;
 	struct pair p;
 
-	(void)state;
 	pair_open(&p);
 	round_says(&p, true, "");
 	before = time_now_ns();
@@ -240,11 +232,10 @@ static void order_mark_is_the_round_before(void **state)
 	pair_close(&p);
 }
 
-static void order_survives_refusals(void **state)
+TEST_TITLED("order: without room nothing is lost or overtaken", order_survives_refusals)
 {
 	struct pair p;
 
-	(void)state;
 	pair_open(&p);
 	source_commit(reserve_task(&p, GP_TASK_EXIT, 7));
 	source_commit(reserve_task(&p, GP_TASK_EXIT, 8));
@@ -292,7 +283,7 @@ static bool read_chunk(const struct drain_chunk *c, uint32_t *next)
 	return *next == ITEMS;
 }
 
-static void queue_keeps_order_when_full(void **state)
+TEST_TITLED("queue: one million items through a full queue, in order", queue_keeps_order_when_full)
 {
 	struct drain_queue *q = drain_queue_new();
 	struct drain_chunk *c, *kept = NULL;
@@ -300,7 +291,6 @@ static void queue_keeps_order_when_full(void **state)
 	uint32_t next = 0;
 	bool last = false;
 
-	(void)state;
 	assert_non_null(q);
 	assert_int_equal(pthread_create(&writer, NULL, fill_queue, q), 0);
 	usleep(200000);		/* more than fits is written meanwhile: the writer waits */
@@ -321,12 +311,11 @@ static void queue_keeps_order_when_full(void **state)
 	drain_queue_free(q);
 }
 
-static void queue_refuses_what_no_chunk_holds(void **state)
+TEST_TITLED("queue: an item larger than a chunk is refused", queue_refuses_what_no_chunk_holds)
 {
 	struct drain_queue *q = drain_queue_new();
 	char *big = calloc(1, DRAIN_CHUNK_BYTES);
 
-	(void)state;
 	assert_non_null(q);
 	assert_non_null(big);
 	assert_int_equal(drain_queue_put(q, DRAIN_CALL, big, DRAIN_CHUNK_BYTES), -EMSGSIZE);
@@ -349,12 +338,11 @@ static void take_all(void *ctx)
 		drain_queue_release(q, c);
 }
 
-static void drain_of_real_maps(void **state)
+TEST_TITLED("drain: starts, ends and is freed on real maps", drain_of_real_maps)
 {
 	int calls = make_map(BPF_MAP_TYPE_RINGBUF, 65536), tasks = make_map(BPF_MAP_TYPE_RINGBUF, 4096);
 	struct drain *d = drain_start(calls, tasks);
 
-	(void)state;
 	assert_non_null(d);
 	drain_finish(d, take_all, &d);
 	drain_finish(d, take_all, &d);
@@ -366,33 +354,4 @@ static void drain_of_real_maps(void **state)
 	assert_true(errno == EBADF || errno == EBADFD);
 	close(calls);
 	close(tasks);
-}
-
-int main(void)
-{
-#define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
-	const struct CMUnitTest tests[] = {
-		SAYS("order: a thread's birth, its calls, a round later its exit",
-		     order_new_before_calls_before_exit),
-		SAYS("order: a thread's exit, then who takes its number by exec",
-		     order_exit_before_the_numbers_next_owner),
-		SAYS("order: who takes a number by exec is known before it calls",
-		     order_next_owner_before_its_first_call),
-		SAYS("order: a process is through before the next owner of its pid is told of",
-		     order_a_process_before_the_next_of_its_pid),
-		SAYS("order: no call passes a birth that is being written",
-		     order_call_waits_for_busy_new),
-		SAYS("order: an exit waits for calls that are being written",
-		     order_exit_waits_for_busy_call),
-		SAYS("order: a mark says only what is so, also of exits",
-		     order_mark_is_the_round_before),
-		SAYS("order: without room nothing is lost or overtaken", order_survives_refusals),
-		SAYS("queue: one million items through a full queue, in order",
-		     queue_keeps_order_when_full),
-		SAYS("queue: an item larger than a chunk is refused",
-		     queue_refuses_what_no_chunk_holds),
-		SAYS("drain: starts, ends and is freed on real maps", drain_of_real_maps),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

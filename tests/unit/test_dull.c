@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Which files are not looked at again, and for how long. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/time.h"
+#include "lib/test.h"
 #include "probe/recheck.h"
 
 #define T0 (100 * NS_PER_SEC)
@@ -27,12 +22,11 @@ static bool is_dull(const struct scan_cache *d, uint64_t file, uint64_t ns)
 	return scan_cache_has(d, &ev);
 }
 
-static void a_process_without_libraries_is_skipped_for_a_second(void **state)
+TEST(a_process_without_libraries_is_skipped_for_a_second)
 {
 	const struct target_event first = mapped(7, T0);
 	struct scan_cache d = { 0 };
 
-	(void)state;
 	assert_false(is_dull(&d, 7, T0));
 	scan_cache_add(&d, &first);
 	assert_true(is_dull(&d, 7, T0 + 1));
@@ -43,38 +37,25 @@ static void a_process_without_libraries_is_skipped_for_a_second(void **state)
 }
 
 /* Its number may have been given to a library since. */
-static void a_file_with_an_ambiguous_key_is_read(void **state)
+TEST(a_file_with_an_ambiguous_key_is_read)
 {
 	const struct target_event first = mapped(0, T0);
 	struct scan_cache d = { 0 };
 
-	(void)state;
 	scan_cache_add(&d, &first);
 	assert_false(is_dull(&d, 0, T0 + 1));
 	scan_cache_free(&d);
 }
 
-static void a_file_that_was_changed_just_now_is_looked_at(void **state)
+TEST(a_file_that_was_changed_just_now_is_looked_at)
 {
 	const struct timespec long_ago[2] = { { .tv_sec = 1000000000 }, { .tv_sec = 1000000000 } };
 	const struct target_file file = { .fd = memfd_create("new", MFD_CLOEXEC) };
 
-	(void)state;
 	assert_true(file.fd >= 0);
 	assert_false(scan_cache_may_add(&file));
 	assert_int_equal(futimens(file.fd, long_ago), 0);
 	assert_true(scan_cache_may_add(&file));
 	close(file.fd);
 	assert_false(scan_cache_may_add(&file));		/* whatever it is */
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_without_libraries_is_skipped_for_a_second),
-		cmocka_unit_test(a_file_with_an_ambiguous_key_is_read),
-		cmocka_unit_test(a_file_that_was_changed_just_now_is_looked_at),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* From file offsets to functions: what covers an address, and what is only near. */
 #include "elf_object.h"
+#include "lib/test.h"
 
 static const char source[] =
 	"__asm__(\".text\\n"
@@ -51,7 +52,7 @@ static uint64_t find_alpha(struct elf_file *ef)
 	return alpha.offset - alpha.skipped;
 }
 
-static void an_address_has_the_name_of_its_covering_symbol(void **state)
+TEST(an_address_has_the_name_of_its_covering_symbol)
 {
 	struct image im = image_build(source, "-shared -fPIC");
 	struct elf_address a[N];
@@ -59,7 +60,6 @@ static void an_address_has_the_name_of_its_covering_symbol(void **state)
 	uint64_t alpha;
 	int fd;
 
-	(void)state;
 	ef = open_image(&im, &fd);
 	alpha = find_alpha(ef);
 	for (size_t i = 0; i < N; i++)		/* in any order */
@@ -83,7 +83,7 @@ static void an_address_has_the_name_of_its_covering_symbol(void **state)
 	free(im.byte);
 }
 
-static void a_stripped_library_has_names_of_its_exports(void **state)
+TEST(a_stripped_library_has_names_of_its_exports)
 {
 	struct image im = image_build(source, "-shared -fPIC -s");
 	struct elf_address a[2];
@@ -91,7 +91,6 @@ static void a_stripped_library_has_names_of_its_exports(void **state)
 	uint64_t alpha;
 	int fd;
 
-	(void)state;
 	ef = open_image(&im, &fd);
 	alpha = find_alpha(ef);
 	a[0].offset = alpha + 100;
@@ -107,7 +106,7 @@ static void a_stripped_library_has_names_of_its_exports(void **state)
 }
 
 /* C++ makes names of any length. */
-static void a_long_name_is_cut(void **state)
+TEST(a_long_name_is_cut)
 {
 	static char text[40000];
 	struct image im;
@@ -115,7 +114,6 @@ static void a_long_name_is_cut(void **state)
 	struct elf_file *ef;
 	int fd, n;
 
-	(void)state;
 	n = snprintf(text, sizeof(text), "int alpha(void) { return 1; } int x");
 	memset(text + n, 'y', 30000);
 	snprintf(text + n + 30000, 100, "(void) { return 2; }\n");
@@ -136,13 +134,12 @@ static void a_long_name_is_cut(void **state)
 	free(im.byte);
 }
 
-static void sections_have_addresses(void **state)
+TEST(sections_have_addresses)
 {
 	struct image im = image_build(source, "-shared -fPIC");
 	struct elf_file *ef;
 	int fd;
 
-	(void)state;
 	ef = open_image(&im, &fd);
 	assert_int_equal(elf_section_address(ef, ".dynsym"), image_section(&im, SHT_DYNSYM)->sh_addr);
 	assert_int_equal(elf_section_address(ef, ".dyn"), 0);
@@ -151,16 +148,4 @@ static void sections_have_addresses(void **state)
 	elf_file_close(ef);
 	close(fd);
 	free(im.byte);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_address_has_the_name_of_its_covering_symbol),
-		cmocka_unit_test(a_stripped_library_has_names_of_its_exports),
-		cmocka_unit_test(a_long_name_is_cut),
-		cmocka_unit_test(sections_have_addresses),
-	};
-
-	return cmocka_run_group_tests_name("elf addresses", tests, NULL, NULL);
 }

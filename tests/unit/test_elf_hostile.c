@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/time.h"
+#include "lib/test.h"
 
 #define MINIMAL "-shared -fPIC -nostdlib -fcf-protection=none -Wl,--build-id=sha1 " \
 		"-Wl,-z,noseparate-code -Wl,-z,max-page-size=4096 -Wl,--hash-style=both"
@@ -91,7 +92,7 @@ static void ask_all(int fd, const struct fixture *f, uint64_t size)
 	elf_file_close(ef);
 }
 
-static void test_cut_at_every_byte(void **state)
+TEST_WITH(test_cut_at_every_byte, setup, teardown)
 {
 	struct fixture *f = *state;
 	int fd = image_fd(&f->im);
@@ -104,7 +105,7 @@ static void test_cut_at_every_byte(void **state)
 	close(fd);
 }
 
-static void test_every_byte_changed(void **state)
+TEST_WITH(test_every_byte_changed, setup, teardown)
 {
 	static const uint8_t change[] = { 0x01, 0x80, 0xff };
 	struct fixture *f = *state;
@@ -121,7 +122,7 @@ static void test_every_byte_changed(void **state)
 	close(fd);
 }
 
-static void test_symbol_outside_of_code_is_missing(void **state)
+TEST_WITH(test_symbol_outside_of_code_is_missing, setup, teardown)
 {
 	struct fixture *f = *state;
 	const uint64_t values[] = { f->im.size, UINT64_MAX, (uint64_t)1 << 63, 0xffffffff,
@@ -138,7 +139,7 @@ static void test_symbol_outside_of_code_is_missing(void **state)
 	}
 }
 
-static void test_name_outside_of_the_strings_is_missing(void **state)
+TEST_WITH(test_name_outside_of_the_strings_is_missing, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint64_t offset;
@@ -149,7 +150,7 @@ static void test_name_outside_of_the_strings_is_missing(void **state)
 	assert_int_equal(find(f, "one", &offset), 1);
 }
 
-static void test_sections_that_lie_are_not_asked(void **state)
+TEST_WITH(test_sections_that_lie_are_not_asked, setup, teardown)
 {
 	struct fixture *f = *state;
 	const Elf64_Shdr was = *image_section(&f->im, SHT_DYNSYM);
@@ -177,7 +178,7 @@ static void test_sections_that_lie_are_not_asked(void **state)
 	find(f, "two", &offset);
 }
 
-static void test_sections_on_top_of_each_other(void **state)
+TEST_WITH(test_sections_on_top_of_each_other, setup, teardown)
 {
 	struct fixture *f = *state;
 	Elf64_Shdr *dynsym = image_section(&f->im, SHT_DYNSYM);
@@ -202,7 +203,7 @@ static Elf64_Word *hash_words(struct fixture *f, int64_t tag)
 	return (Elf64_Word *)(f->im.byte + image_dynamic(&f->im, tag)->d_un.d_ptr);
 }
 
-static void test_gnu_hash_that_lies_leaves_the_other(void **state)
+TEST_WITH(test_gnu_hash_that_lies_leaves_the_other, setup, teardown)
 {
 	struct fixture *f = *state;
 	Elf64_Word *gnu = hash_words(f, DT_GNU_HASH), was[4];
@@ -222,7 +223,7 @@ static void test_gnu_hash_that_lies_leaves_the_other(void **state)
 	assert_int_equal(find(f, "two", &offset), 1);
 }
 
-static void test_both_hashes_lie(void **state)
+TEST_WITH(test_both_hashes_lie, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint64_t offset, start_ns = time_now_ns();
@@ -237,7 +238,7 @@ static void test_both_hashes_lie(void **state)
 	assert_true(time_now_ns() - start_ns < SOON_NS);
 }
 
-static void test_dynamic_section_outside_is_said(void **state)
+TEST_WITH(test_dynamic_section_outside_is_said, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct elf_file *ef;
@@ -254,7 +255,7 @@ static void test_dynamic_section_outside_is_said(void **state)
 	close(fd);
 }
 
-static void test_bad_name_of_a_needed_library_is_said_and_others_come(void **state)
+TEST_WITH(test_bad_name_of_a_needed_library_is_said_and_others_come, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct elf_file *ef;
@@ -271,7 +272,7 @@ static void test_bad_name_of_a_needed_library_is_said_and_others_come(void **sta
 	close(fd);
 }
 
-static void test_program_headers_that_lie_are_an_error(void **state)
+TEST_WITH(test_program_headers_that_lie_are_an_error, setup, teardown)
 {
 	struct fixture *f = *state;
 	Elf64_Ehdr was = *image_header(&f->im), *eh = image_header(&f->im);
@@ -292,7 +293,7 @@ static void test_program_headers_that_lie_are_an_error(void **state)
 	}
 }
 
-static void test_other_machines_and_classes_are_refused(void **state)
+TEST_WITH(test_other_machines_and_classes_are_refused, setup, teardown)
 {
 	struct fixture *f = *state;
 	Elf64_Ehdr was = *image_header(&f->im), *eh = image_header(&f->im);
@@ -313,7 +314,7 @@ static void test_other_machines_and_classes_are_refused(void **state)
 	}
 }
 
-static void test_file_cut_short_after_opening_has_nothing(void **state)
+TEST_WITH(test_file_cut_short_after_opening_has_nothing, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct elf_symbol sym = { .name = "two" };
@@ -331,7 +332,7 @@ static void test_file_cut_short_after_opening_has_nothing(void **state)
 	close(fd);
 }
 
-static void test_sparse_file_with_endless_tables_is_refused_soon(void **state)
+TEST_WITH(test_sparse_file_with_endless_tables_is_refused_soon, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct elf_symbol sym = { .name = "nowhere" };
@@ -351,7 +352,7 @@ static void test_sparse_file_with_endless_tables_is_refused_soon(void **state)
 	assert_true(time_now_ns() - start_ns < SOON_NS);
 }
 
-static void test_notes_that_lie_have_no_build_id(void **state)
+TEST_WITH(test_notes_that_lie_have_no_build_id, setup, teardown)
 {
 	struct fixture *f = *state;
 	Elf64_Phdr *ph = image_segment(&f->im, PT_NOTE);
@@ -379,28 +380,11 @@ static void test_notes_that_lie_have_no_build_id(void **state)
 	}
 }
 
-#define hostile(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
+static int set_up_all(void **state)
 {
-	const struct CMUnitTest tests[] = {
-		hostile(test_cut_at_every_byte),
-		hostile(test_every_byte_changed),
-		hostile(test_symbol_outside_of_code_is_missing),
-		hostile(test_name_outside_of_the_strings_is_missing),
-		hostile(test_sections_that_lie_are_not_asked),
-		hostile(test_sections_on_top_of_each_other),
-		hostile(test_gnu_hash_that_lies_leaves_the_other),
-		hostile(test_both_hashes_lie),
-		hostile(test_dynamic_section_outside_is_said),
-		hostile(test_bad_name_of_a_needed_library_is_said_and_others_come),
-		hostile(test_program_headers_that_lie_are_an_error),
-		hostile(test_other_machines_and_classes_are_refused),
-		hostile(test_file_cut_short_after_opening_has_nothing),
-		hostile(test_sparse_file_with_endless_tables_is_refused_soon),
-		hostile(test_notes_that_lie_have_no_build_id),
-	};
-
+	(void)state;
 	log_threshold = LOG_ERROR;
-	return cmocka_run_group_tests_name("elf, hostile", tests, NULL, NULL);
+	return 0;
 }
+
+TEST_GROUP(set_up_all, NULL);

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* How functions begin: what the kernel emulates, steps and refuses. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "elf/file.h"
+#include "lib/test.h"
 
 struct row {
 	const char *what;
@@ -123,25 +120,22 @@ static void check_row(classify_fn *classify, const struct row *row)
 			 row->opening, skip, row->skip);
 }
 
-static void test_x86_openings(void **state)
+TEST(test_x86_openings)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(x86_rows) / sizeof(x86_rows[0]); i++)
 		check_row(elf_classify_x86, &x86_rows[i]);
 }
 
-static void test_arm64_openings(void **state)
+TEST(test_arm64_openings)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(arm64_rows) / sizeof(arm64_rows[0]); i++)
 		check_row(elf_classify_arm64, &arm64_rows[i]);
 }
 
-static void test_any_bytes_of_any_length_are_classified(void **state)
+TEST(test_any_bytes_of_any_length_are_classified)
 {
 	unsigned int seed = 1;
 
-	(void)state;
 	for (unsigned int i = 0; i < 200000; i++) {
 		size_t len = i % 21;
 		uint8_t *code = malloc(len ? len : 1);
@@ -156,15 +150,4 @@ static void test_any_bytes_of_any_length_are_classified(void **state)
 		assert_true(skip == 0 || (skip == 4 && skip < len));
 		free(code);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_x86_openings),
-		cmocka_unit_test(test_arm64_openings),
-		cmocka_unit_test(test_any_bytes_of_any_length_are_classified),
-	};
-
-	return cmocka_run_group_tests_name("elf openings", tests, NULL, NULL);
 }

@@ -3,11 +3,7 @@
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -15,10 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "inject/filter.h"
 #include "lib/emulated.h"
+#include "lib/test.h"
 
 #define CHECKS 2000
 #define AT_ONCE 8
@@ -55,14 +50,13 @@ static int run_threads(int tell)
 	}
 }
 
-static void a_thread_that_ends_meanwhile_is_like_all_others(void **state)
+TEST(a_thread_that_ends_meanwhile_is_like_all_others)
 {
 	bool begins_anew;
 	char why[256], byte;
 	int up[2];
 	pid_t pid;
 
-	(void)state;
 	needs_real_machine("threads of another process");
 	assert_int_equal(pipe(up), 0);
 	pid = fork();
@@ -84,13 +78,12 @@ static void a_thread_that_ends_meanwhile_is_like_all_others(void **state)
 	assert_null(strstr(why, "of their own"));
 }
 
-static void an_exited_process_is_reported_as_exited(void **state)
+TEST(an_exited_process_is_reported_as_exited)
 {
 	bool begins_anew;
 	char why[256];
 	pid_t pid;
 
-	(void)state;
 	pid = fork();
 	assert_true(pid >= 0);
 	if (!pid)
@@ -100,14 +93,4 @@ static void an_exited_process_is_reported_as_exited(void **state)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	assert_int_equal(filter_check(pid, pid, &begins_anew, why, sizeof(why)), -ESRCH);
 	assert_true(filter_is_there(pid, pid));	/* for all that is known */
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_thread_that_ends_meanwhile_is_like_all_others),
-		cmocka_unit_test(an_exited_process_is_reported_as_exited),
-	};
-
-	return cmocka_run_group_tests_name("filter", tests, NULL, NULL);
 }

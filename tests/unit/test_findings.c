@@ -3,15 +3,11 @@
  * Each rule on a book that has what it looks for, with the figures that it must tell; no rule on a
  * clean book, nor where the loss is too small for a line.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "findings/findings.h"
+#include "lib/test.h"
 
 #define MS 1000000ull
 #define SECOND (1000 * MS)
@@ -71,13 +67,12 @@ static void assert_has(const struct strbuf *text, const char *part)
 	assert_non_null(strstr(text->s, part));
 }
 
-static void a_clean_book_has_no_finding(void **state)
+TEST(a_clean_book_has_no_finding)
 {
 	struct finding_book b = clean_book(), empty = { .pid = 1 };
 	struct finding_stall little[STALL_KINDS];
 	struct findings f = { 0 };
 
-	(void)state;
 	for (unsigned int i = 0; i < STALL_KINDS; i++)
 		little[i] = loss(i, 20 * MS, "f");
 	b.stalls = little;
@@ -90,7 +85,7 @@ static void a_clean_book_has_no_finding(void **state)
 	findings_free(&f);
 }
 
-static void a_needless_sync_is_named_with_its_function_and_thread(void **state)
+TEST(a_needless_sync_is_named_with_its_function_and_thread)
 {
 	struct finding_book b = clean_book();
 	struct finding_stall rows[] = { loss(STALL_SYNC, 1000 * MS, "cudaStreamSynchronize"),
@@ -98,7 +93,6 @@ static void a_needless_sync_is_named_with_its_function_and_thread(void **state)
 	struct findings f;
 	struct finding found;
 
-	(void)state;
 	rows[0].stall.cause_ns[IDLE_SYNC] = 400 * MS;
 	rows[0].stall.cause_ns[IDLE_OTHER] = 600 * MS;
 	b.stalls = rows;
@@ -118,14 +112,13 @@ static void a_needless_sync_is_named_with_its_function_and_thread(void **state)
 }
 
 /* Without probes: in no call the thread may have waited for a CPU, which is not the program's fault. */
-static void unseen_time_between_calls_is_not_blamed_on_a_sync(void **state)
+TEST(unseen_time_between_calls_is_not_blamed_on_a_sync)
 {
 	struct finding_book b = clean_book();
 	struct finding_stall row = loss(STALL_SYNC, 1000 * MS, "cudaStreamSynchronize");
 	struct findings f = { 0 };
 	struct finding found;
 
-	(void)state;
 	row.stall.cause_ns[IDLE_SYNC] = 300 * MS;
 	row.stall.cause_ns[IDLE_UNKNOWN] = 700 * MS;
 	b.stalls = &row;
@@ -148,7 +141,7 @@ static void unseen_time_between_calls_is_not_blamed_on_a_sync(void **state)
 	findings_free(&f);
 }
 
-static void an_input_stall_has_its_known_cause_only(void **state)
+TEST(an_input_stall_has_its_known_cause_only)
 {
 	struct finding_book b = clean_book();
 	struct finding_stall row = loss(STALL_HOST, 3000 * MS, NULL);
@@ -156,7 +149,6 @@ static void an_input_stall_has_its_known_cause_only(void **state)
 	struct findings f;
 	struct finding found;
 
-	(void)state;
 	row.stall.cause_ns[IDLE_OTHER] = 3000 * MS;
 	b.stalls = &row;
 	b.n_stalls = 1;
@@ -188,14 +180,13 @@ static void an_input_stall_has_its_known_cause_only(void **state)
 	findings_free(&f);
 }
 
-static void a_thread_without_a_cpu_differs_from_a_waiting_one(void **state)
+TEST(a_thread_without_a_cpu_differs_from_a_waiting_one)
 {
 	struct finding_book b = clean_book();
 	struct finding_stall row = loss(STALL_RUNQUEUE, 800 * MS, NULL);
 	struct findings f;
 	struct finding found;
 
-	(void)state;
 	b.stalls = &row;
 	b.n_stalls = 1;
 	found = only(&f, &b, "cpu-starved");
@@ -204,13 +195,12 @@ static void a_thread_without_a_cpu_differs_from_a_waiting_one(void **state)
 	findings_free(&f);
 }
 
-static void communication_is_exposed_where_no_compute_runs_beside(void **state)
+TEST(communication_is_exposed_where_no_compute_runs_beside)
 {
 	struct finding_book b = clean_book();
 	struct findings f;
 	struct finding found;
 
-	(void)state;
 	b.comm_ns = 1500 * MS;
 	b.comm_kernel = "_Z23ncclDevKernel_AllReducei";
 	b.comm_tid = 14;
@@ -227,14 +217,13 @@ static void communication_is_exposed_where_no_compute_runs_beside(void **state)
 	findings_free(&f);
 }
 
-static void a_device_that_waits_for_launches_is_launch_bound(void **state)
+TEST(a_device_that_waits_for_launches_is_launch_bound)
 {
 	struct finding_book b = clean_book();
 	struct finding_stall row = loss(STALL_LAUNCH, 400 * MS, NULL);
 	struct findings f;
 	struct finding found;
 
-	(void)state;
 	row.stall.cause_ns[IDLE_LAUNCH] = 100 * MS;
 	row.stall.cause_ns[IDLE_OTHER] = 250 * MS;
 	row.stall.cause_ns[IDLE_QUEUED] = 50 * MS;
@@ -247,14 +236,13 @@ static void a_device_that_waits_for_launches_is_launch_bound(void **state)
 	findings_free(&f);
 }
 
-static void unpinned_copies_cost_their_exposed_time_and_the_wait(void **state)
+TEST(unpinned_copies_cost_their_exposed_time_and_the_wait)
 {
 	struct finding_book b = clean_book();
 	struct finding_stall row = loss(STALL_COPY, 200 * MS, "cudaMemcpyAsync");
 	struct findings f;
 	struct finding found;
 
-	(void)state;
 	b.stalls = &row;
 	b.n_stalls = 1;
 	b.pageable = (struct finding_copies){ 100, 100ull << 24, 800 * MS, 500 * MS };
@@ -270,14 +258,13 @@ static void unpinned_copies_cost_their_exposed_time_and_the_wait(void **state)
 	findings_free(&f);
 }
 
-static void compiling_is_found_only_of_the_later_half(void **state)
+TEST(compiling_is_found_only_of_the_later_half)
 {
 	struct finding_book b = clean_book();
 	struct finding_stall row = loss(STALL_COMPILE, 600 * MS, "cuModuleLoadData");
 	struct findings f = { 0 };
 	struct finding found;
 
-	(void)state;
 	b.stalls = &row;
 	b.n_stalls = 1;
 	found = only(&f, &b, "steady-compile");
@@ -299,14 +286,13 @@ static void compiling_is_found_only_of_the_later_half(void **state)
 	assert_int_equal(f.all.n, 0);
 }
 
-static void allocations_and_collective_calls_that_stop_the_device(void **state)
+TEST(allocations_and_collective_calls_that_stop_the_device)
 {
 	struct finding_book b = clean_book();
 	struct finding_stall row = loss(STALL_ALLOC, 600 * MS, "cudaFree");
 	struct findings f;
 	struct finding found;
 
-	(void)state;
 	b.stalls = &row;
 	b.n_stalls = 1;
 	found = only(&f, &b, "alloc-stall");
@@ -318,14 +304,13 @@ static void allocations_and_collective_calls_that_stop_the_device(void **state)
 	findings_free(&f);
 }
 
-static void small_kernels_have_the_saving_of_a_graph(void **state)
+TEST(small_kernels_have_the_saving_of_a_graph)
 {
 	struct finding_book b = clean_book();
 	struct finding_stall rows[] = { loss(STALL_QUEUED, 3000 * MS, NULL), loss(STALL_LAUNCH, 80 * MS, NULL) };
 	struct findings f = { 0 };
 	struct finding found;
 
-	(void)state;
 	b.stalls = rows;
 	b.n_stalls = 2;
 	assert_int_equal(findings_judge(&f, &b), 0);	/* 980 us each: it is something else */
@@ -337,13 +322,12 @@ static void small_kernels_have_the_saving_of_a_graph(void **state)
 	findings_free(&f);
 }
 
-static void another_process_on_the_device_is_found_where_it_is_known(void **state)
+TEST(another_process_on_the_device_is_found_where_it_is_known)
 {
 	struct finding_book b = clean_book();
 	struct findings f = { 0 };
 	struct finding found;
 
-	(void)state;
 	b.waited_ns = 1000 * MS;
 	found = only(&f, &b, "other-process");
 	assert_share(&found, 0.1, 0.1);
@@ -353,14 +337,13 @@ static void another_process_on_the_device_is_found_where_it_is_known(void **stat
 	assert_int_equal(f.all.n, 0);
 }
 
-static void device_wait_excludes_time_of_another_process(void **state)
+TEST(device_wait_excludes_time_of_another_process)
 {
 	struct finding_book b = clean_book();
 	struct finding_stall row = loss(STALL_WAITED, 1500 * MS, NULL);
 	struct findings f = { 0 };
 	struct finding found;
 
-	(void)state;
 	b.stalls = &row;
 	b.n_stalls = 1;
 	b.has_waited = false;
@@ -374,13 +357,12 @@ static void device_wait_excludes_time_of_another_process(void **state)
 	findings_free(&f);
 }
 
-static void memory_never_freed_has_no_share_of_time(void **state)
+TEST(memory_never_freed_has_no_share_of_time)
 {
 	struct finding_book b = clean_book();
 	struct findings f = { 0 };
 	struct finding found;
 
-	(void)state;
 	b.leaked_bytes = 2ull << 30;
 	b.leaks = 512;
 	found = only(&f, &b, "never-freed");
@@ -404,14 +386,13 @@ static void memory_never_freed_has_no_share_of_time(void **state)
 	assert_int_equal(f.all.n, 0);
 }
 
-static void a_call_after_which_all_fail_is_severe_with_advice(void **state)
+TEST(a_call_after_which_all_fail_is_severe_with_advice)
 {
 	const struct func launch = { "cuLaunchKernel", "cuda", CLASS_LAUNCH, 0 };
 	struct finding_book b = clean_book();
 	struct findings f = { 0 };
 	struct finding found;
 
-	(void)state;
 	b.fatal_function = &launch;
 	b.fatal_result = 719;
 	b.fatal_calls = 7;
@@ -427,27 +408,4 @@ static void a_call_after_which_all_fail_is_severe_with_advice(void **state)
 	found = only(&f, &b, "cuda-error");
 	assert_string_equal(found.next.s, "dmesg | grep -i xid");
 	findings_free(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_clean_book_has_no_finding),
-		cmocka_unit_test(a_needless_sync_is_named_with_its_function_and_thread),
-		cmocka_unit_test(unseen_time_between_calls_is_not_blamed_on_a_sync),
-		cmocka_unit_test(an_input_stall_has_its_known_cause_only),
-		cmocka_unit_test(a_thread_without_a_cpu_differs_from_a_waiting_one),
-		cmocka_unit_test(communication_is_exposed_where_no_compute_runs_beside),
-		cmocka_unit_test(a_device_that_waits_for_launches_is_launch_bound),
-		cmocka_unit_test(unpinned_copies_cost_their_exposed_time_and_the_wait),
-		cmocka_unit_test(compiling_is_found_only_of_the_later_half),
-		cmocka_unit_test(allocations_and_collective_calls_that_stop_the_device),
-		cmocka_unit_test(small_kernels_have_the_saving_of_a_graph),
-		cmocka_unit_test(another_process_on_the_device_is_found_where_it_is_known),
-		cmocka_unit_test(device_wait_excludes_time_of_another_process),
-		cmocka_unit_test(memory_never_freed_has_no_share_of_time),
-		cmocka_unit_test(a_call_after_which_all_fail_is_severe_with_advice),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,10 @@
  * Each rule of the table is planted in a clean book once so that it must be found, alone, and once a
  * little less, so that it must not. A rule without a plant here fails.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "findings/findings_rules.h"
+#include "lib/test.h"
 
 #define MS 1000000ull
 #define WALL (10000 * MS)
@@ -163,9 +159,8 @@ static struct findings judge(const struct plant *p, uint64_t ns)
 	return f;
 }
 
-static void each_rule_finds_its_planted_fault_and_nothing_else(void **state)
+TEST(each_rule_finds_its_planted_fault_and_nothing_else)
 {
-	(void)state;
 	for (size_t i = 0; i < PLANTS; i++) {
 		struct findings f = judge(&plants[i], MUCH);
 
@@ -177,9 +172,8 @@ static void each_rule_finds_its_planted_fault_and_nothing_else(void **state)
 	}
 }
 
-static void no_rule_fires_below_its_threshold(void **state)
+TEST(no_rule_fires_below_its_threshold)
 {
-	(void)state;
 	for (size_t i = 0; i < PLANTS; i++) {
 		struct findings f = judge(&plants[i], LITTLE);
 
@@ -188,9 +182,8 @@ static void no_rule_fires_below_its_threshold(void **state)
 	}
 }
 
-static void every_rule_is_planted(void **state)
+TEST(every_rule_is_planted)
 {
-	(void)state;
 	for (size_t r = 0; r < finding_rules_n; r++) {
 		bool is = false;
 
@@ -199,15 +192,4 @@ static void every_rule_is_planted(void **state)
 		if (!is)
 			fail_msg("%s is not", finding_rules[r].name);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_rule_finds_its_planted_fault_and_nothing_else),
-		cmocka_unit_test(no_rule_fires_below_its_threshold),
-		cmocka_unit_test(every_rule_is_planted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/options.h"
+#include "lib/test.h"
 #include "model_room.h"
 #include "findings/findings_next.h"
 
@@ -19,7 +20,7 @@ static struct next_target target(unsigned int how, const char *command)
 				   .sudo = how & SUDO };
 }
 
-static void a_next_command_is_one_this_user_may_run(void **state)
+TEST(a_next_command_is_one_this_user_may_run)
 {
 	static const struct {
 		enum next what;
@@ -65,7 +66,6 @@ static void a_next_command_is_one_this_user_may_run(void **state)
 		{ NEXT_RESTART, SUDO | ENDED, "./train", NULL, "sudo gpuprof stat -- ./train" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct next_target who = target(cases[i].how, cases[i].command);
 		struct strbuf out = STRBUF_INIT;
@@ -90,9 +90,8 @@ static void parses(const char *command)
 	free(words);
 }
 
-static void every_proposal_is_taken_by_the_command_line(void **state)
+TEST(every_proposal_is_taken_by_the_command_line)
 {
-	(void)state;
 	for (unsigned int what = 0; what < NEXT_KINDS; what++)
 		for (unsigned int how = 0; how < 8; how++) {
 			struct next_target who = target(how & 3, how & 4 ? "./train --steps 5" : NULL);
@@ -111,13 +110,12 @@ static void fact(struct model *m, const char *key, const char *value)
 	push(m, (struct event){ .kind = EVENT_FACT, .fact.key = key, .fact.value = value });
 }
 
-static void names_from_a_capture_are_quoted_or_left_out_of_commands(void **state)
+TEST(names_from_a_capture_are_quoted_or_left_out_of_commands)
 {
 	struct model *m = session(1000);
 	struct snapshot *snap;
 	struct next_target who;
 
-	(void)state;
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 12, .task.comm = "a;reboot" });
 	fact(m, "command", "./a $(reboot)");
 	snap = snapshot_take(m, 0);
@@ -146,15 +144,4 @@ static void names_from_a_capture_are_quoted_or_left_out_of_commands(void **state
 	assert_true(next_of(snap, 13, 0).sudo);
 	snapshot_free(snap);
 	model_free(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_next_command_is_one_this_user_may_run),
-		cmocka_unit_test(every_proposal_is_taken_by_the_command_line),
-		cmocka_unit_test(names_from_a_capture_are_quoted_or_left_out_of_commands),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

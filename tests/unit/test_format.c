@@ -2,14 +2,9 @@
 /* Single values as text: times, bytes, reals, and names that may hold anything. */
 #include "view/format.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "lib/test.h"
 #include "base/utf8.h"
 
 static void is_ns(uint64_t ns, const char *wanted)
@@ -30,9 +25,8 @@ static void is_bytes(uint64_t bytes, const char *wanted)
 	strbuf_free(&sb);
 }
 
-static void times_have_four_digits_and_carry_into_the_next_unit(void **state)
+TEST(times_have_four_digits_and_carry_into_the_next_unit)
 {
-	(void)state;
 	is_ns(0, "0 ns");
 	is_ns(999, "999 ns");
 	is_ns(1000, "1.000 us");
@@ -46,9 +40,8 @@ static void times_have_four_digits_and_carry_into_the_next_unit(void **state)
 	is_ns(UINT64_MAX, "18,446,744,074 s");
 }
 
-static void bytes_carry_into_the_next_unit(void **state)
+TEST(bytes_carry_into_the_next_unit)
 {
-	(void)state;
 	is_bytes(0, "0 B");
 	is_bytes(1023, "1023 B");
 	is_bytes(1024, "1.0 KiB");
@@ -57,11 +50,10 @@ static void bytes_carry_into_the_next_unit(void **state)
 	is_bytes(UINT64_MAX, "16.0 EiB");
 }
 
-static void reals_read_back_as_the_same_double(void **state)
+TEST(reals_read_back_as_the_same_double)
 {
 	static const double values[] = { 0, 0.1, 1.0 / 3, 1e-300, 123456789.125, 5e-324 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		struct strbuf sb = STRBUF_INIT;
 
@@ -71,11 +63,10 @@ static void reals_read_back_as_the_same_double(void **state)
 	}
 }
 
-static void every_byte_string_stays_on_one_safe_line(void **state)
+TEST(every_byte_string_stays_on_one_safe_line)
 {
 	uint32_t seed = 1;
 
-	(void)state;
 	for (int round = 0; round < 20000; round++) {
 		struct strbuf once = STRBUF_INIT, twice = STRBUF_INIT;
 		char s[17];
@@ -93,16 +84,4 @@ static void every_byte_string_stays_on_one_safe_line(void **state)
 		strbuf_free(&once);
 		strbuf_free(&twice);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(times_have_four_digits_and_carry_into_the_next_unit),
-		cmocka_unit_test(bytes_carry_into_the_next_unit),
-		cmocka_unit_test(reals_read_back_as_the_same_double),
-		cmocka_unit_test(every_byte_string_stays_on_one_safe_line),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

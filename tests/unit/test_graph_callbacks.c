@@ -3,15 +3,11 @@
  * Nodes of graphs and the calls that made them (join/graph_callbacks.h): the examples of its header, bounds,
  * and random programs against a list of all calls. TEST_SEED repeats a run.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "join/graph_callbacks.h"
 #include "lib/random.h"
+#include "lib/test.h"
 
 #define SEC 1000000000ull
 
@@ -74,13 +70,12 @@ static uint64_t of(const struct graph_callbacks *n, uint64_t id)
 	}
 }
 
-static void whichever_comes_first_a_node_is_of_the_call_that_its_thread_was_in(void **state)
+TEST(whichever_comes_first_a_node_is_of_the_call_that_its_thread_was_in)
 {
 	for (int nodes_first = 0; nodes_first < 2; nodes_first++) {
 		struct graphs_room room;
 		struct graph_callbacks *n = begin(&room);
 
-		(void)state;
 		if (!nodes_first)
 			assert_int_equal(call(n, 7, 1000, true), 0);
 		node(n, 5, 7, 1003);
@@ -108,12 +103,11 @@ static void whichever_comes_first_a_node_is_of_the_call_that_its_thread_was_in(v
 }
 
 /* As CUPTI tells of clones: they are made, by the call that instantiates, and then said to be clones. */
-static void a_node_reported_as_a_clone_is_one(void **state)
+TEST(a_node_reported_as_a_clone_is_one)
 {
 	struct graphs_room room;
 	struct graph_callbacks *n = begin(&room);
 
-	(void)state;
 	node(n, 5, 7, 1003);
 	assert_int_equal(call(n, 7, 1000, false), 1);
 	node(n, 6, 7, 1500);
@@ -126,12 +120,11 @@ static void a_node_reported_as_a_clone_is_one(void **state)
 	end(n, &room);
 }
 
-static void the_oldest_nodes_make_room_for_new_ones(void **state)
+TEST(the_oldest_nodes_make_room_for_new_ones)
 {
 	struct graphs_room room;
 	struct graph_callbacks *n = begin(&room), *other = graph_callbacks_new(&room);
 
-	(void)state;
 	room.made_left = 4;
 	for (uint64_t i = 1; i <= 100; i++) {
 		node(n, i, 7, 1000 * i + 5);
@@ -150,12 +143,11 @@ static void the_oldest_nodes_make_room_for_new_ones(void **state)
 	end(n, &room);
 }
 
-static void endless_input_needs_bounded_memory(void **state)
+TEST(endless_input_needs_bounded_memory)
 {
 	struct graphs_room room;
 	struct graph_callbacks *n = begin(&room);
 
-	(void)state;
 	for (uint64_t i = 1; i < 400000; i++) {
 		node(n, i, (uint32_t)below(3), SEC + below(1000000));	/* of no call */
 		if (!(i % 3))
@@ -173,9 +165,8 @@ struct spec {
 	uint64_t node[2 * CALLS];
 };
 
-static void random_programs_match_their_model(void **state)
+TEST(random_programs_match_their_model)
 {
-	(void)state;
 	for (int round = 0; round < 50; round++) {
 		struct graphs_room room;
 		struct graph_callbacks *n = begin(&room);
@@ -214,15 +205,4 @@ static void random_programs_match_their_model(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whichever_comes_first_a_node_is_of_the_call_that_its_thread_was_in),
-		cmocka_unit_test(a_node_reported_as_a_clone_is_one),
-		cmocka_unit_test(the_oldest_nodes_make_room_for_new_ones),
-		cmocka_unit_test(endless_input_needs_bounded_memory),
-		cmocka_unit_test(random_programs_match_their_model),
-	};
-
-	return cmocka_run_group_tests(tests, random_seed, NULL);
-}
+TEST_GROUP(random_seed, NULL);

@@ -5,6 +5,7 @@
  * calls are lost: then nothing is said rather than anything wrong. TEST_SEED repeats a run.
  */
 #include "graphs_room.h"
+#include "lib/test.h"
 #include "lib/work_named.h"
 
 /* ---- worked examples -------------------------------------------------------------------------- */
@@ -19,13 +20,12 @@ static struct launch play_two(struct play *p, uint64_t began[2])
 	return launch(p, 200);
 }
 
-static void nodes_are_the_calls_in_their_order(void **state)
+TEST(nodes_are_the_calls_in_their_order)
 {
 	struct play p;
 	struct launch l;
 	uint64_t began[2];
 
-	(void)state;
 	begin_play(&p);
 	kernel(&p, 1, 0x10, 4);		/* not captured */
 	capture_two(&p, began);
@@ -40,13 +40,12 @@ static void nodes_are_the_calls_in_their_order(void **state)
 	end_play(&p);
 }
 
-static void a_stream_that_waits_for_one_that_captures_captures_too(void **state)
+TEST(a_stream_that_waits_for_one_that_captures_captures_too)
 {
 	struct play p;
 	uint64_t began[3];
 	struct launch l;
 
-	(void)state;
 	begin_play(&p);
 	record(&p, 0xe0, 3);		/* of no capture: who waits for it captures nothing */
 	begin(&p, 1);
@@ -73,7 +72,7 @@ static void a_stream_that_waits_for_one_that_captures_captures_too(void **state)
 	end_play(&p);
 }
 
-static void inconsistent_records_are_rejected(void **state)
+TEST(inconsistent_records_are_rejected)
 {
 	static const struct node others[][2] = {
 		{ { 5, 50, "gemm", 4 }, { 5, 51, "relu", 9 } },	/* another grid */
@@ -81,7 +80,6 @@ static void inconsistent_records_are_rejected(void **state)
 		{ { 5, 50, "relu", 8 }, { 5, 51, "gemm", 4 } },	/* another order */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		struct play p;
 		uint64_t began[2];
@@ -99,12 +97,11 @@ static void inconsistent_records_are_rejected(void **state)
 	}
 }
 
-static void a_kernel_has_one_name(void **state)
+TEST(a_kernel_has_one_name)
 {
 	struct play p;
 	struct launch l;
 
-	(void)state;
 	begin_play(&p);
 	begin(&p, 1);
 	kernel(&p, 1, 0x10, 4);
@@ -119,11 +116,10 @@ static void a_kernel_has_one_name(void **state)
 	end_play(&p);
 }
 
-static void an_ambiguous_capture_is_unresolved(void **state)
+TEST(an_ambiguous_capture_is_unresolved)
 {
 	static const enum func_role spoils[] = { ROLE_SPOIL, ROLE_LAUNCH };
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		struct play p;
 		struct launch l;
@@ -143,13 +139,12 @@ static void an_ambiguous_capture_is_unresolved(void **state)
 	}
 }
 
-static void an_update_brings_the_calls_of_another_capture(void **state)
+TEST(an_update_brings_the_calls_of_another_capture)
 {
 	struct play p;
 	uint64_t began[2], again[2];
 	struct launch old, l;
 
-	(void)state;
 	old = play_two(&p, began);
 	begin(&p, 2);
 	again[0] = kernel(&p, 2, 0x10, 40);
@@ -168,13 +163,12 @@ static void an_update_brings_the_calls_of_another_capture(void **state)
 	end_play(&p);
 }
 
-static void a_handle_that_is_used_again_is_another_graph(void **state)
+TEST(a_handle_that_is_used_again_is_another_graph)
 {
 	struct play p;
 	uint64_t began[2];
 	struct launch l, old;
 
-	(void)state;
 	old = play_two(&p, began);
 	call(&p, ROLE_FORGET_EXEC, (struct event){ .call.entity = 200 });
 	begin(&p, 1);
@@ -192,12 +186,11 @@ static void a_handle_that_is_used_again_is_another_graph(void **state)
 	end_play(&p);
 }
 
-static void graphs_that_were_there_before_are_unresolved(void **state)
+TEST(graphs_that_were_there_before_are_unresolved)
 {
 	struct play p;
 	struct launch l;
 
-	(void)state;
 	begin_play(&p);
 	for (int i = 0; i < 100; i++) {
 		l = launch(&p, 200);
@@ -212,7 +205,7 @@ static uint32_t range_of(const void *ctx, uint32_t tid, uint64_t ns)
 	return ns < *(const uint64_t *)ctx ? 3 : 4;
 }
 
-static void open_ranges_of_a_launch_are_found_later(void **state)
+TEST(open_ranges_of_a_launch_are_found_later)
 {
 	struct play p;
 	uint64_t began[2], border;
@@ -223,7 +216,6 @@ static void open_ranges_of_a_launch_are_found_later(void **state)
 	const struct event ev = { .kind = EVENT_WORK, .work = work_named(w, "gemm") };
 	int err;
 
-	(void)state;
 	begin_play(&p);
 	capture_two(&p, began);
 	border = began[1];
@@ -247,7 +239,7 @@ static uint32_t nothing(const void *ctx, uint32_t tid, uint64_t ns)
 	return 0;
 }
 
-static void a_node_known_by_callback_has_its_call_from_the_first_launch_on(void **state)
+TEST(a_node_known_by_callback_has_its_call_from_the_first_launch_on)
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .has = WORK_HAS_GRAPH, .graph = 5,
 				.graph_node = 51, .grid = { 8, 1, 1 }, .block = { 32, 1, 1 } };
@@ -258,7 +250,6 @@ static void a_node_known_by_callback_has_its_call_from_the_first_launch_on(void 
 	struct launch l;
 	int err;
 
-	(void)state;
 	begin_play(&p);
 	capture_two(&p, began);
 	for (uint64_t i = 0; i < 2; i++) {
@@ -319,22 +310,20 @@ static void play_at_random(bool lossy, uint64_t *told)
 	end_play(&p);
 }
 
-static void results_are_true_whatever_is_lost(void **state)
+TEST(results_are_true_whatever_is_lost)
 {
 	uint64_t told[2] = { 0, 0 };
 
-	(void)state;
 	for (int i = 0; i < 2000; i++)
 		play_at_random(i % 2, &told[i % 2]);
 	assert_true(told[0] > 1000 * 3 && told[1] > 1000);
 }
 
 /* Any calls in any order, on a few handles. */
-static void any_calls_are_survived(void **state)
+TEST(any_calls_are_survived)
 {
 	static const uint64_t any = 0;
 
-	(void)state;
 	for (int round = 0; round < random_rounds(200); round++) {
 		struct play p;
 		struct launch l = { .tid = 7 };
@@ -363,12 +352,11 @@ static void any_calls_are_survived(void **state)
 	}
 }
 
-static void a_graph_over_the_node_limit_is_unresolved(void **state)
+TEST(a_graph_over_the_node_limit_is_unresolved)
 {
 	struct play p;
 	uint64_t began[2];
 
-	(void)state;
 	begin_play(&p);
 	p.room.nodes_left = 0;
 	begin(&p, 1);
@@ -385,14 +373,13 @@ static void a_graph_over_the_node_limit_is_unresolved(void **state)
 	end_play(&p);
 }
 
-static void updates_without_end_need_no_more_room(void **state)
+TEST(updates_without_end_need_no_more_room)
 {
 	struct play p;
 	uint64_t began[2], left = 0;
 	const uint64_t border = 0;
 	struct launch l;
 
-	(void)state;
 	begin_play(&p);
 	capture_two(&p, began);
 	make(&p, 200, 100);
@@ -410,24 +397,4 @@ static void updates_without_end_need_no_more_room(void **state)
 	end_play(&p);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nodes_are_the_calls_in_their_order),
-		cmocka_unit_test(a_stream_that_waits_for_one_that_captures_captures_too),
-		cmocka_unit_test(inconsistent_records_are_rejected),
-		cmocka_unit_test(a_kernel_has_one_name),
-		cmocka_unit_test(an_ambiguous_capture_is_unresolved),
-		cmocka_unit_test(an_update_brings_the_calls_of_another_capture),
-		cmocka_unit_test(a_handle_that_is_used_again_is_another_graph),
-		cmocka_unit_test(a_graph_over_the_node_limit_is_unresolved),
-		cmocka_unit_test(updates_without_end_need_no_more_room),
-		cmocka_unit_test(graphs_that_were_there_before_are_unresolved),
-		cmocka_unit_test(open_ranges_of_a_launch_are_found_later),
-		cmocka_unit_test(a_node_known_by_callback_has_its_call_from_the_first_launch_on),
-		cmocka_unit_test(results_are_true_whatever_is_lost),
-		cmocka_unit_test(any_calls_are_survived),
-	};
-
-	return cmocka_run_group_tests(tests, random_seed, NULL);
-}
+TEST_GROUP(random_seed, NULL);

@@ -3,14 +3,10 @@
  * The clock of CUPTI's records in the host's time: the header's example, slewed and set clocks, and
  * whatever a hostile helper may say.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "lib/random.h"
+#include "lib/test.h"
 #include "source/helper/clock.h"
 
 static struct gp_ring_clock at(uint64_t before, uint64_t device, uint64_t after)
@@ -27,13 +23,12 @@ static void assert_host(const struct helper_clock *c, uint64_t device, uint64_t 
 	assert_int_equal(e, error);
 }
 
-static void the_example_of_the_header(void **state)
+TEST(the_example_of_the_header)
 {
 	struct gp_ring_clock one = at(1000, 5000, 1010), two = at(2000, 6010, 2030);
 	struct helper_clock c = { .n = 0 };
 	uint64_t h, e;
 
-	(void)state;
 	assert_false(helper_clock_host(&c, 5000, &h, &e));
 	assert_true(helper_clock_add(&c, &one));
 	assert_host(&c, 5505, 1510, 5);
@@ -47,13 +42,12 @@ static void the_example_of_the_header(void **state)
 	assert_int_equal(helper_clock_settled(&c), 6010);
 }
 
-static void an_offset_that_the_next_reading_allows_stays(void **state)
+TEST(an_offset_that_the_next_reading_allows_stays)
 {
 	struct gp_ring_clock one = at(1000, 5000, 1010), wandered = at(2000, 6000, 2030),
 			     apart = at(3000, 6900, 3010);
 	struct helper_clock c = { .n = 0 };
 
-	(void)state;
 	assert_true(helper_clock_add(&c, &one));
 	assert_true(helper_clock_add(&c, &wandered));
 	assert_host(&c, 6000, 2005, 25);
@@ -64,12 +58,11 @@ static void an_offset_that_the_next_reading_allows_stays(void **state)
 }
 
 /* 400 ppm fast, read every 100 ms: its own steps of 4 ns are all that is left. */
-static void a_slewed_clock_is_followed(void **state)
+TEST(a_slewed_clock_is_followed)
 {
 	struct helper_clock c = { .n = 0 };
 	uint64_t base = 1700000000ull * 1000000000ull, h, e;
 
-	(void)state;
 	for (uint64_t t = 0; t <= 50; t++) {
 		uint64_t host = 1000000000ull + t * 100000000ull;
 		struct gp_ring_clock r = at(host - 50, base + host + host / 10000 * 4, host + 50);
@@ -84,14 +77,13 @@ static void a_slewed_clock_is_followed(void **state)
 	}
 }
 
-static void a_clock_that_was_set_is_uncertain_there_alone(void **state)
+TEST(a_clock_that_was_set_is_uncertain_there_alone)
 {
 	struct helper_clock c = { .n = 0 };
 	struct gp_ring_clock r[] = { at(1000000, 91000000, 1000010), at(2000000, 92000000, 2000010),
 				     at(3000000, 193000000, 3000010),
 				     at(4000000, 194000000, 4000010) };
 
-	(void)state;
 	for (int i = 0; i < 4; i++)
 		assert_true(helper_clock_add(&c, &r[i]));
 	assert_int_equal(c.steps, 1);
@@ -100,13 +92,12 @@ static void a_clock_that_was_set_is_uncertain_there_alone(void **state)
 	assert_host(&c, 193500000, 3500005, 5);
 }
 
-static void readings_that_contradict_are_ignored(void **state)
+TEST(readings_that_contradict_are_ignored)
 {
 	struct gp_ring_clock good = at(1000, 5000, 1010), early = at(900, 5100, 910),
 			     turned = at(2000, 6000, 1990), endless = at(2000, 6000, UINT64_MAX);
 	struct helper_clock c = { .n = 0 };
 
-	(void)state;
 	assert_true(helper_clock_add(&c, &good));
 	assert_false(helper_clock_add(&c, &early));
 	assert_false(helper_clock_add(&c, &turned));
@@ -115,9 +106,8 @@ static void readings_that_contradict_are_ignored(void **state)
 }
 
 /* Nothing to compare with: that it ends, and UBSan. */
-static void any_input_is_handled(void **state)
+TEST(any_input_is_handled)
 {
-	(void)state;
 	for (int round = 0; round < random_rounds(2000); round++) {
 		struct helper_clock c = { .n = 0 };
 		uint64_t host = random_next() << 20, h, e;
@@ -133,16 +123,4 @@ static void any_input_is_handled(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_example_of_the_header),
-		cmocka_unit_test(an_offset_that_the_next_reading_allows_stays),
-		cmocka_unit_test(a_slewed_clock_is_followed),
-		cmocka_unit_test(a_clock_that_was_set_is_uncertain_there_alone),
-		cmocka_unit_test(readings_that_contradict_are_ignored),
-		cmocka_unit_test(any_input_is_handled),
-	};
-
-	return cmocka_run_group_tests(tests, random_seed, NULL);
-}
+TEST_GROUP(random_seed, NULL);

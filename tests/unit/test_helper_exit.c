@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* When a process ended, and what its helper had not told by then, from the head of its ring. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "source/helper/life.h"
+
+#include "lib/test.h"
 
 static const struct gp_ring_head ended = { .state = GP_HELPER_ENDED, .state_ns = 105 };
 static const struct gp_ring_head awake = { .state = GP_HELPER_AWAKE, .state_ns = 55 };
@@ -20,28 +18,25 @@ static struct helper_exit end_of(const struct gp_ring_head *head, uint64_t last_
 				    .last_ns = last_ns, .known_ns = known_ns };
 }
 
-static void a_process_ended_when_its_helper_did_but_not_before_its_last_record(void **state)
+TEST(a_process_ended_when_its_helper_did_but_not_before_its_last_record)
 {
-	(void)state;
 	assert_int_equal(helper_exit_ns(end_of(&ended, 70, 80)), 100);
 	assert_int_equal(helper_exit_ns(end_of(&ended, 103, 80)), 103);
 	assert_int_equal(helper_exit_ns(end_of(&ended, 5000, 80)), 110);
 }
 
-static void one_that_was_killed_ended_when_it_was_seen_last(void **state)
+TEST(one_that_was_killed_ended_when_it_was_seen_last)
 {
-	(void)state;
 	assert_int_equal(helper_exit_ns(end_of(&awake, 70, 80)), 90);
 	assert_int_equal(helper_exit_ns(end_of(&virgin, 0, 0)), 90);
 	assert_int_equal(helper_exit_ns(end_of(&liar, 70, 80)), 90);
 }
 
 /* Our lease ran out at 95 or 110 of the helper's clock, which ended at 105. */
-static void a_late_reader_at_the_end_missed_the_last_records(void **state)
+TEST(a_late_reader_at_the_end_missed_the_last_records)
 {
 	struct helper_exit late = end_of(&ended, 70, 80);
 
-	(void)state;
 	late.lapse_ns = 95;
 	assert_int_equal(helper_exit_unknown_since(late), 80);
 	late.known_ns = 0;
@@ -53,11 +48,10 @@ static void a_late_reader_at_the_end_missed_the_last_records(void **state)
 	assert_int_equal(helper_exit_unknown_since(late), 0);
 }
 
-static void missing_records_are_known_unless_it_ended_in_order(void **state)
+TEST(missing_records_are_known_unless_it_ended_in_order)
 {
 	struct helper_exit broken = end_of(&ended, 70, 80);
 
-	(void)state;
 	broken.broken = true;
 	assert_int_equal(helper_exit_unknown_since(end_of(&ended, 70, 80)), 0);
 	assert_int_equal(helper_exit_unknown_since(end_of(&virgin, 0, 0)), 0);
@@ -86,23 +80,9 @@ static uint64_t tell(struct helper_exit e)
 	return ended_ns;
 }
 
-static void the_end_is_a_fact_about_the_process(void **state)
+TEST(the_end_is_a_fact_about_the_process)
 {
-	(void)state;
 	assert_int_equal(tell(end_of(&ended, 70, 80)), 100);
 	assert_int_equal(tell(end_of(&ended, 103, 80)), 103);
 	assert_int_equal(tell(end_of(&awake, 70, 80)), 90);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_ended_when_its_helper_did_but_not_before_its_last_record),
-		cmocka_unit_test(one_that_was_killed_ended_when_it_was_seen_last),
-		cmocka_unit_test(a_late_reader_at_the_end_missed_the_last_records),
-		cmocka_unit_test(missing_records_are_known_unless_it_ended_in_order),
-		cmocka_unit_test(the_end_is_a_fact_about_the_process),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* When nobody tells what a process's devices do, and what had no room: the examples of the header. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
 #include "source/helper/life.h"
+
+#include "lib/test.h"
 
 struct told {
 	unsigned int n, why;
@@ -22,13 +19,12 @@ static int take(void *ctx, const struct event *ev)
 	return 0;
 }
 
-static void work_during_a_late_read_is_unknown_until_the_next_record(void **state)
+TEST(work_during_a_late_read_is_unknown_until_the_next_record)
 {
 	struct helper_gap d = { .over_ns = 10 };
 	struct told t = { 0 };
 	const struct event_sink sink = { take, &t };
 
-	(void)state;
 	helper_gap_late(&d, 50, 10);
 	assert_int_equal(helper_gap_update(&d, 7, 50, 92, &sink), 0);
 	assert_int_equal(t.n, 0);
@@ -42,12 +38,11 @@ static void work_during_a_late_read_is_unknown_until_the_next_record(void **stat
 }
 
 /* It was claimed at 10 and had told of nothing: what was before is unknown anyhow. */
-static void a_late_first_read_knows_nothing_since_it_attached(void **state)
+TEST(a_late_first_read_knows_nothing_since_it_attached)
 {
 	struct helper_gap d = { .over_ns = 10 };
 	struct told t = { 0 };
 
-	(void)state;
 	helper_gap_late(&d, 0, 10);
 	assert_int_equal(helper_gap_update(&d, 7, 91, 92, &(struct event_sink){ take, &t }), 0);
 	assert_int_equal(t.start_ns, 10);
@@ -55,13 +50,12 @@ static void a_late_first_read_knows_nothing_since_it_attached(void **state)
 }
 
 /* A LOSS record that had no room may have been of both. */
-static void a_full_ring_loses_the_records_it_had_no_space_for(void **state)
+TEST(a_full_ring_loses_the_records_it_had_no_space_for)
 {
 	struct helper_lost told = { 0 };
 	struct told t = { 0 };
 	const struct event_sink sink = { take, &t };
 
-	(void)state;
 	assert_int_equal(helper_gap_lost(&told, &(struct helper_lost){ 0, 0 }, 7, 80, 112, &sink), 0);
 	assert_int_equal(t.n, 0);
 	assert_int_equal(helper_gap_lost(&told, &(struct helper_lost){ 2, 1 }, 7, 80, 112, &sink), 0);
@@ -70,15 +64,4 @@ static void a_full_ring_loses_the_records_it_had_no_space_for(void **state)
 	assert_int_equal(t.end_ns, 112);
 	assert_int_equal(helper_gap_lost(&told, &(struct helper_lost){ 2, 1 }, 7, 91, 117, &sink), 0);
 	assert_int_equal(t.n, 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(work_during_a_late_read_is_unknown_until_the_next_record),
-		cmocka_unit_test(a_late_first_read_knows_nothing_since_it_attached),
-		cmocka_unit_test(a_full_ring_loses_the_records_it_had_no_space_for),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

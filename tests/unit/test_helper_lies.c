@@ -3,14 +3,10 @@
  * What a helper says of threads, functions and times is checked: a process that lies harms what is
  * said of itself alone, and within bounds.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "lib/test.h"
 #include "source/helper/api_calls.h"
 #include "source/helper/decode.h"
 #include "gpuprof/ring.h"
@@ -96,11 +92,10 @@ static void name_and_run(struct room *r, uint32_t id, size_t len)
 }
 
 /* 65536 names of 4096 bytes would be 256 MiB. */
-static void names_have_a_room_and_then_are_other(void **state)
+TEST(names_have_a_room_and_then_are_other)
 {
 	struct room r;
 
-	(void)state;
 	open_room(&r, getpid());
 	for (uint32_t id = 1; id <= 3000; id++)
 		name_and_run(&r, id, 4096);
@@ -110,11 +105,10 @@ static void names_have_a_room_and_then_are_other(void **state)
 	close_room(&r);
 }
 
-static void thread_zero_is_zero_in_a_namespace(void **state)
+TEST(thread_zero_is_zero_in_a_namespace)
 {
 	struct room r;
 
-	(void)state;
 	open_room(&r, 1);	/* it says that it is 1 of a namespace; we are not in one */
 	call(&r, NOBODY, NOW - 90 * S, NOW - 89 * S);
 	read_clock(&r, NOW - 10 * S);
@@ -124,11 +118,10 @@ static void thread_zero_is_zero_in_a_namespace(void **state)
 	close_room(&r);
 }
 
-static void an_exited_thread_is_known_to_earlier_observers(void **state)
+TEST(an_exited_thread_is_known_to_earlier_observers)
 {
 	struct room r;
 
-	(void)state;
 	open_room(&r, 1);
 	call(&r, 7, NOW - 90 * S, NOW - 89 * S);
 	helper_threads_add(r.threads, &(struct helper_thread){ .tid = NOBODY, .own_tid = 7 });
@@ -138,11 +131,10 @@ static void an_exited_thread_is_known_to_earlier_observers(void **state)
 	close_room(&r);
 }
 
-static void invented_threads_are_bounded(void **state)
+TEST(invented_threads_are_bounded)
 {
 	struct room r;
 
-	(void)state;
 	open_room(&r, getpid());
 	for (uint32_t i = 0; i < 10 * HELPER_THREADS_GUESSED; i++)
 		call(&r, 1u + (1u << 30) + i, NOW - 90 * S, NOW - 89 * S);
@@ -152,13 +144,12 @@ static void invented_threads_are_bounded(void **state)
 	close_room(&r);
 }
 
-static void a_record_from_the_future_is_invalid(void **state)
+TEST(a_record_from_the_future_is_invalid)
 {
 	struct gp_ring_range range = { .time_ns = NOW + 3600 * S, .tid = (uint32_t)getpid(),
 				       .what = GP_RANGE_PUSH };
 	struct room r;
 
-	(void)state;
 	open_room(&r, getpid());
 	call(&r, (uint32_t)getpid(), NOW - S, NOW + 3600 * S);
 	give(&r, GP_RING_RANGE, &range, sizeof(range));
@@ -170,12 +161,11 @@ static void a_record_from_the_future_is_invalid(void **state)
 	close_room(&r);
 }
 
-static void nodes_that_cannot_be_are_invalid(void **state)
+TEST(nodes_that_cannot_be_are_invalid)
 {
 	struct gp_ring_node node = { .time_ns = NOW - S, .node = 5, .tid = (uint32_t)getpid() };
 	struct room r;
 
-	(void)state;
 	open_room(&r, getpid());
 	give(&r, GP_RING_NODE, &node, sizeof(node));
 	assert_int_equal(r.n, 1);
@@ -195,11 +185,10 @@ static void nodes_that_cannot_be_are_invalid(void **state)
 	close_room(&r);
 }
 
-static void times_that_cannot_be_are_invalid(void **state)
+TEST(times_that_cannot_be_are_invalid)
 {
 	struct room r;
 
-	(void)state;
 	open_room(&r, getpid());
 	call(&r, 1, NOW - 89 * S, NOW - 90 * S);	/* backwards */
 	give(&r, GP_RING_API, &(struct gp_ring_api){ .end = NOW, .tid = 1 }, sizeof(struct gp_ring_api));
@@ -210,12 +199,11 @@ static void times_that_cannot_be_are_invalid(void **state)
 	close_room(&r);
 }
 
-static void functions_that_cannot_be_are_invalid(void **state)
+TEST(functions_that_cannot_be_are_invalid)
 {
 	struct gp_ring_api api = { .start = NOW - S, .end = NOW, .tid = 1, .cbid = 65536 + 211, .domain = 5 };
 	struct room r;
 
-	(void)state;
 	open_room(&r, getpid());
 	give(&r, GP_RING_API, &api, sizeof(api));
 	api.cbid = FUNCS_MAX;
@@ -228,12 +216,11 @@ static void functions_that_cannot_be_are_invalid(void **state)
 }
 
 /* Of the numbers of functions that there may be, only those of the catalogue are calls. */
-static void any_function_number_of_any_domain_is_a_row_or_none(void **state)
+TEST(any_function_number_of_any_domain_is_a_row_or_none)
 {
 	struct api_rows *rows = api_rows_new();
 	unsigned int known = 0;
 
-	(void)state;
 	for (unsigned int domain = 0; domain < 256; domain++)
 		for (unsigned int cbid = 0; cbid < 65536; cbid++) {
 			const struct event api = { .api = { .domain = (uint8_t)domain, .cbid = cbid } };
@@ -245,21 +232,4 @@ static void any_function_number_of_any_domain_is_a_row_or_none(void **state)
 		}
 	assert_true(known > 300);
 	api_rows_free(rows);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_have_a_room_and_then_are_other),
-		cmocka_unit_test(thread_zero_is_zero_in_a_namespace),
-		cmocka_unit_test(an_exited_thread_is_known_to_earlier_observers),
-		cmocka_unit_test(invented_threads_are_bounded),
-		cmocka_unit_test(a_record_from_the_future_is_invalid),
-		cmocka_unit_test(nodes_that_cannot_be_are_invalid),
-		cmocka_unit_test(times_that_cannot_be_are_invalid),
-		cmocka_unit_test(functions_that_cannot_be_are_invalid),
-		cmocka_unit_test(any_function_number_of_any_domain_is_a_row_or_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  * readers as there are slots; what has no room is counted. (Hostile ones: test_helper_ring_hostile.c.)
  */
 #include "helper_ring_room.h"
+#include "lib/test.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -13,14 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void records_are_read_once_in_order(void **state)
+TEST(records_are_read_once_in_order)
 {
 	struct got got = { .in_order = true };
 	struct ring_reader *s;
 	struct helper_ring r;
 	uint64_t sent = 0;
 
-	(void)state;
 	s = open_read(&r);
 	for (int lap = 0; lap < 500; lap++) {
 		send_numbers(&r, sent, 100);
@@ -34,13 +34,12 @@ static void records_are_read_once_in_order(void **state)
 	helper_ring_close(&r);
 }
 
-static void without_room_it_is_counted_and_nothing_is_overwritten(void **state)
+TEST(without_room_it_is_counted_and_nothing_is_overwritten)
 {
 	struct got got = { .in_order = true };
 	struct ring_reader *s;
 	struct helper_ring r;
 
-	(void)state;
 	s = open_read(&r);
 	send_numbers(&r, 0, 10000);
 	assert_int_equal(ring_reader_read(s, take, &got), 1);
@@ -54,13 +53,12 @@ static void without_room_it_is_counted_and_nothing_is_overwritten(void **state)
 }
 
 /* As when four of them were killed, and the helper has slept since. */
-static void a_reader_long_gone_loses_its_slot(void **state)
+TEST(a_reader_long_gone_loses_its_slot)
 {
 	struct ring_reader *s[GP_RING_SLOTS], *late;
 	uint64_t now = time_now_ns();
 	struct helper_ring r;
 
-	(void)state;
 	assert_int_equal(helper_ring_open(&r, RING, 1), 0);
 	for (int i = 0; i < GP_RING_SLOTS; i++) {
 		s[i] = reader(&r, ALL);
@@ -81,14 +79,13 @@ static void a_reader_long_gone_loses_its_slot(void **state)
 }
 
 /* It was killed before it renewed its lease for the first time. */
-static void a_reader_that_only_claimed_a_slot_loses_it(void **state)
+TEST(a_reader_that_only_claimed_a_slot_loses_it)
 {
 	struct ring_reader *s[GP_RING_SLOTS], *late;
 	uint64_t now = time_now_ns();
 	struct helper_ring r;
 	uint32_t seen;
 
-	(void)state;
 	assert_int_equal(helper_ring_open(&r, RING, 1), 0);
 	for (int i = 0; i < GP_RING_SLOTS; i++)
 		assert_non_null(s[i] = ring_reader_open(dup(r.fd), getpid(), ALL, now));
@@ -110,14 +107,13 @@ static void a_reader_that_only_claimed_a_slot_loses_it(void **state)
 	helper_ring_close(&r);
 }
 
-static void each_reader_has_its_own_ring_and_kinds(void **state)
+TEST(each_reader_has_its_own_ring_and_kinds)
 {
 	struct ring_reader *s[GP_RING_SLOTS];
 	struct helper_ring r;
 	uint64_t number = 1;
 	uint32_t fresh;
 
-	(void)state;
 	assert_int_equal(helper_ring_open(&r, RING, 1), 0);
 	for (int i = 0; i < GP_RING_SLOTS; i++)
 		s[i] = reader(&r, i % 2 ? 1u << GP_RING_API : 1u << GP_RING_KERNEL);
@@ -143,7 +139,7 @@ static void each_reader_has_its_own_ring_and_kinds(void **state)
 	helper_ring_close(&r);
 }
 
-static void a_lease_that_ran_out_ends_the_records_and_later_the_slot(void **state)
+TEST(a_lease_that_ran_out_ends_the_records_and_later_the_slot)
 {
 	uint64_t now = time_now_ns(), number = 1;
 	struct got got = { .in_order = true };
@@ -151,7 +147,6 @@ static void a_lease_that_ran_out_ends_the_records_and_later_the_slot(void **stat
 	struct helper_ring r;
 	uint32_t fresh;
 
-	(void)state;
 	assert_int_equal(helper_ring_open(&r, RING, 1), 0);
 	s = reader(&r, ALL);
 	assert_int_equal(helper_ring_look(&r, now, &fresh), ALL);
@@ -208,7 +203,7 @@ static int take_mixed(void *ctx, uint16_t kind, const void *payload, size_t len)
 	return 0;
 }
 
-static void threads_that_write_at_once_never_mix(void **state)
+TEST(threads_that_write_at_once_never_mix)
 {
 	struct mixed mixed = { .good = true };
 	struct writer writers[WRITERS];
@@ -216,7 +211,6 @@ static void threads_that_write_at_once_never_mix(void **state)
 	struct ring_reader *s;
 	struct helper_ring r;
 
-	(void)state;
 	s = open_read(&r);
 	for (uint64_t i = 0; i < WRITERS; i++) {
 		writers[i] = (struct writer){ &r, i };
@@ -236,7 +230,7 @@ static void threads_that_write_at_once_never_mix(void **state)
 
 /* ---- finding it in another process ------------------------------------------------------------ */
 
-static void it_is_found_in_another_process_and_gone_with_it(void **state)
+TEST(it_is_found_in_another_process_and_gone_with_it)
 {
 	struct got got = { .in_order = true };
 	int go[2], fd, status;
@@ -244,7 +238,6 @@ static void it_is_found_in_another_process_and_gone_with_it(void **state)
 	char word;
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(pipe(go), 0);
 	pid = fork();
 	if (!pid) {
@@ -296,14 +289,13 @@ static pid_t fork_holder(int *until)
 	return pid;
 }
 
-static void a_ring_that_was_inherited_is_not_the_childs(void **state)
+TEST(a_ring_that_was_inherited_is_not_the_childs)
 {
 	struct gp_ring_head head;
 	struct helper_ring r;
 	int until, fd, status;
 	pid_t child;
 
-	(void)state;
 	assert_int_equal(helper_ring_open(&r, RING, time_now_ns()), 0);
 	child = fork_holder(&until);
 	assert_int_equal(ring_reader_find(child), -ENOENT);
@@ -349,14 +341,13 @@ static pid_t child_of(pid_t pid)
 	return child;
 }
 
-static void a_child_of_the_same_number_in_its_own_namespace_has_none_either(void **state)
+TEST(a_child_of_the_same_number_in_its_own_namespace_has_none_either)
 {
 	struct ring_owner owner;
 	int told[2], status, fd;
 	pid_t middle, first, second;
 	char c;
 
-	(void)state;
 	assert_int_equal(pipe(told), 0);
 	middle = fork();
 	if (!middle) {
@@ -388,22 +379,4 @@ static void a_child_of_the_same_number_in_its_own_namespace_has_none_either(void
 	kill(first, SIGKILL);	/* and with it all of its namespace */
 	kill(middle, SIGKILL);
 	waitpid(middle, &status, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(records_are_read_once_in_order),
-		cmocka_unit_test(without_room_it_is_counted_and_nothing_is_overwritten),
-		cmocka_unit_test(a_reader_long_gone_loses_its_slot),
-		cmocka_unit_test(a_reader_that_only_claimed_a_slot_loses_it),
-		cmocka_unit_test(each_reader_has_its_own_ring_and_kinds),
-		cmocka_unit_test(a_lease_that_ran_out_ends_the_records_and_later_the_slot),
-		cmocka_unit_test(threads_that_write_at_once_never_mix),
-		cmocka_unit_test(it_is_found_in_another_process_and_gone_with_it),
-		cmocka_unit_test(a_ring_that_was_inherited_is_not_the_childs),
-		cmocka_unit_test(a_child_of_the_same_number_in_its_own_namespace_has_none_either),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

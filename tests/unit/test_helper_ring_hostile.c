@@ -5,6 +5,7 @@
  */
 #include "helper_ring_room.h"
 #include "lib/random.h"
+#include "lib/test.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -20,12 +21,11 @@ static int refuses(int fd)
 	return err;
 }
 
-static void an_unsealed_ring_is_refused(void **state)
+TEST(an_unsealed_ring_is_refused)
 {
 	struct helper_ring r;
 	int fd, fifo[2];
 
-	(void)state;
 	assert_int_equal(pipe(fifo), 0);
 	assert_int_equal(refuses(fifo[0]), EBADMSG);
 	close(fifo[1]);
@@ -67,11 +67,10 @@ static int open_decoy(void)
 	return fd;
 }
 
-static void a_file_that_only_has_the_name_of_a_ring_is_not_opened(void **state)
+TEST(a_file_that_only_has_the_name_of_a_ring_is_not_opened)
 {
 	int decoy = open_decoy(), huge = memfd_create(GP_RING_NAME, MFD_HUGETLB);
 
-	(void)state;
 	assert_int_equal(ring_reader_find(getpid()), -ENOENT);
 	close(huge);
 	close(decoy);
@@ -88,14 +87,13 @@ static uint64_t bytes_held(int fd)
 }
 
 /* What a reader touches first is counted as its own. */
-static void memory_that_a_ring_does_not_use_is_not_touched(void **state)
+TEST(memory_that_a_ring_does_not_use_is_not_touched)
 {
 	struct got got = { .in_order = true };
 	struct gp_ring_record *rec;
 	struct ring_reader *s;
 	struct helper_ring r;
 
-	(void)state;
 	assert_int_equal(helper_ring_open(&r, 2 * GP_RING_BYTES_MAX, 1), -EINVAL);
 	assert_int_equal(helper_ring_open(&r, GP_RING_BYTES_MAX, 1), 0);
 	s = reader(&r, ALL);
@@ -111,13 +109,12 @@ static void memory_that_a_ring_does_not_use_is_not_touched(void **state)
 }
 
 /* The reader before was killed, and what it did not read is there still. */
-static void unread_records_of_an_earlier_reader_are_gone(void **state)
+TEST(unread_records_of_an_earlier_reader_are_gone)
 {
 	struct got got = { .in_order = true };
 	struct ring_reader *s;
 	struct helper_ring r;
 
-	(void)state;
 	s = open_read(&r);
 	send_numbers(&r, 1, 100);
 	ring_reader_close(s);
@@ -142,11 +139,10 @@ static int take_any(void *ctx, uint16_t kind, const void *payload, size_t len)
 }
 
 /* The target writes anything anywhere in what is shared. */
-static void any_content_is_read_safely(void **state)
+TEST(any_content_is_read_safely)
 {
 	uint64_t sum = 0;
 
-	(void)state;
 	for (int round = 0; round < random_rounds(2000); round++) {
 		struct helper_ring r;
 		struct ring_reader *s;
@@ -169,14 +165,13 @@ static void any_content_is_read_safely(void **state)
 	}
 }
 
-static void a_record_beyond_the_written_bytes_breaks_the_ring(void **state)
+TEST(a_record_beyond_the_written_bytes_breaks_the_ring)
 {
 	struct gp_ring_record *rec;
 	struct got got = { .in_order = true };
 	struct ring_reader *s;
 	struct helper_ring r;
 
-	(void)state;
 	s = open_read(&r);
 	send_numbers(&r, 1, 1);
 	rec = (void *)((char *)r.head + r.data_offset);
@@ -189,14 +184,13 @@ static void a_record_beyond_the_written_bytes_breaks_the_ring(void **state)
 	helper_ring_close(&r);
 }
 
-static void a_lease_without_end_is_none(void **state)
+TEST(a_lease_without_end_is_none)
 {
 	struct helper_ring r;
 	struct ring_reader *s = open_read(&r);
 	uint64_t now_ns = time_now_ns();
 	uint32_t fresh;
 
-	(void)state;
 	r.head->slot[0].lease_ns = now_ns + GP_RING_ABANDONED_NS;
 	assert_int_equal(helper_ring_look(&r, now_ns, &fresh), ALL);
 	r.head->slot[0].lease_ns = UINT64_MAX;
@@ -206,17 +200,4 @@ static void a_lease_without_end_is_none(void **state)
 	helper_ring_close(&r);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_lease_without_end_is_none),
-		cmocka_unit_test(an_unsealed_ring_is_refused),
-		cmocka_unit_test(a_file_that_only_has_the_name_of_a_ring_is_not_opened),
-		cmocka_unit_test(memory_that_a_ring_does_not_use_is_not_touched),
-		cmocka_unit_test(unread_records_of_an_earlier_reader_are_gone),
-		cmocka_unit_test(any_content_is_read_safely),
-		cmocka_unit_test(a_record_beyond_the_written_bytes_breaks_the_ring),
-	};
-
-	return cmocka_run_group_tests(tests, random_seed, NULL);
-}
+TEST_GROUP(random_seed, NULL);

@@ -4,6 +4,7 @@
  * and all that was said before was for another.
  */
 #include "helper_ring_room.h"
+#include "lib/test.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -44,12 +45,11 @@ static void check_has_begun(struct helper_ring *r, struct ring_reader *s)
 	close_room(r, s);
 }
 
-static void a_reader_that_comes_before_the_helper_looks_is_new(void **state)
+TEST(a_reader_that_comes_before_the_helper_looks_is_new)
 {
 	struct ring_reader *first, *second;
 	struct helper_ring r;
 
-	(void)state;
 	first = open_read(&r);
 	assert_int_equal(look(&r), 0);
 	ring_reader_close(first);
@@ -59,12 +59,11 @@ static void a_reader_that_comes_before_the_helper_looks_is_new(void **state)
 	check_has_begun(&r, second);
 }
 
-static void a_reader_that_comes_after_the_helper_looked_is_new(void **state)
+TEST(a_reader_that_comes_after_the_helper_looked_is_new)
 {
 	struct ring_reader *second;
 	struct helper_ring r;
 
-	(void)state;
 	open_left(&r);
 	assert_int_equal(look(&r), 0);
 	second = reader(&r, ALL);
@@ -73,14 +72,13 @@ static void a_reader_that_comes_after_the_helper_looked_is_new(void **state)
 }
 
 /* The helper does not know yet that it is another: what it says speaks of names that were told to the first. */
-static void records_for_the_earlier_reader_do_not_reach_the_next(void **state)
+TEST(records_for_the_earlier_reader_do_not_reach_the_next)
 {
 	struct ring_reader *second;
 	struct helper_ring r;
 	uint32_t fresh;
 	uint64_t name = 100;
 
-	(void)state;
 	open_left(&r);
 	second = reader(&r, ALL);
 	send_numbers(&r, 1, 5);
@@ -97,7 +95,7 @@ static void records_for_the_earlier_reader_do_not_reach_the_next(void **state)
 }
 
 /* A thread was stopped in it, and the ring may come round until it goes on: it would write into another. */
-static void late_writes_for_the_earlier_reader_are_awaited(void **state)
+TEST(late_writes_for_the_earlier_reader_are_awaited)
 {
 	struct got got = { .in_order = true };
 	struct ring_reader *first, *second;
@@ -105,7 +103,6 @@ static void late_writes_for_the_earlier_reader_are_awaited(void **state)
 	struct helper_ring r;
 	uint64_t at;
 
-	(void)state;
 	first = open_read(&r);
 	send_numbers(&r, 1, 3);
 	assert_int_equal(read_all(first), 3);
@@ -125,13 +122,12 @@ static void late_writes_for_the_earlier_reader_are_awaited(void **state)
 }
 
 /* The thread has gone for ever. */
-static void a_reader_that_times_out_leaves_later_records_to_the_next(void **state)
+TEST(a_reader_that_times_out_leaves_later_records_to_the_next)
 {
 	struct got got = { .in_order = true };
 	struct ring_reader *first, *second;
 	struct helper_ring r;
 
-	(void)state;
 	first = open_read(&r);
 	assert_int_equal(read_all(first), 0);
 	r.head->slot[0].written += sizeof(struct gp_ring_record);
@@ -145,7 +141,7 @@ static void a_reader_that_times_out_leaves_later_records_to_the_next(void **stat
 	check_has_begun(&r, second);
 }
 
-static void a_reader_late_to_renew_goes_on_and_is_notified(void **state)
+TEST(a_reader_late_to_renew_goes_on_and_is_notified)
 {
 	struct got got = { .in_order = true };
 	uint64_t now = time_now_ns();
@@ -153,7 +149,6 @@ static void a_reader_late_to_renew_goes_on_and_is_notified(void **state)
 	struct helper_ring r;
 	uint32_t fresh;
 
-	(void)state;
 	s = open_read(&r);
 	send_numbers(&r, 1, 2);
 	assert_int_equal(read_all(s), 2);
@@ -173,13 +168,12 @@ static void a_reader_late_to_renew_goes_on_and_is_notified(void **state)
 	close_room(&r, s);
 }
 
-static void with_a_full_ring_it_begins_later(void **state)
+TEST(with_a_full_ring_it_begins_later)
 {
 	struct ring_reader *second;
 	struct helper_ring r;
 	uint32_t fresh;
 
-	(void)state;
 	open_left(&r);
 	second = reader(&r, ALL);
 	r.head->slot[0].written += RING;	/* for the first, all of it */
@@ -192,13 +186,12 @@ static void with_a_full_ring_it_begins_later(void **state)
 	check_has_begun(&r, second);
 }
 
-static void one_that_lost_its_slot_does_not_end_the_lease_of_the_next(void **state)
+TEST(one_that_lost_its_slot_does_not_end_the_lease_of_the_next)
 {
 	uint64_t now = time_now_ns() + GP_RING_LEASE_NS + GP_RING_ABANDONED_NS + NS_PER_SEC;
 	struct ring_reader *late, *next;
 	struct helper_ring r;
 
-	(void)state;
 	open_room(&r);
 	late = reader(&r, ALL);
 	assert_non_null(next = ring_reader_open(dup(r.fd), getpid(), ALL, now));
@@ -212,13 +205,12 @@ static void one_that_lost_its_slot_does_not_end_the_lease_of_the_next(void **sta
 }
 
 /* A number of another, or half of one, or none: it is as silent as without. */
-static void another_readers_begin_is_not_ours(void **state)
+TEST(another_readers_begin_is_not_ours)
 {
 	struct gp_ring_begin other;
 	struct ring_reader *s;
 	struct helper_ring r;
 
-	(void)state;
 	open_room(&r);
 	s = reader(&r, ALL);
 	other = (struct gp_ring_begin){ .owner = r.head->slot[0].owner + 1 };
@@ -294,12 +286,11 @@ static void take_a_turn(struct helper_ring *r, const struct writer *writers)
 }
 
 /* Records are being written when the slot changes hands. */
-static void each_of_many_readers_gets_later_records_however_busy_the_ring_is(void **state)
+TEST(each_of_many_readers_gets_later_records_however_busy_the_ring_is)
 {
 	static struct writer writers[WRITERS];	/* where a check fails they go on */
 	static struct helper_ring r;
 
-	(void)state;
 	open_room(&r);
 	for (uint64_t i = 0; i < WRITERS; i++) {
 		writers[i] = (struct writer){ .ring = &r, .id = i };
@@ -312,22 +303,4 @@ static void each_of_many_readers_gets_later_records_however_busy_the_ring_is(voi
 		pthread_join(writers[i].thread, NULL);
 	}
 	helper_ring_close(&r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_reader_that_comes_before_the_helper_looks_is_new),
-		cmocka_unit_test(a_reader_that_comes_after_the_helper_looked_is_new),
-		cmocka_unit_test(records_for_the_earlier_reader_do_not_reach_the_next),
-		cmocka_unit_test(late_writes_for_the_earlier_reader_are_awaited),
-		cmocka_unit_test(a_reader_that_times_out_leaves_later_records_to_the_next),
-		cmocka_unit_test(a_reader_late_to_renew_goes_on_and_is_notified),
-		cmocka_unit_test(with_a_full_ring_it_begins_later),
-		cmocka_unit_test(one_that_lost_its_slot_does_not_end_the_lease_of_the_next),
-		cmocka_unit_test(another_readers_begin_is_not_ours),
-		cmocka_unit_test(each_of_many_readers_gets_later_records_however_busy_the_ring_is),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

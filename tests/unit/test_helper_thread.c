@@ -2,20 +2,16 @@
 /* The helper's own threads, whatever those of the program are like. */
 #include <limits.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "base/time.h"
 #include "helper/nvtx.h"
 #include "helper/thread.h"
 #include "lib/emulated.h"
+#include "lib/test.h"
 
 int InitializeInjectionNvtx2(nvtx_export_fn export_table);	/* user/helper/agent.c */
 
@@ -48,12 +44,11 @@ static void *look(void *ctx)
 	return NULL;
 }
 
-static void has_room_for_cupti_and_hears_no_signal(void **state)
+TEST(has_room_for_cupti_and_hears_no_signal)
 {
 	pthread_attr_t small, usual;
 	sigset_t before, after;
 
-	(void)state;
 	needs_real_machine("signals, of which the emulator keeps some to itself");
 	assert_int_equal(pthread_getattr_default_np(&usual), 0);
 	pthread_attr_init(&small);
@@ -80,26 +75,15 @@ static void *enter(void *after)
 	return NULL;
 }
 
-static void a_thread_that_is_to_be_cancelled_comes_out_of_it_first(void **state)
+TEST(a_thread_that_is_to_be_cancelled_comes_out_of_it_first)
 {
 	bool entered = false;
 	pthread_t thread;
 	void *result;
 
-	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, enter, &entered), 0);
 	assert_int_equal(pthread_join(thread, &result), 0);
 	assert_ptr_equal(result, PTHREAD_CANCELED);
 	assert_true(entered);
 	assert_int_equal(InitializeInjectionNvtx2(NULL), 1);	/* it holds nothing */
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_thread_that_is_to_be_cancelled_comes_out_of_it_first),
-		cmocka_unit_test(has_room_for_cupti_and_hears_no_signal),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

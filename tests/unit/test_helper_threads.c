@@ -5,19 +5,15 @@
  */
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "base/time.h"
+#include "lib/test.h"
 #include "source/helper/threads.h"
 
 struct other {
@@ -65,13 +61,12 @@ static void end(struct other *o)
 	}
 }
 
-static void a_thread_is_found_when_it_is_first_named_and_missed_when_it_ended(void **state)
+TEST(a_thread_is_found_when_it_is_first_named_and_missed_when_it_ended)
 {
 	struct helper_threads *t = helper_threads_new(getpid(), getpid());
 	const struct helper_thread *found;
 	struct other o;
 
-	(void)state;
 	assert_int_equal(helper_threads_look(t, 100), 0);
 	start(&o);
 	found = helper_threads_find(t, o.tid);
@@ -89,12 +84,11 @@ static void a_thread_is_found_when_it_is_first_named_and_missed_when_it_ended(vo
 	helper_threads_free(t);
 }
 
-static void invented_threads_are_believed_as_long_as_they_are_few(void **state)
+TEST(invented_threads_are_believed_as_long_as_they_are_few)
 {
 	struct helper_threads *t = helper_threads_new(getpid(), getpid());
 	unsigned int believed = 0;
 
-	(void)state;
 	for (uint32_t tid = 1u << 30; tid < (1u << 30) + 2 * HELPER_THREADS_GUESSED; tid++)
 		believed += helper_threads_find(t, tid) != NULL;
 	assert_int_equal(believed, HELPER_THREADS_GUESSED);
@@ -111,13 +105,12 @@ static _Noreturn void child_main(void)
 		pause();
 }
 
-static void a_number_of_a_pid_namespace_means_the_hosts_thread(void **state)
+TEST(a_number_of_a_pid_namespace_means_the_hosts_thread)
 {
 	struct helper_threads *t;
 	int status;
 	pid_t pid;
 
-	(void)state;
 	pid = (pid_t)syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, NULL, NULL, NULL, NULL);
 	if (!pid)
 		child_main();
@@ -135,15 +128,4 @@ static void a_number_of_a_pid_namespace_means_the_hosts_thread(void **state)
 	assert_int_equal(helper_threads_look(t, 200), 0);
 	assert_int_equal(helper_threads_find(t, 1)->tid, pid);
 	helper_threads_free(t);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_thread_is_found_when_it_is_first_named_and_missed_when_it_ended),
-		cmocka_unit_test(invented_threads_are_believed_as_long_as_they_are_few),
-		cmocka_unit_test(a_number_of_a_pid_namespace_means_the_hosts_thread),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* A helper's records as works: the device of a graph that begins on the host. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "source/helper/decode.h"
+#include "lib/test.h"
 
 #define ON_HOST 0x7fffffffu
 
@@ -21,12 +16,11 @@ static struct work graph_of(uint32_t context, uint32_t device)
 	return w;
 }
 
-static void a_graph_that_begins_on_the_host_is_of_its_contexts_device(void **state)
+TEST(a_graph_that_begins_on_the_host_is_of_its_contexts_device)
 {
 	struct helper_contexts c = { .n = 0 };
 	struct work w = graph_of(2, ON_HOST);
 
-	(void)state;
 	assert_false(helper_contexts_device(&c, &w));
 	helper_contexts_note(&c, 2, 5);
 	w = graph_of(2, ON_HOST);
@@ -40,12 +34,11 @@ static void a_graph_that_begins_on_the_host_is_of_its_contexts_device(void **sta
 	assert_int_equal(w.device, 1);
 }
 
-static void where_there_is_one_device_it_is_that(void **state)
+TEST(where_there_is_one_device_it_is_that)
 {
 	struct helper_contexts c = { .devices = 1, .device = 4 };
 	struct work w = graph_of(2, ON_HOST);
 
-	(void)state;
 	assert_true(helper_contexts_device(&c, &w));
 	assert_int_equal(w.device, 4);
 	c.devices = 2;
@@ -53,12 +46,11 @@ static void where_there_is_one_device_it_is_that(void **state)
 	assert_false(helper_contexts_device(&c, &w));
 }
 
-static void more_contexts_than_there_is_room_for_are_not_known(void **state)
+TEST(more_contexts_than_there_is_room_for_are_not_known)
 {
 	struct helper_contexts c = { .n = 0 };
 	struct work w;
 
-	(void)state;
 	for (uint32_t i = 0; i < HELPER_CONTEXTS_MAX + 10; i++)
 		helper_contexts_note(&c, i, i + 100);
 	w = graph_of(HELPER_CONTEXTS_MAX - 1, ON_HOST);
@@ -66,15 +58,4 @@ static void more_contexts_than_there_is_room_for_are_not_known(void **state)
 	assert_int_equal(w.device, HELPER_CONTEXTS_MAX + 99);
 	w = graph_of(HELPER_CONTEXTS_MAX, ON_HOST);
 	assert_false(helper_contexts_device(&c, &w));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_graph_that_begins_on_the_host_is_of_its_contexts_device),
-		cmocka_unit_test(where_there_is_one_device_it_is_that),
-		cmocka_unit_test(more_contexts_than_there_is_room_for_are_not_known),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

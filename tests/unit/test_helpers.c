@@ -5,19 +5,15 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "base/num.h"
 #include "base/time.h"
+#include "lib/test.h"
 #include "source/helper/ring_reader.h"
 #include "source/helper/helpers.h"
 #include "gpuprof/work.h"
@@ -94,23 +90,21 @@ static void run_one(struct helpers *h, bool torn)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static void one_that_died_within_a_record_is_read_to_there(void **state)
+TEST(one_that_died_within_a_record_is_read_to_there)
 {
 	struct helpers *h = helpers_new(HELPERS_WORKS_ONLY);
 
-	(void)state;
 	assert_non_null(h);
 	run_one(h, true);
 	helpers_free(h);
 }
 
-static void those_that_ended_keep_no_descriptor(void **state)
+TEST(those_that_ended_keep_no_descriptor)
 {
 	struct helpers *h = helpers_new(HELPERS_ALL_CALLS);
 	unsigned int before = count_fds();
 	struct helpers_status st;
 
-	(void)state;
 	assert_non_null(h);
 	for (int i = 0; i < 5; i++)
 		run_one(h, false);
@@ -283,12 +277,11 @@ static void make(struct room *r, enum wish wish)
 	PUMP_UNTIL(r, !__atomic_load_n(&r->t->wish, __ATOMIC_ACQUIRE));
 }
 
-static void records_for_earlier_readers_are_unseen(void **state)
+TEST(records_for_earlier_readers_are_unseen)
 {
 	uint64_t now = time_now_ns();
 	struct room r;
 
-	(void)state;
 	room_open(&r, GP_HELPER_AWAKE);
 	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED && r.told.n);
 	assert_true(r.told.first_ns <= 1);		/* since ever */
@@ -307,11 +300,10 @@ static void records_for_earlier_readers_are_unseen(void **state)
 	room_close(&r);
 }
 
-static void before_cuda_has_started_nothing_is_unseen(void **state)
+TEST(before_cuda_has_started_nothing_is_unseen)
 {
 	struct room r;
 
-	(void)state;
 	room_open(&r, GP_HELPER_VIRGIN);
 	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED);
 	make(&r, TELL_TIME);
@@ -322,13 +314,12 @@ static void before_cuda_has_started_nothing_is_unseen(void **state)
 }
 
 /* We did not renew our lease in time. */
-static void while_another_has_our_slot_it_is_unseen(void **state)
+TEST(while_another_has_our_slot_it_is_unseen)
 {
 	struct helpers_status st;
 	uint64_t taken_ns, end_ns = time_now_ns() + WAIT_NS;
 	struct room r;
 
-	(void)state;
 	room_open(&r, GP_HELPER_AWAKE);
 	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED);
 	make(&r, TELL_TIME);
@@ -345,13 +336,12 @@ static void while_another_has_our_slot_it_is_unseen(void **state)
 	room_close(&r);
 }
 
-static void a_broken_ring_is_given_back_and_all_since_is_unseen(void **state)
+TEST(a_broken_ring_is_given_back_and_all_since_is_unseen)
 {
 	struct helpers_status st;
 	uint64_t told_ns;
 	struct room r;
 
-	(void)state;
 	room_open(&r, GP_HELPER_AWAKE);
 	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED);
 	make(&r, TELL_TIME);
@@ -375,12 +365,11 @@ static bool holds_up(const struct room *r)
 	return helpers_complete_ns(r->h, now_ns) < now_ns - HELPERS_LATE_NS / 2;
 }
 
-static void a_helper_without_call_records_blocks_no_other(void **state)
+TEST(a_helper_without_call_records_blocks_no_other)
 {
 	static const uint32_t deaf[] = { GP_HELPER_VIRGIN, GP_HELPER_DRAINED, GP_HELPER_YIELDED, GP_HELPER_FAILED };
 	struct room r;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(deaf) / sizeof(deaf[0]); i++) {
 		room_open_with(&r, deaf[i], HELPERS_ALL_CALLS);
 		PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED);
@@ -395,14 +384,13 @@ static void a_helper_without_call_records_blocks_no_other(void **state)
 
 /* ---- looking for it ------------------------------------------------------------------------- */
 
-static void among_many_descriptors_it_is_looked_for_a_little_at_a_time(void **state)
+TEST(among_many_descriptors_it_is_looked_for_a_little_at_a_time)
 {
 	struct puppet *t = puppet_start(GP_HELPER_VIRGIN, 900);
 	struct helpers *h = helpers_new(HELPERS_WORKS_ONLY);
 	unsigned int ignored = 0, pumps = 0;
 	const struct event_sink sink = { count_losses, &ignored };
 
-	(void)state;
 	assert_non_null(h);
 	assert_int_equal(helpers_add(h, &(struct helpers_process){ .pid = t->pid, .own_pid = t->pid }), 0);
 	while (state_of(h, 0) != HELPERS_WATCHED && pumps++ < 100)
@@ -412,14 +400,13 @@ static void among_many_descriptors_it_is_looked_for_a_little_at_a_time(void **st
 	puppet_end(t);
 }
 
-static void one_without_a_helper_that_ended_is_forgotten(void **state)
+TEST(one_without_a_helper_that_ended_is_forgotten)
 {
 	struct helpers *h = helpers_new(HELPERS_WORKS_ONLY);
 	unsigned int ignored = 0, before = count_fds();
 	const struct event_sink sink = { count_losses, &ignored };
 	pid_t pid = fork();
 
-	(void)state;
 	assert_non_null(h);
 	assert_true(pid >= 0);
 	if (!pid)
@@ -440,12 +427,11 @@ static void one_without_a_helper_that_ended_is_forgotten(void **state)
 }
 
 /* A library could not be attached to while it ran. */
-static void a_function_without_a_probe_enables_all_call_records(void **state)
+TEST(a_function_without_a_probe_enables_all_call_records)
 {
 	struct gp_ring_head head;
 	struct room r;
 
-	(void)state;
 	room_open_with(&r, GP_HELPER_AWAKE, HELPERS_UNPROBED_CALLS);
 	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED);
 	assert_int_equal(ring_reader_peek(r.t->pid, &head), 0);
@@ -458,12 +444,11 @@ static void a_function_without_a_probe_enables_all_call_records(void **state)
 }
 
 /* Records of probes may come after its end. */
-static void an_exited_process_seen_again_has_its_helpers_record(void **state)
+TEST(an_exited_process_seen_again_has_its_helpers_record)
 {
 	struct helpers_status st;
 	struct room r;
 
-	(void)state;
 	room_open(&r, GP_HELPER_AWAKE);
 	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED);
 	make(&r, TELL_TIME);
@@ -475,23 +460,4 @@ static void an_exited_process_seen_again_has_its_helpers_record(void **state)
 	assert_int_equal(st.state, HELPERS_ENDED);
 	assert_int_equal(st.head.tag, GP_RING_TAG);
 	room_close(&r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_that_died_within_a_record_is_read_to_there),
-		cmocka_unit_test(a_function_without_a_probe_enables_all_call_records),
-		cmocka_unit_test(an_exited_process_seen_again_has_its_helpers_record),
-		cmocka_unit_test(those_that_ended_keep_no_descriptor),
-		cmocka_unit_test(records_for_earlier_readers_are_unseen),
-		cmocka_unit_test(before_cuda_has_started_nothing_is_unseen),
-		cmocka_unit_test(while_another_has_our_slot_it_is_unseen),
-		cmocka_unit_test(a_broken_ring_is_given_back_and_all_since_is_unseen),
-		cmocka_unit_test(a_helper_without_call_records_blocks_no_other),
-		cmocka_unit_test(among_many_descriptors_it_is_looked_for_a_little_at_a_time),
-		cmocka_unit_test(one_without_a_helper_that_ended_is_forgotten),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The histogram: exact totals, quantiles within 0.8 %, merging, every u64. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/hist.h"
 #include "lib/random.h"
+#include "lib/test.h"
 
 static int compare(const void *a, const void *b)
 {
@@ -25,20 +21,18 @@ static void assert_near(uint64_t got, uint64_t truth)
 	assert_true(fabs((double)got - (double)truth) <= 0.008 * (double)truth);
 }
 
-static void test_empty(void **state)
+TEST(test_empty)
 {
 	struct hist h = { 0 };
 
-	(void)state;
 	assert_int_equal(hist_quantile(&h, 0.5), 0);
 	hist_free(&h);
 }
 
-static void test_small_values_are_exact(void **state)
+TEST(test_small_values_are_exact)
 {
 	struct hist h = { 0 };
 
-	(void)state;
 	for (uint64_t v = 0; v < 128; v++)
 		assert_int_equal(hist_add(&h, v), 0);
 	for (uint64_t v = 0; v < 128; v++)
@@ -50,9 +44,8 @@ static void test_small_values_are_exact(void **state)
 }
 
 /* Every bit length, around each power of two: in the right octave, within the error. */
-static void test_every_octave(void **state)
+TEST(test_every_octave)
 {
-	(void)state;
 	for (unsigned int bit = 0; bit < 64; bit++)
 		for (int64_t off = -2; off <= 2; off++) {
 			uint64_t v = (1ull << bit) + (uint64_t)off, top = UINT64_MAX;
@@ -68,7 +61,7 @@ static void test_every_octave(void **state)
 		}
 }
 
-static void test_quantiles(void **state)
+TEST(test_quantiles)
 {
 	static uint64_t v[20000];
 	static const double q[] = { 0, 0.001, 0.1, 0.5, 0.9, 0.99, 0.999, 1 };
@@ -76,7 +69,6 @@ static void test_quantiles(void **state)
 	struct hist h = { 0 }, halves[2] = { { 0 }, { 0 } };
 	uint64_t total = 0;
 
-	(void)state;
 	for (size_t i = 0; i < n; i++) {
 		v[i] = random_next() >> (20 + random_next() % 44);
 		total += v[i];
@@ -104,11 +96,10 @@ static void test_quantiles(void **state)
 	hist_free(&halves[1]);
 }
 
-static void test_total_saturates(void **state)
+TEST(test_total_saturates)
 {
 	struct hist h = { 0 };
 
-	(void)state;
 	hist_add(&h, UINT64_MAX);
 	hist_add(&h, 5);
 	assert_int_equal(h.total, UINT64_MAX);
@@ -127,11 +118,10 @@ static void double_it(struct hist *h)
 }
 
 /* Counters grow from 2 bytes to 4 and to 8 where one is full; nothing is lost on the way. */
-static void test_counters_grow(void **state)
+TEST(test_counters_grow)
 {
 	struct hist h = { 0 }, fives = { 0 }, sum = { 0 };
 
-	(void)state;
 	for (int i = 0; i < 80000; i++)
 		assert_int_equal(hist_add(&h, i % 7 ? 1000 : 10), 0);
 	assert_int_equal(h.width, sizeof(uint32_t));
@@ -152,16 +142,4 @@ static void test_counters_grow(void **state)
 	hist_free(&sum);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_small_values_are_exact),
-		cmocka_unit_test(test_every_octave),
-		cmocka_unit_test(test_counters_grow),
-		cmocka_unit_test(test_quantiles),
-		cmocka_unit_test(test_total_saturates),
-	};
-
-	return cmocka_run_group_tests(tests, random_seed, NULL);
-}
+TEST_GROUP(random_seed, NULL);

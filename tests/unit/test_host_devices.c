@@ -4,19 +4,15 @@
  * them is what the specification says of all works, whatever comes first and whenever it is read.
  * TEST_SEED repeats a run.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/num.h"
 #include "ledger/devices.h"
 #include "lib/random.h"
 #include "lib/share_spec.h"
+#include "lib/test.h"
 
 #define OPEN 1000
 #define PROCESSES 3
@@ -71,13 +67,12 @@ static void push(struct devices *d, uint32_t pid, uint32_t ordinal, uint64_t lau
 /* ---- UUIDs ----------------------------------------------------------------------------------- */
 
 /* CUDA_VISIBLE_DEVICES=1,0 in the one, =0,1 in the other. */
-static void a_device_is_its_uuid_whatever_ordinal_a_process_uses(void **state)
+TEST(a_device_is_its_uuid_whatever_ordinal_a_process_uses)
 {
 	struct devices *d = devices_new();
 	struct share_book *b;
 	struct share_sum sum;
 
-	(void)state;
 	tell_device(d, 1, 0, "GPU-b");
 	tell_device(d, 1, 1, "GPU-a");
 	tell_device(d, 2, 0, "GPU-a");
@@ -105,7 +100,7 @@ static const struct unseen *lost_of(void *ctx, uint32_t pid)
 	return pid == 1 ? ctx : NULL;
 }
 
-static void unseen_time_of_a_process_is_unknown_where_none_ran(void **state)
+TEST(unseen_time_of_a_process_is_unknown_where_none_ran)
 {
 	struct unseen lost = { .lost = { 0 } };
 	const struct devices_divide with = { .divide = divide, .unseen = lost_of, .ctx = &lost };
@@ -114,7 +109,6 @@ static void unseen_time_of_a_process_is_unknown_where_none_ran(void **state)
 	struct share_book *b;
 	struct share_sum sum;
 
-	(void)state;
 	assert_int_equal(unseen_add(&lost, UNSEEN_LOST, 1020, 1040), 0);
 	assert_int_equal(unseen_add(&lost, UNSEEN_UNKNOWN, 1060, 1070), 0);
 	tell_device(d, 1, 0, "GPU-a");
@@ -157,11 +151,10 @@ static uint64_t late_ns(const struct devices *d)
 }
 
 /* Its work is told when nobody waits for it any more. */
-static void late_time_is_settled_when_the_last_process_leaves_the_device(void **state)
+TEST(late_time_is_settled_when_the_last_process_leaves_the_device)
 {
 	struct devices *d = devices_new();
 
-	(void)state;
 	tell_device(d, 1, 0, "GPU-a");
 	assert_int_equal(devices_settle_hosts(d, 1050, &by), 0);
 	push(d, 1, 0, 1005, 1010, 1030);
@@ -174,11 +167,10 @@ static void late_time_is_settled_when_the_last_process_leaves_the_device(void **
 	devices_free(d);
 }
 
-static void an_unnamed_device_gets_its_name_later(void **state)
+TEST(an_unnamed_device_gets_its_name_later)
 {
 	struct devices *d = devices_new();
 
-	(void)state;
 	push(d, 1, 0, 1005, 1010, 1030);
 	push(d, 2, 0, 1005, 1020, 1040);
 	assert_int_equal(devices_settle(d, 1, 1100, &by), 0);
@@ -284,11 +276,10 @@ static void assert_read(const struct devices *d, const struct script *s, uint64_
 	share_book_free(b);
 }
 
-static void random_processes_on_one_device(void **state)
+TEST(random_processes_on_one_device)
 {
 	static struct script s;
 
-	(void)state;
 	for (int round = 0; round < 40; round++) {
 		struct devices *d = devices_new();
 		size_t next[PROCESSES], left;
@@ -380,12 +371,11 @@ static void assert_walls(const struct devices *d, const struct lives *l, const s
 	share_book_free(b);
 }
 
-static void random_processes_that_begin_and_end_at_different_times(void **state)
+TEST(random_processes_that_begin_and_end_at_different_times)
 {
 	static struct lives l;
 	const struct devices_divide with = { .divide = divide, .exit_ns = exit_of, .ctx = &l };
 
-	(void)state;
 	for (int round = 0; round < 40; round++) {
 		struct devices *d = devices_new();
 		size_t first = below(PROCESSES);
@@ -409,13 +399,12 @@ static void random_processes_that_begin_and_end_at_different_times(void **state)
 }
 
 /* Its process began before the other's, which had been on the device for long when this one came. */
-static void a_late_member_that_began_early_opens_the_device_then(void **state)
+TEST(a_late_member_that_began_early_opens_the_device_then)
 {
 	struct devices *d = devices_new();
 	struct share_book *b;
 	struct share_sum sum;
 
-	(void)state;
 	tell_device_since(d, 1, 0, "GPU-a", 1500);
 	push(d, 1, 0, 1505, 1510, 1530);
 	assert_int_equal(devices_settle(d, 1, 1600, &by), 0);
@@ -434,17 +423,4 @@ static void a_late_member_that_began_early_opens_the_device_then(void **state)
 	devices_free(d);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_device_is_its_uuid_whatever_ordinal_a_process_uses),
-		cmocka_unit_test(unseen_time_of_a_process_is_unknown_where_none_ran),
-		cmocka_unit_test(late_time_is_settled_when_the_last_process_leaves_the_device),
-		cmocka_unit_test(an_unnamed_device_gets_its_name_later),
-		cmocka_unit_test(random_processes_on_one_device),
-		cmocka_unit_test(random_processes_that_begin_and_end_at_different_times),
-		cmocka_unit_test(a_late_member_that_began_early_opens_the_device_then),
-	};
-
-	return cmocka_run_group_tests(tests, random_seed, NULL);
-}
+TEST_GROUP(random_seed, NULL);

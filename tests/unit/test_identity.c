@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Who a process is: what control groups, environments and the driver's files say, and must not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,6 +13,7 @@
 #include "host/gpus.h"
 #include "host/identity.h"
 #include "host/users.h"
+#include "lib/test.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define UID "12345678-90ab-cdef-1234-567890abcdef"
@@ -61,11 +56,11 @@ static const struct {
 	{ "", "", "", "", "", "" },
 };
 
-static void every_form_of_control_group_is_known(void **state)
+TEST_TITLED("cgroup: containers, pods and jobs are known in every form",
+	    every_form_of_control_group_is_known)
 {
 	struct cgroup_names n;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
 		cgroup_read_names(groups[i].text, &n);
 		assert_string_equal(n.runtime, groups[i].runtime);
@@ -76,12 +71,12 @@ static void every_form_of_control_group_is_known(void **state)
 	}
 }
 
-static void a_group_is_chosen_by_its_path_or_a_part_of_it(void **state)
+TEST_TITLED("cgroup: a pattern is a path or a part of one, and all below",
+	    a_group_is_chosen_by_its_path_or_a_part_of_it)
 {
 	static const char v2[] = "0::/system.slice/foo-bar\\x2dbaz.service/worker/w1\n";
 	static const char v1[] = "3:memory:/jobs/7\n2:cpu:/\n0::/\n";
 
-	(void)state;
 	assert_true(cgroup_matches(v2, "/system.slice"));
 	assert_true(cgroup_matches(v2, "/system.slice/"));
 	assert_true(cgroup_matches(v2, "/sys/fs/cgroup/system.slice/foo-bar\\x2dbaz.service"));
@@ -102,11 +97,11 @@ static void a_group_is_chosen_by_its_path_or_a_part_of_it(void **state)
 	assert_false(cgroup_matches("", "a"));
 }
 
-static void the_path_is_that_of_v2_or_the_longest(void **state)
+TEST_TITLED("cgroup: the path is that of v2, or the longest of v1",
+	    the_path_is_that_of_v2_or_the_longest)
 {
 	char path[32];
 
-	(void)state;
 	cgroup_read_path("3:memory:/jobs/7\n2:cpu:/\n0::/\n", path, sizeof(path));
 	assert_string_equal(path, "/jobs/7");
 	cgroup_read_path("3:memory:/jobs/longer\n0::/a\n1:x:/longest/of/all\n", path, sizeof(path));
@@ -119,7 +114,8 @@ static void the_path_is_that_of_v2_or_the_longest(void **state)
 
 #define ENV(text) ((struct environment){ text, sizeof(text) - 1 })
 
-static void ranks_and_jobs_are_those_of_the_launcher(void **state)
+TEST_TITLED("environment: ranks and jobs are those of the launcher, and digits",
+	    ranks_and_jobs_are_those_of_the_launcher)
 {
 	struct environment torchrun = ENV("PATH=/bin\0XRANK=9\0SLURM_PROCID=4\0RANK=17\0LOCAL_RANK=1");
 	struct environment srun = ENV("RANK=\0SLURM_PROCID=4\0SLURM_JOB_ID=99\0RANKS=8\0NOTHING");
@@ -127,7 +123,6 @@ static void ranks_and_jobs_are_those_of_the_launcher(void **state)
 	struct environment hostile = ENV("RANK=1; rm -rf /\0LOCAL_RANK=-1\0PMI_RANK=99999999999");
 	struct environment none = { .block = NULL };
 
-	(void)state;
 	assert_string_equal(environment_rank(&torchrun).value, "17");
 	assert_string_equal(environment_rank(&torchrun).name, "RANK");
 	assert_string_equal(environment_rank(&srun).name, "SLURM_PROCID");
@@ -174,12 +169,12 @@ static void remove_folder(const char *folder)
 	assert_int_equal(system(command), 0);
 }
 
-static void devices_are_numbered_in_the_order_of_their_addresses(void **state)
+TEST_TITLED("gpus: numbered in the order of their addresses",
+	    devices_are_numbered_in_the_order_of_their_addresses)
 {
 	char folder[] = "/tmp/gpus-XXXXXX";
 	struct gpus g;
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	plant(folder, "0000:af:00.0", "B", 0);
 	plant(folder, "0000:3b:00.0", "A", 1);
@@ -199,7 +194,8 @@ static void devices_are_numbered_in_the_order_of_their_addresses(void **state)
 	assert_int_equal(gpus_find(&g, "64"), -ENOENT);
 }
 
-static void visible_devices_are_told_only_where_they_can_be(void **state)
+TEST_TITLED("gpus: what CUDA_VISIBLE_DEVICES leaves is told only where it can be",
+	    visible_devices_are_told_only_where_they_can_be)
 {
 	struct gpus alike = { .n = 2, .v = { { .uuid = "GPU-aaaa" }, { .uuid = "GPU-bbbb" } } };
 	struct gpus mixed = { .n = 2, .v = { { .uuid = "GPU-aaaa", .model = "A" }, { .uuid = "GPU-bbbb" } } };
@@ -211,7 +207,6 @@ static void visible_devices_are_told_only_where_they_can_be(void **state)
 	struct environment none = ENV("");
 	struct gpu_set set;
 
-	(void)state;
 	assert_true(gpus_visible_to(&alike, &one, false, &set));
 	assert_int_equal(set.gpus, 2);
 	assert_false(gpus_visible_to(&alike, &one, true, &set));
@@ -263,12 +258,12 @@ static struct gpus divided(void)
 	return g;
 }
 
-static void instances_are_numbered_in_their_order_and_known_by_what_is_open(void **state)
+TEST_TITLED("gpus: MIG instances are numbered in their order and known by what is open",
+	    instances_are_numbered_in_their_order_and_known_by_what_is_open)
 {
 	struct gpus g = divided();
 	struct gpu_set set = { .gpus = 1 };
 
-	(void)state;
 	assert_int_equal(gpus_find_instance(&g, "1:0"), 0);
 	assert_int_equal(g.instance[0].gi, 2);
 	assert_int_equal(gpus_find_instance(&g, "1:2"), 2);
@@ -285,7 +280,7 @@ static void instances_are_numbered_in_their_order_and_known_by_what_is_open(void
 	is_printed(&set, &g, "0,1:1,1:2");
 }
 
-static void an_instance_is_found_by_its_uuid(void **state)
+TEST_TITLED("gpus: a MIG instance is found by its UUID", an_instance_is_found_by_its_uuid)
 {
 	static const struct gpu_instance told[] = {
 		{ .gpu = 1, .place = 5, .gi = 9, .ci = 1, .uuid = "MIG-1111" },
@@ -296,7 +291,6 @@ static void an_instance_is_found_by_its_uuid(void **state)
 	struct gpus g = divided();
 	struct gpu_set set;
 
-	(void)state;
 	assert_false(gpus_visible_to(&g, &new, true, &set));
 	gpus_tell_instances(&g, NULL, 0);
 	assert_int_equal(g.n_instances, 3);
@@ -311,12 +305,11 @@ static void an_instance_is_found_by_its_uuid(void **state)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-static void users_have_a_name_or_a_number(void **state)
+TEST_TITLED("users: have a name or a number", users_have_a_name_or_a_number)
 {
 	char name[48];
 	uid_t uid;
 
-	(void)state;
 	assert_true(users_name(0, name, sizeof(name)));
 	assert_string_equal(name, "root");
 	assert_true(users_find("root", &uid));
@@ -336,14 +329,13 @@ static int count(void *n, const char *key, const char *value)
 	return 0;
 }
 
-static void this_process_has_an_identity(void **state)
+TEST_TITLED("identity: this process has one", this_process_has_an_identity)
 {
 	struct identity_room room;
 	struct identity id;
 	struct proc p;
 	int n = 0;
 
-	(void)state;
 	assert_int_equal(identity_room_init(&room), 0);
 	assert_int_equal(proc_open(&p, getpid()), 0);
 	identity_read(&room, &p, &id);
@@ -355,7 +347,8 @@ static void this_process_has_an_identity(void **state)
 }
 
 /* As procfs names the device of a process whose root is a folder of ours. */
-static void a_device_is_known_where_its_process_has_another_root(void **state)
+TEST_TITLED("gpus: a device is known where its process has another root",
+	    a_device_is_known_where_its_process_has_another_root)
 {
 	struct gpus g = { .present = true };
 	char root[] = "/tmp/gpus-XXXXXX", dev[32], node[64];
@@ -363,7 +356,6 @@ static void a_device_is_known_where_its_process_has_another_root(void **state)
 	struct proc p;
 	int fd;
 
-	(void)state;
 	assert_non_null(mkdtemp(root));
 	snprintf(dev, sizeof(dev), "%s/dev", root);
 	snprintf(node, sizeof(node), "%s/nvidia3", dev);
@@ -402,11 +394,10 @@ static void groups_are_those_that_id_prints(const char *user)
 	assert_int_equal(got[0], primary);
 }
 
-static void users_have_the_groups_of_this_host(void **state)
+TEST_TITLED("users: have the groups that name services know", users_have_the_groups_of_this_host)
 {
 	gid_t got[4];
 
-	(void)state;
 	groups_are_those_that_id_prints("root");
 	groups_are_those_that_id_prints("daemon");
 	groups_are_those_that_id_prints("man");
@@ -417,33 +408,4 @@ static void users_have_the_groups_of_this_host(void **state)
 	assert_false(users_has_private_group(0, 1));
 	assert_false(users_has_private_group(65534, 65534));	/* nobody's group is nogroup */
 	assert_false(users_has_private_group(4242424, 4242424));
-}
-
-int main(void)
-{
-#define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
-	const struct CMUnitTest tests[] = {
-		SAYS("cgroup: containers, pods and jobs are known in every form",
-		     every_form_of_control_group_is_known),
-		SAYS("cgroup: a pattern is a path or a part of one, and all below",
-		     a_group_is_chosen_by_its_path_or_a_part_of_it),
-		SAYS("cgroup: the path is that of v2, or the longest of v1",
-		     the_path_is_that_of_v2_or_the_longest),
-		SAYS("environment: ranks and jobs are those of the launcher, and digits",
-		     ranks_and_jobs_are_those_of_the_launcher),
-		SAYS("gpus: numbered in the order of their addresses",
-		     devices_are_numbered_in_the_order_of_their_addresses),
-		SAYS("gpus: what CUDA_VISIBLE_DEVICES leaves is told only where it can be",
-		     visible_devices_are_told_only_where_they_can_be),
-		SAYS("gpus: MIG instances are numbered in their order and known by what is open",
-		     instances_are_numbered_in_their_order_and_known_by_what_is_open),
-		SAYS("gpus: a MIG instance is found by its UUID", an_instance_is_found_by_its_uuid),
-		SAYS("gpus: a device is known where its process has another root",
-		     a_device_is_known_where_its_process_has_another_root),
-		SAYS("users: have a name or a number", users_have_a_name_or_a_number),
-		SAYS("users: have the groups that name services know", users_have_the_groups_of_this_host),
-		SAYS("identity: this process has one", this_process_has_an_identity),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

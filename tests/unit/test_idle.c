@@ -3,17 +3,13 @@
  * Timelines and causes of idleness: the worked examples of the headers, and on random gaps and
  * threads the same as the specification, every nanosecond once. TEST_SEED repeats a run.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/num.h"
 #include "lib/idle_spec.h"
 #include "lib/random.h"
+#include "lib/test.h"
 
 static struct timeline_room room = { .left = 1 << 20 };
 
@@ -25,13 +21,12 @@ static void add(struct timeline *t, uint64_t start, uint64_t end, uint8_t bucket
 
 /* ---- the examples of the headers ------------------------------------------------------------ */
 
-static void a_timeline_adds_up_its_spans(void **state)
+TEST(a_timeline_adds_up_its_spans)
 {
 	struct timeline_span found;
 	struct timeline t = { 0 };
 	uint64_t ns[BUCKET_END] = { 0 };
 
-	(void)state;
 	add(&t, 10, 20, CLASS_SYNC);
 	timeline_sum(&t, 0, 100, NULL, ns);
 	assert_int_equal(ns[CLASS_OTHER], 90);
@@ -48,7 +43,7 @@ static void a_timeline_adds_up_its_spans(void **state)
 	timeline_free(&t, &room);
 }
 
-static void a_call_that_was_late_is_divided(void **state)
+TEST(a_call_that_was_late_is_divided)
 {
 	const struct timeline_span s = { .start_ns = 10, .end_ns = 60, .bucket = CLASS_SYNC,
 					 .late_ns = 20, .after_late_ns = 5 };
@@ -58,7 +53,6 @@ static void a_call_that_was_late_is_divided(void **state)
 	};
 	struct timeline t = { 0 };
 
-	(void)state;
 	timeline_add(&t, &room, &s);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		uint64_t ns[BUCKET_END] = { 0 };
@@ -72,13 +66,12 @@ static void a_call_that_was_late_is_divided(void **state)
 	timeline_free(&t, &room);
 }
 
-static void evicted_spans_are_unknown_and_their_space_is_reused(void **state)
+TEST(evicted_spans_are_unknown_and_their_space_is_reused)
 {
 	struct timeline_room small = { .left = 4 };
 	struct timeline t = { 0 }, none = { 0 };
 	uint64_t ns[BUCKET_END] = { 0 }, forgotten;
 
-	(void)state;
 	for (uint64_t i = 0; i < 1000; i++)
 		timeline_add(&t, &small, &(struct timeline_span){
 			.start_ns = 10 + 20 * i, .end_ns = 20 + 20 * i, .bucket = CLASS_SYNC });
@@ -99,13 +92,12 @@ static void evicted_spans_are_unknown_and_their_space_is_reused(void **state)
 }
 
 /* What spans are made of, at its largest and in any order: as it was put in. */
-static void spans_come_back_as_they_were_put_in(void **state)
+TEST(spans_come_back_as_they_were_put_in)
 {
 	static struct timeline_span spans[400];
 	struct timeline t = { 0 };
 	uint64_t at = 0;
 
-	(void)state;
 	for (int i = 0; i < 400; i++) {
 		const uint64_t length = 1 + (below(2) ? below(1000) : (uint64_t)below(1u << 30) << below(30));
 
@@ -144,13 +136,12 @@ static void spans_come_back_as_they_were_put_in(void **state)
 }
 
 /* As many calls as a thread can make while it is probed, for longer than works are told late; two take turns. */
-static void the_last_second_of_a_thread_is_known(void **state)
+TEST(the_last_second_of_a_thread_is_known)
 {
 	enum { CALLS = 450000, NS = 2200 };
 	struct timeline_room all = { .left = TIMELINE_MAX };
 	struct timeline t = { 0 };
 
-	(void)state;
 	for (uint64_t i = 0; i < CALLS; i++)
 		timeline_add(&t, &all, &(struct timeline_span){
 			.start_ns = 1000 + i * NS, .end_ns = 1000 + i * NS + 900 + below(1200),
@@ -206,9 +197,8 @@ static const struct example examples[] = {
 	  .parts = { { IDLE_UNKNOWN, 62 }, { IDLE_LAUNCH, 6 }, { IDLE_QUEUED, 32 } } },
 };
 
-static void the_examples_of_the_header(void **state)
+TEST(the_examples_of_the_header)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
 		const struct example *e = &examples[i];
 		const struct device_gap gap = { 0, 100, &e->by };
@@ -227,7 +217,7 @@ static void the_examples_of_the_header(void **state)
 }
 
 /* A thread that is in a call right now: nothing has told yet when that ends. */
-static void an_open_call_lasts_until_now(void **state)
+TEST(an_open_call_lasts_until_now)
 {
 	struct device_work by = LAUNCHED(50, 52);
 	const struct device_gap gap = { 0, 100, &by }, last = { 0, 100, NULL };
@@ -235,7 +225,6 @@ static void an_open_call_lasts_until_now(void **state)
 	struct timeline t = { 0 };
 	struct idle_thread who = { &t, 30, CLASS_COLLECTIVE, NULL };
 
-	(void)state;
 	idle_divide(&gap, &who, ns);
 	assert_int_equal(ns[IDLE_OTHER], 30);
 	assert_int_equal(ns[IDLE_COMM_HOST], 70);
@@ -292,11 +281,10 @@ static void random_gap(struct device_gap *gap, struct device_work *by)
 	gap->ended_by = below(20) ? by : NULL;
 }
 
-static void random_gaps_are_as_specified_and_add_up(void **state)
+TEST(random_gaps_are_as_specified_and_add_up)
 {
 	static struct timeline_span spans[SPANS];
 
-	(void)state;
 	for (int round = 0; round < random_rounds(3000); round++) {
 		struct timeline_room little = { .left = 4u << below(4) };
 		struct timeline t = { 0 };
@@ -335,18 +323,4 @@ static void random_gaps_are_as_specified_and_add_up(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_timeline_adds_up_its_spans),
-		cmocka_unit_test(a_call_that_was_late_is_divided),
-		cmocka_unit_test(evicted_spans_are_unknown_and_their_space_is_reused),
-		cmocka_unit_test(spans_come_back_as_they_were_put_in),
-		cmocka_unit_test(the_last_second_of_a_thread_is_known),
-		cmocka_unit_test(the_examples_of_the_header),
-		cmocka_unit_test(an_open_call_lasts_until_now),
-		cmocka_unit_test(random_gaps_are_as_specified_and_add_up),
-	};
-
-	return cmocka_run_group_tests(tests, random_seed, NULL);
-}
+TEST_GROUP(random_seed, NULL);

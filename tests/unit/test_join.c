@@ -7,12 +7,12 @@
 
 #include "base/num.h"
 #include "lib/join_spec.h"
+#include "lib/test.h"
 
 /* ---- worked examples -------------------------------------------------------------------------- */
 
-static void a_work_meets_its_launch_in_either_order(void **state)
+TEST(a_work_meets_its_launch_in_either_order)
 {
-	(void)state;
 	for (int works_first = 0; works_first < 2; works_first++) {
 		struct seen seen;
 		struct join *j = new_join(&seen);
@@ -33,12 +33,11 @@ static void a_work_meets_its_launch_in_either_order(void **state)
 	}
 }
 
-static void a_graphs_launch_meets_all_its_works(void **state)
+TEST(a_graphs_launch_meets_all_its_works)
 {
 	struct seen seen;
 	struct join *j = new_join(&seen);
 
-	(void)state;
 	work(j, 3, 20, 25);
 	work(j, 3, 25, 30);
 	api(j, 3, 10, 14);
@@ -48,12 +47,11 @@ static void a_graphs_launch_meets_all_its_works(void **state)
 	join_free(j);
 }
 
-static void two_records_of_a_launch_are_the_outer_one(void **state)
+TEST(two_records_of_a_launch_are_the_outer_one)
 {
 	struct seen seen;
 	struct join *j = new_join(&seen);
 
-	(void)state;
 	api(j, 4, 11, 13);
 	api(j, 4, 10, 14);
 	work(j, 4, 20, 30);
@@ -66,13 +64,12 @@ static void two_records_of_a_launch_are_the_outer_one(void **state)
 }
 
 /* Correlations of the new program begin at 1 again. */
-static void launches_of_one_program_meet_no_work_of_the_next(void **state)
+TEST(launches_of_one_program_meet_no_work_of_the_next)
 {
 	for (int works_first = 0; works_first < 2; works_first++) {
 		struct seen seen;
 		struct join *j = new_join(&seen);
 
-		(void)state;
 		api(j, 1, 10, 14);
 		work(j, 1, 20, 30);
 		work(j, 2, 31, 35);
@@ -94,12 +91,11 @@ static void launches_of_one_program_meet_no_work_of_the_next(void **state)
 	}
 }
 
-static void orphans_leave_when_the_window_is_over_or_all_ends(void **state)
+TEST(orphans_leave_when_the_window_is_over_or_all_ends)
 {
 	struct seen seen;
 	struct join *j = new_join(&seen);
 
-	(void)state;
 	work(j, 1, BASE, BASE + 10);
 	api(j, 2, BASE + JOIN_WINDOW_NS, BASE + JOIN_WINDOW_NS + 10);
 	assert_int_equal(seen.passed, 0);
@@ -113,12 +109,11 @@ static void orphans_leave_when_the_window_is_over_or_all_ends(void **state)
 }
 
 /* As where a file of a session begins after another, which has their works. */
-static void launches_of_before_the_session_are_not_awaited(void **state)
+TEST(launches_of_before_the_session_are_not_awaited)
 {
 	struct seen seen;
 	struct join *j = new_join(&seen);
 
-	(void)state;
 	push_time(j, EVENT_START, BASE);
 	api(j, 1, BASE - 20, BASE - 10);
 	api(j, 2, BASE - 9, BASE - 5);
@@ -135,12 +130,11 @@ static void launches_of_before_the_session_are_not_awaited(void **state)
 }
 
 /* Its last work has no launch: it is passed on before the horizon is beyond it. */
-static void orphans_of_a_process_that_falls_silent_leave_in_time(void **state)
+TEST(orphans_of_a_process_that_falls_silent_leave_in_time)
 {
 	struct seen seen;
 	struct join *j = new_join(&seen);
 
-	(void)state;
 	work(j, 1, BASE + SEC, BASE + SEC + 10);
 	for (uint64_t ns = BASE + 2 * SEC; !seen.passed; ns += SEC / 2) {
 		push_time(j, EVENT_WATERMARK, ns);
@@ -151,12 +145,11 @@ static void orphans_of_a_process_that_falls_silent_leave_in_time(void **state)
 	join_free(j);
 }
 
-static void an_early_work_is_skew_and_a_much_too_early_one_invalid(void **state)
+TEST(an_early_work_is_skew_and_a_much_too_early_one_invalid)
 {
 	struct seen seen;
 	struct join *j = new_join(&seen);
 
-	(void)state;
 	push_time(j, EVENT_START, BASE);
 	api(j, 5, BASE + SEC, BASE + SEC + 4);
 	work(j, 5, BASE + SEC - 1, BASE + SEC + 20);
@@ -181,12 +174,11 @@ static void many_records(struct join *j, uint64_t ns, uint32_t from)
 					 .start_ns = ns, .end_ns = ns });
 }
 
-static void the_horizon_waits_for_the_oldest_launch_but_not_for_ever(void **state)
+TEST(the_horizon_waits_for_the_oldest_launch_but_not_for_ever)
 {
 	struct seen seen;
 	struct join *j = new_join(&seen);
 
-	(void)state;
 	api(j, 1, BASE, BASE + 4);
 	many_records(j, BASE + 5 * SEC, 100);
 	assert_int_equal(seen.horizon, BASE);	/* its works have not come yet */
@@ -206,12 +198,11 @@ static void the_horizon_waits_for_the_oldest_launch_but_not_for_ever(void **stat
 	join_free(j);
 }
 
-static void pending_entries_are_bounded_and_leave_in_order(void **state)
+TEST(pending_entries_are_bounded_and_leave_in_order)
 {
 	struct seen seen;
 	struct join *j = new_join(&seen);
 
-	(void)state;
 	for (uint32_t i = 0; i < JOIN_WORKS_MAX + 100; i++)
 		work(j, i, BASE + i, BASE + i + 1);
 	assert_int_equal(counts_of(j).waiting, JOIN_WORKS_MAX);
@@ -227,12 +218,11 @@ static void pending_entries_are_bounded_and_leave_in_order(void **state)
 	join_free(j);
 }
 
-static void a_process_that_ended_is_forgotten(void **state)
+TEST(a_process_that_ended_is_forgotten)
 {
 	struct seen seen;
 	struct join *j = new_join(&seen);
 
-	(void)state;
 	work(j, 1, BASE, BASE + 10);
 	push(j, &(struct event){ .kind = EVENT_EXIT, .pid = 1, .tid = 1, .end_ns = BASE + 20 });
 	push_time(j, EVENT_WATERMARK, BASE + SEC);
@@ -316,13 +306,12 @@ static void assert_as_specified(const struct stream *s, const struct seen *seen,
 	}
 }
 
-static void random_streams_in_any_order_are_as_specified(void **state)
+TEST(random_streams_in_any_order_are_as_specified)
 {
 	static struct stream s;
 	static struct seen seen;
 	size_t order[EVENTS_MAX];
 
-	(void)state;
 	for (int round = 0; round < random_rounds(400); round++) {
 		random_stream(&s);
 		for (int again = 0; again < 3; again++) {
@@ -353,11 +342,10 @@ static uint64_t any_time(void)
 }
 
 /* Numbers that repeat, times from anywhere: nothing is passed on twice, and the counts add up. */
-static void hostile_streams_lose_no_count(void **state)
+TEST(hostile_streams_lose_no_count)
 {
 	static struct seen seen;
 
-	(void)state;
 	for (int round = 0; round < random_rounds(300); round++) {
 		struct join *j = new_join(&seen);
 		struct join_counts c;
@@ -389,23 +377,4 @@ static void hostile_streams_lose_no_count(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_work_meets_its_launch_in_either_order),
-		cmocka_unit_test(a_graphs_launch_meets_all_its_works),
-		cmocka_unit_test(two_records_of_a_launch_are_the_outer_one),
-		cmocka_unit_test(launches_of_one_program_meet_no_work_of_the_next),
-		cmocka_unit_test(orphans_leave_when_the_window_is_over_or_all_ends),
-		cmocka_unit_test(launches_of_before_the_session_are_not_awaited),
-		cmocka_unit_test(orphans_of_a_process_that_falls_silent_leave_in_time),
-		cmocka_unit_test(an_early_work_is_skew_and_a_much_too_early_one_invalid),
-		cmocka_unit_test(the_horizon_waits_for_the_oldest_launch_but_not_for_ever),
-		cmocka_unit_test(pending_entries_are_bounded_and_leave_in_order),
-		cmocka_unit_test(a_process_that_ended_is_forgotten),
-		cmocka_unit_test(random_streams_in_any_order_are_as_specified),
-		cmocka_unit_test(hostile_streams_lose_no_count),
-	};
-
-	return cmocka_run_group_tests(tests, random_seed, NULL);
-}
+TEST_GROUP(random_seed, NULL);

@@ -3,6 +3,7 @@
 #include "join_room.h"
 
 #include "lib/heap.h"
+#include "lib/test.h"
 #include "lib/work_named.h"
 
 static void launch_of(struct join *j, uint32_t pid, uint32_t correlation)
@@ -37,13 +38,12 @@ static struct join *join_of_many(struct seen *seen)
 }
 
 /* The first has as many launches and works as one process may: there is enough for others. */
-static void a_process_that_has_all_it_may_leaves_room_for_others(void **state)
+TEST(a_process_that_has_all_it_may_leaves_room_for_others)
 {
 	enum { OTHERS = 7, LAUNCHES = 800, WORKS = 200 };
 	struct seen seen;
 	struct join *j = join_of_many(&seen);
 
-	(void)state;
 	for (uint32_t i = 1; i <= 2 * JOIN_LAUNCHES_MAX; i++)
 		launch_of(j, 1, i);
 	for (uint32_t i = 1; i <= 2 * JOIN_WORKS_MAX; i++)
@@ -68,7 +68,7 @@ static void a_process_that_has_all_it_may_leaves_room_for_others(void **state)
 }
 
 /* As many launches and works as come, of which none meets another, and calls. */
-static void all_processes_together_stay_in_the_budget(void **state)
+TEST(all_processes_together_stay_in_the_budget)
 {
 	enum { PROCESSES = 100, EACH = 4000 };
 	struct seen seen;
@@ -76,7 +76,6 @@ static void all_processes_together_stay_in_the_budget(void **state)
 	const size_t before = heap_bytes();
 	size_t most = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < EACH; i++) {
 		for (uint32_t pid = 1; pid <= PROCESSES; pid++) {
 			const struct event call = { .kind = EVENT_CALL, .pid = pid, .tid = 1,
@@ -101,13 +100,12 @@ static void all_processes_together_stay_in_the_budget(void **state)
 	join_free(j);
 }
 
-static void more_processes_than_there_is_room_for_have_a_little_each(void **state)
+TEST(more_processes_than_there_is_room_for_have_a_little_each)
 {
 	enum { PROCESSES = 3000, EACH = 20, CALLS = 100 };
 	struct seen seen;
 	struct join *j = join_of_many(&seen);
 
-	(void)state;
 	for (uint32_t pid = 1; pid <= PROCESSES; pid++)
 		for (uint32_t i = 0; i < CALLS; i++) {
 			if (i < EACH)
@@ -120,15 +118,4 @@ static void more_processes_than_there_is_room_for_have_a_little_each(void **stat
 			(i % 2 ? launch_of : work_of)(j, pid, i);
 	assert_int_equal(counts_of(j).matched, PROCESSES * EACH);
 	join_free(j);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_that_has_all_it_may_leaves_room_for_others),
-		cmocka_unit_test(all_processes_together_stay_in_the_budget),
-		cmocka_unit_test(more_processes_than_there_is_room_for_have_a_little_each),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,11 @@
  * Kernels' classes, on names as they were seen in the field (tests/data/kernel_names.csv: name, the
  * finer bucket of a later stage, stack): what a class must hold it holds, and nothing that it must not.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "bucket/kernel_class.h"
+#include "lib/test.h"
 
 /* Finer buckets whose kernels are all of one class. */
 static const struct {
@@ -45,13 +41,12 @@ static void check(const char *name, const char *bucket)
 }
 
 /* name,bucket,stack; a name with commas is in quotes, and none has a quote. */
-static void names_seen_in_the_field(void **state)
+TEST(names_seen_in_the_field)
 {
 	char line[8192], *name, *end, *bucket;
 	FILE *f = fopen("tests/data/kernel_names.csv", "r");
 	int n = 0;
 
-	(void)state;
 	assert_non_null(f);
 	assert_non_null(fgets(line, sizeof(line), f));
 	for (; fgets(line, sizeof(line), f); n++) {
@@ -67,20 +62,9 @@ static void names_seen_in_the_field(void **state)
 	assert_true(n > 100);
 }
 
-static void an_unnamed_kernel_is_other(void **state)
+TEST(an_unnamed_kernel_is_other)
 {
-	(void)state;
 	assert_int_equal(kernel_class_of(NULL), KERNEL_OTHER);
 	assert_int_equal(kernel_class_of(""), KERNEL_OTHER);
 	assert_string_equal(kernel_class_name(KERNEL_CLASSES), "?");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_seen_in_the_field),
-		cmocka_unit_test(an_unnamed_kernel_is_other),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

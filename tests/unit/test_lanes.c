@@ -4,17 +4,13 @@
  * specification: the depth at a moment is the number of works with launch's end <= moment < start.
  * TEST_SEED repeats a run.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/num.h"
 #include "ledger/lanes.h"
 #include "lib/random.h"
+#include "lib/test.h"
 
 #define WORKS_MAX 60
 #define OPEN 1000
@@ -38,14 +34,13 @@ static struct device_book *new_book(struct lanes *lanes)
 	return b;
 }
 
-static void the_example_of_the_header(void **state)
+TEST(the_example_of_the_header)
 {
 	static const uint64_t works[4][4] = { { 0, 10, 10, 30 }, { 12, 14, 30, 40 }, { 16, 20, 40, 90 },
 					      { 50, 60, 90, 95 } };
 	struct lanes lanes = { .depth_max = 0 };
 	struct device_book *b = new_book(&lanes);
 
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		const struct device_work w = {
 			.has_launch = true, .launch_start_ns = OPEN + works[i][0],
@@ -109,11 +104,10 @@ static size_t random_works(struct device_work *works, uint64_t lanes)
 	return n;
 }
 
-static void random_works_are_as_specified(void **state)
+TEST(random_works_are_as_specified)
 {
 	static struct device_work works[WORKS_MAX];
 
-	(void)state;
 	for (int round = 0; round < random_rounds(500); round++) {
 		struct lanes lanes = { .depth_max = 0 };
 		struct device_book *b = new_book(&lanes);
@@ -143,12 +137,11 @@ static void random_works_are_as_specified(void **state)
 	}
 }
 
-static void lanes_over_the_limit_are_one(void **state)
+TEST(lanes_over_the_limit_are_one)
 {
 	struct lanes lanes = { .depth_max = 0 };
 	uint64_t works = 0;
 
-	(void)state;
 	for (uint64_t i = 0; i < 10 * LANES_MAX; i++) {
 		const struct device_work w = { .lane = i, .start_ns = i, .end_ns = i + 1 };
 
@@ -164,13 +157,4 @@ static void lanes_over_the_limit_are_one(void **state)
 	lanes_free(&lanes);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_example_of_the_header),
-		cmocka_unit_test(random_works_are_as_specified),
-		cmocka_unit_test(lanes_over_the_limit_are_one),
-	};
-
-	return cmocka_run_group_tests(tests, random_seed, NULL);
-}
+TEST_GROUP(random_seed, NULL);

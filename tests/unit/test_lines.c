@@ -7,6 +7,7 @@
 
 #include "base/time.h"
 #include "elf/lines.h"
+#include "lib/test.h"
 
 /* Line 1 of the source is its first; the addresses that are asked for stand in labels. */
 static const char source[] =
@@ -67,11 +68,10 @@ static int find(int fd, struct elf_line *lines, size_t n)
 	return err;
 }
 
-static void inlined_functions_stand_around_the_innermost(void **state)
+TEST(inlined_functions_stand_around_the_innermost)
 {
 	static const char *const dwarfs[] = { "-O2 -gdwarf-4", "-O2 -gdwarf-5" };
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct object o = object_build(source, dwarfs[i]);
 		struct elf_line lines[] = {
@@ -93,13 +93,12 @@ static void inlined_functions_stand_around_the_innermost(void **state)
 	}
 }
 
-static void without_debug_info_nothing_is_known(void **state)
+TEST(without_debug_info_nothing_is_known)
 {
 	struct object o = object_build(source, "-O2");
 	struct elf_line line = { .vaddr = address_of(o.path, "in_outer") };
 	int fd = open_object(&o), err = find(fd, &line, 1);
 
-	(void)state;
 	assert_true(err == -ENOENT || err == 0);
 	assert_null(line.text);
 	close(fd);
@@ -107,13 +106,12 @@ static void without_debug_info_nothing_is_known(void **state)
 }
 
 /* Bytes of it are changed at random, everywhere: no crash of ours, and never for long. */
-static void damaged_debug_info_costs_its_reader_only(void **state)
+TEST(damaged_debug_info_costs_its_reader_only)
 {
 	struct object o = object_build(source, "-O2 -g");
 	uint64_t at = address_of(o.path, "in_leaf_"), start_ns = time_now_ns();
 	unsigned int seed = (unsigned int)start_ns;
 
-	(void)state;
 	print_message("seed %u\n", seed);
 	srandom(seed);
 	for (int round = 0; round < 30; round++) {
@@ -137,12 +135,11 @@ static void damaged_debug_info_costs_its_reader_only(void **state)
 	object_remove(&o);
 }
 
-static void debug_info_of_another_build_is_not_taken(void **state)
+TEST(debug_info_of_another_build_is_not_taken)
 {
 	struct object o = object_build(source, "-O2 -g -Wl,--build-id=0x0123456789abcdef");
 	int fd = elf_open_debug(o.path, "0123456789abcdef");
 
-	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
 	assert_int_equal(elf_open_debug(o.path, "0123456789abcdee"), -ENOENT);
@@ -150,16 +147,4 @@ static void debug_info_of_another_build_is_not_taken(void **state)
 	assert_int_equal(elf_open_debug(o.path, ""), -ENOENT);
 	assert_int_equal(elf_open_debug(o.path, "-"), -ENOENT);
 	object_remove(&o);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(inlined_functions_stand_around_the_innermost),
-		cmocka_unit_test(without_debug_info_nothing_is_known),
-		cmocka_unit_test(damaged_debug_info_costs_its_reader_only),
-		cmocka_unit_test(debug_info_of_another_build_is_not_taken),
-	};
-
-	return cmocka_run_group_tests_name("lines", tests, NULL, NULL);
 }

@@ -4,16 +4,12 @@
  * specification says of what really happened, whichever of two sources tells of it, in whatever order.
  * TEST_SEED repeats a run.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "lib/memory_spec.h"
 #include "lib/random.h"
+#include "lib/test.h"
 
 #define BASE 1000000000000ull
 #define MS 1000000ull
@@ -72,9 +68,8 @@ static const struct {
 	  MEMORY_NO_DEVICE, 1, 1, 0, 10, 0, true },
 };
 
-static void the_examples_of_the_header(void **state)
+TEST(the_examples_of_the_header)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
 		struct memory_book *b = book();
 		const struct memory_sums *s;
@@ -95,13 +90,12 @@ static void the_examples_of_the_header(void **state)
 	assert_int_equal(room.left, MEMORY_ROOM);
 }
 
-static void stacks_are_parts_of_their_device_and_kind(void **state)
+TEST(stacks_are_parts_of_their_device_and_kind)
 {
 	struct memory_act a = CALL(A, 1, 10, 20), c = CALL(A, 2, 30, 40), f = CALL(F, 1, 50, 60);
 	struct memory_book *b = book();
 	const struct memory_sums *s;
 
-	(void)state;
 	a.stack = 77;
 	c.stack = 78;
 	assert_int_equal(memory_book_push(b, &a), 0);
@@ -128,13 +122,12 @@ static void stacks_are_parts_of_their_device_and_kind(void **state)
 }
 
 /* One of before anybody looked, one seen: no cut forgets them, nor does the program's end. */
-static void live_allocations_are_exact_whatever_was_counted(void **state)
+TEST(live_allocations_are_exact_whatever_was_counted)
 {
 	struct memory_act again = RECORD(A, 1, 15), seen = RECORD(A, 2, 16), freed = RECORD(F, 1, 30);
 	struct memory_book *b = book();
 	const struct memory_sums *s;
 
-	(void)state;
 	again.again = true;
 	assert_int_equal(memory_book_push(b, &again), 0);
 	assert_int_equal(memory_book_push(b, &seen), 0);
@@ -153,13 +146,12 @@ static void live_allocations_are_exact_whatever_was_counted(void **state)
 	memory_book_free(b);
 }
 
-static void allocations_over_the_limit_are_counted(void **state)
+TEST(allocations_over_the_limit_are_counted)
 {
 	struct memory_room small = { 2 };
 	struct memory_book *b = memory_book_new(&small);
 	const struct memory_sums *s;
 
-	(void)state;
 	for (uint64_t i = 1; i <= 3; i++) {
 		struct memory_act a = CALL(A, i, 10 * i, 10 * i + 5);
 
@@ -303,39 +295,33 @@ static void random_programs(unsigned int sources)
 	assert_int_equal(room.left, MEMORY_ROOM);
 }
 
-static void calls_alone_are_enough(void **state)
+TEST(calls_alone_are_enough)
 {
-	(void)state;
 	random_programs(CALLS);
 }
 
-static void records_alone_are_enough(void **state)
+TEST(records_alone_are_enough)
 {
-	(void)state;
 	random_programs(RECORDS);
 }
 
-static void a_call_and_its_record_are_one(void **state)
+TEST(a_call_and_its_record_are_one)
 {
-	(void)state;
 	random_programs(CALLS | RECORDS);
 }
 
-static void records_without_a_call_that_was_seen_count_too(void **state)
+TEST(records_without_a_call_that_was_seen_count_too)
 {
-	(void)state;
 	random_programs(RECORDS | SOME_CALLS);
 }
 
-static void calls_replace_lost_records(void **state)
+TEST(calls_replace_lost_records)
 {
-	(void)state;
 	random_programs(CALLS | RECORDS | SOME_RECORDS);
 }
 
-static void hostile_acts_break_nothing(void **state)
+TEST(hostile_acts_break_nothing)
 {
-	(void)state;
 	for (int round = 0; round < random_rounds(200); round++) {
 		struct memory_book *b = book();
 
@@ -359,20 +345,4 @@ static void hostile_acts_break_nothing(void **state)
 	assert_int_equal(room.left, MEMORY_ROOM);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_examples_of_the_header),
-		cmocka_unit_test(stacks_are_parts_of_their_device_and_kind),
-		cmocka_unit_test(live_allocations_are_exact_whatever_was_counted),
-		cmocka_unit_test(allocations_over_the_limit_are_counted),
-		cmocka_unit_test(calls_alone_are_enough),
-		cmocka_unit_test(records_alone_are_enough),
-		cmocka_unit_test(a_call_and_its_record_are_one),
-		cmocka_unit_test(records_without_a_call_that_was_seen_count_too),
-		cmocka_unit_test(calls_replace_lost_records),
-		cmocka_unit_test(hostile_acts_break_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, random_seed, NULL);
-}
+TEST_GROUP(random_seed, NULL);

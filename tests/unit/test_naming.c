@@ -8,6 +8,7 @@
 
 #include "base/time.h"
 #include "elf/demangle.h"
+#include "lib/test.h"
 #include "stack/perfmap.h"
 
 static void shows(const char *symbol, const char *shown)
@@ -19,9 +20,8 @@ static void shows(const char *symbol, const char *shown)
 	strbuf_free(&sb);
 }
 
-static void names_of_each_language_are_shown_as_written(void **state)
+TEST(names_of_each_language_are_shown_as_written)
 {
-	(void)state;
 	shows("_ZN2at6native9copy_implIfEEvv", "at::native::copy_impl<float>");
 	shows("_ZNSt6vectorIiSaIiEE9push_backERKi",
 	      "std::vector<int, std::allocator<int> >::push_back");
@@ -35,14 +35,13 @@ static void names_of_each_language_are_shown_as_written(void **state)
 	shows("", "");
 }
 
-static void a_name_of_100_kb_is_cut_and_costs_nothing(void **state)
+TEST(a_name_of_100_kb_is_cut_and_costs_nothing)
 {
 	enum { LEN = 100000 };
 	char *symbol = malloc(LEN + 1);
 	struct strbuf sb = STRBUF_INIT;
 	uint64_t start_ns = time_now_ns();
 
-	(void)state;
 	assert_non_null(symbol);
 	for (int i = 0; i < 100; i++) {
 		memset(symbol, i % 2 ? 'P' : 'a', LEN);
@@ -59,12 +58,11 @@ static void a_name_of_100_kb_is_cut_and_costs_nothing(void **state)
 }
 
 /* Each substitution holds the one before twice: 2^60 ints. */
-static void a_short_name_that_stands_for_gigabytes_is_cut(void **state)
+TEST(a_short_name_that_stands_for_gigabytes_is_cut)
 {
 	struct strbuf symbol = STRBUF_INIT, sb = STRBUF_INIT;
 	uint64_t start_ns = time_now_ns();
 
-	(void)state;
 	strbuf_addstr(&symbol, "_Z1f1AIiiE");
 	for (int i = 0; i < 60; i++) {
 		const char *digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -109,13 +107,12 @@ static void answers(const char *text, uint64_t address, const char *name, uint64
 	close(fd);
 }
 
-static void made_code_is_named_by_its_process(void **state)
+TEST(made_code_is_named_by_its_process)
 {
 	static const char map[] = "1000 100 first\n"
 				  "2000 10 LazyCompile:*run /srv/app.js:10:5\n"
 				  "0x3000 0x20 Third\n";
 
-	(void)state;
 	answers(map, 0x1000, "first", 0x1000);
 	answers(map, 0x10ff, "first", 0x1000);
 	answers(map, 0x1100, NULL, 0);
@@ -124,17 +121,15 @@ static void made_code_is_named_by_its_process(void **state)
 	answers("", 0x1000, NULL, 0);
 }
 
-static void of_overlapping_lines_the_last_one_holds(void **state)
+TEST(of_overlapping_lines_the_last_one_holds)
 {
-	(void)state;
 	answers("1000 100 old\n1000 80 new\n", 0x1010, "new", 0x1000);
 	answers("1000 100 old\n1000 80 new\n", 0x1090, "old", 0x1000);
 	answers("2000 10 high\n1000 1001 low\n", 0x2000, "low", 0x1000);
 }
 
-static void lines_that_lie_name_nothing(void **state)
+TEST(lines_that_lie_name_nothing)
 {
-	(void)state;
 	answers("1000 0 empty\n", 0x1000, NULL, 0);
 	answers("1000 ffffffffffffffff wraps\n", 0x1000, NULL, 0);
 	answers("10000000000000000 10 toolong\n", 0, NULL, 0);
@@ -143,13 +138,12 @@ static void lines_that_lie_name_nothing(void **state)
 	answers("1000 10 last line without newline", 0x1000, "last line without newline", 0x1000);
 }
 
-static void many_addresses_are_answered_in_one_pass(void **state)
+TEST(many_addresses_are_answered_in_one_pass)
 {
 	struct perfmap_query q[100] = { { 0 } };
 	struct strbuf text = STRBUF_INIT;
 	int fd;
 
-	(void)state;
 	for (unsigned int i = 0; i < 50000; i++)
 		strbuf_addf(&text, "%x 10 f%u\n", 0x10000 + 0x10 * (50000 - i), i);
 	for (unsigned int i = 0; i < 100; i++)
@@ -167,14 +161,13 @@ static void many_addresses_are_answered_in_one_pass(void **state)
 	strbuf_free(&text);
 }
 
-static void a_name_without_end_is_cut(void **state)
+TEST(a_name_without_end_is_cut)
 {
 	struct perfmap_query q = { .address = 0x1000 };
 	size_t len = 1 << 20;
 	char *text = malloc(len);
 	int fd;
 
-	(void)state;
 	assert_non_null(text);
 	memset(text, 'x', len);
 	for (int i = 0; i < 8; i++)
@@ -187,12 +180,11 @@ static void a_name_without_end_is_cut(void **state)
 	close(fd);
 }
 
-static void no_file_but_a_regular_one_of_its_user_is_read(void **state)
+TEST(no_file_but_a_regular_one_of_its_user_is_read)
 {
 	char path[64];
 	int fd;
 
-	(void)state;
 	needs_real_machine("openat2, which the emulator does not have");
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	unlink(path);
@@ -214,21 +206,4 @@ static void no_file_but_a_regular_one_of_its_user_is_read(void **state)
 		assert_int_equal(perfmap_open(getpid()), -EPERM);
 	}
 	unlink(path);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_of_each_language_are_shown_as_written),
-		cmocka_unit_test(a_name_of_100_kb_is_cut_and_costs_nothing),
-		cmocka_unit_test(a_short_name_that_stands_for_gigabytes_is_cut),
-		cmocka_unit_test(made_code_is_named_by_its_process),
-		cmocka_unit_test(of_overlapping_lines_the_last_one_holds),
-		cmocka_unit_test(lines_that_lie_name_nothing),
-		cmocka_unit_test(many_addresses_are_answered_in_one_pass),
-		cmocka_unit_test(a_name_without_end_is_cut),
-		cmocka_unit_test(no_file_but_a_regular_one_of_its_user_is_read),
-	};
-
-	return cmocka_run_group_tests_name("naming", tests, NULL, NULL);
 }

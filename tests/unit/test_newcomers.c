@@ -4,18 +4,14 @@
  * fake one.
  */
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "lib/test.h"
 #include "probe/recheck.h"
 #include "lib/capture_lib.h"
 
@@ -59,7 +55,7 @@ static void note(void *ctx, pid_t pid)
 	*(pid_t *)ctx = pid;
 }
 
-static void a_process_that_cannot_be_followed_is_left_with_one_message(void **state)
+TEST(a_process_that_cannot_be_followed_is_left_with_one_message)
 {
 	struct loader l = { .max = 1 };
 	struct selector *s = selector_new();
@@ -68,7 +64,6 @@ static void a_process_that_cannot_be_followed_is_left_with_one_message(void **st
 	const char *said;
 	char want[256], user[16];
 
-	(void)state;
 	snprintf(user, sizeof(user), "%u", getuid());
 	assert_int_equal(selector_add(s, SELECT_USER, user), 0);
 	stderr_hide();
@@ -87,13 +82,4 @@ static void a_process_that_cannot_be_followed_is_left_with_one_message(void **st
 	for (size_t i = 0; i < 3; i++)
 		end(child[i]);
 	selector_free(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_that_cannot_be_followed_is_left_with_one_message),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "lib/test.h"
 #include "base/time.h"
 #include "source/nvml/nvml.h"
 
@@ -175,11 +176,10 @@ static uint64_t at_once(void)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static void impossible_readings_are_dropped(void **state)
+TEST_WITH(impossible_readings_are_dropped, setup, NULL)
 {
 	struct nvml_reader r = reader();
 
-	(void)state;
 	fake.percent = 0.0 / 0.0;
 	fake.wait = NVML_TIMEOUT;
 	assert_int_equal(nvml_reader_open(&r, at_one_second), 0);
@@ -198,11 +198,10 @@ static void impossible_readings_are_dropped(void **state)
 	assert_int_equal(held.samples, 0);
 }
 
-static void a_refused_query_is_made_once_and_a_failed_one_again(void **state)
+TEST_WITH(a_refused_query_is_made_once_and_a_failed_one_again, setup, NULL)
 {
 	struct nvml_reader r = reader();
 
-	(void)state;
 	fake.utilization = NVML_NOT_SUPPORTED;
 	assert_int_equal(nvml_reader_open(&r, at_one_second), 0);
 	nvml_reader_sample(&r, 2 * NS_PER_SEC);
@@ -218,11 +217,10 @@ static void a_refused_query_is_made_once_and_a_failed_one_again(void **state)
 	nvml_reader_close(&r);
 }
 
-static void a_lost_device_is_a_fault_once_and_is_left_alone(void **state)
+TEST_WITH(a_lost_device_is_a_fault_once_and_is_left_alone, setup, NULL)
 {
 	struct nvml_reader r = reader();
 
-	(void)state;
 	fake.utilization = NVML_GPU_IS_LOST;
 	assert_int_equal(nvml_reader_open(&r, at_one_second), 0);
 	nvml_reader_sample(&r, 2 * NS_PER_SEC);
@@ -233,11 +231,10 @@ static void a_lost_device_is_a_fault_once_and_is_left_alone(void **state)
 	nvml_reader_close(&r);
 }
 
-static void activity_needs_two_readings_far_enough_apart(void **state)
+TEST_WITH(activity_needs_two_readings_far_enough_apart, setup, NULL)
 {
 	struct nvml_reader r = reader();
 
-	(void)state;
 	fake.gpm = 999;
 	assert_int_equal(nvml_reader_open(&r, at_one_second), 0);
 	fake.gpm = 0;
@@ -250,11 +247,10 @@ static void activity_needs_two_readings_far_enough_apart(void **state)
 	nvml_reader_close(&r);
 }
 
-static void processes_without_a_number_are_counted_and_our_own_is_not(void **state)
+TEST_WITH(processes_without_a_number_are_counted_and_our_own_is_not, setup, NULL)
 {
 	struct nvml_reader r = reader();
 
-	(void)state;
 	fake.users = 2;
 	fake.user[0] = (struct nvml_process){ .pid = 0, .used_bytes = 5 };
 	fake.user[1] = (struct nvml_process){ .pid = 12, .used_bytes = NVML_NO_BYTES };
@@ -278,11 +274,10 @@ static void processes_without_a_number_are_counted_and_our_own_is_not(void **sta
 	nvml_reader_close(&r);
 }
 
-static void events_are_of_devices_and_kinds_that_are_known(void **state)
+TEST_WITH(events_are_of_devices_and_kinds_that_are_known, setup, NULL)
 {
 	struct nvml_reader r = reader();
 
-	(void)state;
 	assert_int_equal(nvml_reader_open(&r, at_one_second), 0);
 	fake.event = (struct nvml_event){ HANDLE, NVML_EVENT_XID, 79, NVML_NO_INSTANCE,
 					  NVML_NO_INSTANCE };
@@ -301,12 +296,11 @@ static void events_are_of_devices_and_kinds_that_are_known(void **state)
 	nvml_reader_close(&r);
 }
 
-static void no_device_has_no_name_and_any_init_may_fail(void **state)
+TEST_WITH(no_device_has_no_name_and_any_init_may_fail, setup, NULL)
 {
 	static const unsigned int codes[] = { 1, 2, 3, 4, 9, 12, 18, 999, 4711 };
 	struct nvml_reader r = reader();
 
-	(void)state;
 	fake.uuid = 999;
 	assert_int_equal(nvml_reader_open(&r, at_once), 0);
 	assert_int_equal(r.n, 0);
@@ -346,12 +340,11 @@ static struct nvml_status status_of(struct nvml *n)
 	return st;
 }
 
-static void the_thread_sends_a_last_sample_when_stopped(void **state)
+TEST_WITH(the_thread_sends_a_last_sample_when_stopped, setup, NULL)
 {
 	struct event_sink sink = { on_event, NULL };
 	struct nvml *n;
 
-	(void)state;
 	fake.wait = NVML_TIMEOUT;	/* at once: the thread does not spin */
 	n = nvml_start(load_fake);
 	assert_non_null(n);
@@ -366,22 +359,20 @@ static void the_thread_sends_a_last_sample_when_stopped(void **state)
 	nvml_free(n);
 }
 
-static void a_missing_library_ends_the_thread_with_a_reason(void **state)
+TEST_WITH(a_missing_library_ends_the_thread_with_a_reason, setup, NULL)
 {
 	struct nvml *n = nvml_start(load_nothing);
 
-	(void)state;
 	assert_true(nvml_wait(n, 10000));
 	assert_int_equal(status_of(n).state, NVML_FAILED);
 	assert_string_equal(status_of(n).why, "it is not here");
 	nvml_free(n);
 }
 
-static void a_library_that_does_not_answer_is_left_alone(void **state)
+TEST_WITH(a_library_that_does_not_answer_is_left_alone, setup, NULL)
 {
 	struct nvml *n;
 
-	(void)state;
 	fake.hang = 1;
 	n = nvml_start(load_fake);
 	nvml_stop(n);
@@ -390,22 +381,4 @@ static void a_library_that_does_not_answer_is_left_alone(void **state)
 	nvml_free(n);
 	__atomic_store_n(&fake.hang, 0, __ATOMIC_RELAXED);	/* it answers after all */
 	usleep(50000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(impossible_readings_are_dropped, setup),
-		cmocka_unit_test_setup(a_refused_query_is_made_once_and_a_failed_one_again, setup),
-		cmocka_unit_test_setup(a_lost_device_is_a_fault_once_and_is_left_alone, setup),
-		cmocka_unit_test_setup(activity_needs_two_readings_far_enough_apart, setup),
-		cmocka_unit_test_setup(processes_without_a_number_are_counted_and_our_own_is_not, setup),
-		cmocka_unit_test_setup(events_are_of_devices_and_kinds_that_are_known, setup),
-		cmocka_unit_test_setup(no_device_has_no_name_and_any_init_may_fail, setup),
-		cmocka_unit_test_setup(the_thread_sends_a_last_sample_when_stopped, setup),
-		cmocka_unit_test_setup(a_missing_library_ends_the_thread_with_a_reason, setup),
-		cmocka_unit_test_setup(a_library_that_does_not_answer_is_left_alone, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
  */
 #include "nvml_fakes.h"
 
+#include "lib/test.h"
 #include "base/str.h"
 #include "base/time.h"
 #include "event/device_number.h"
@@ -248,11 +249,10 @@ static int setup(void **state)
 	return 0;
 }
 
-static void a_returning_device_has_its_number_and_new_time(void **state)
+TEST_WITH(a_returning_device_has_its_number_and_new_time, setup, NULL)
 {
 	struct nvml_reader r = opened();
 
-	(void)state;
 	assert_false(turn(&r));
 	is_told("GPU-a 0; GPU-b 1; GPU-c 2; ");
 	fake.away = 1 << 1;
@@ -271,12 +271,11 @@ static void a_returning_device_has_its_number_and_new_time(void **state)
 	close_reader(&r);
 }
 
-static void handles_that_are_refused_are_found_anew(void **state)
+TEST_WITH(handles_that_are_refused_are_found_anew, setup, NULL)
 {
 	static const unsigned int codes[] = { NVML_GPU_IS_LOST, NVML_RESET_REQUIRED, NVML_UNINITIALIZED,
 					      NVML_NOT_FOUND, NVML_INVALID_ARGUMENT };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
 		struct nvml_reader r;
 
@@ -293,12 +292,11 @@ static void handles_that_are_refused_are_found_anew(void **state)
 	}
 }
 
-static void it_is_looked_for_seldom_and_ever_more_so(void **state)
+TEST_WITH(it_is_looked_for_seldom_and_ever_more_so, setup, NULL)
 {
 	struct nvml_reader r = opened();
 	unsigned int begun = 0;
 
-	(void)state;
 	fake.away = 1;
 	for (int s = 0; s < 600; s++)
 		begun += turn(&r);
@@ -313,12 +311,11 @@ static void it_is_looked_for_seldom_and_ever_more_so(void **state)
 	close_reader(&r);
 }
 
-static void one_that_begins_slowly_does_so_still_less(void **state)
+TEST_WITH(one_that_begins_slowly_does_so_still_less, setup, NULL)
 {
 	struct nvml_reader r = opened();
 	unsigned int begun = 0;
 
-	(void)state;
 	fake.away = 1;
 	fake.init_ns = 6 * NS_PER_SEC;
 	while (fake.now_ns < 700 * NS_PER_SEC)
@@ -328,11 +325,10 @@ static void one_that_begins_slowly_does_so_still_less(void **state)
 	close_reader(&r);
 }
 
-static void a_driver_that_is_away_loses_all_and_all_come_back(void **state)
+TEST_WITH(a_driver_that_is_away_loses_all_and_all_come_back, setup, NULL)
 {
 	struct nvml_reader r = opened();
 
-	(void)state;
 	fake.refused[0] = NVML_UNINITIALIZED;
 	fake.init = NVML_DRIVER_NOT_LOADED;
 	assert_true(turn(&r));
@@ -346,11 +342,10 @@ static void a_driver_that_is_away_loses_all_and_all_come_back(void **state)
 	close_reader(&r);
 }
 
-static void a_gpu_that_is_divided_meanwhile_shows_its_instances_and_becomes_whole_again(void **state)
+TEST_WITH(a_gpu_that_is_divided_meanwhile_shows_its_instances_and_becomes_whole_again, setup, NULL)
 {
 	struct nvml_reader r = opened();
 
-	(void)state;
 	fake.divided[1] = true;
 	assert_true(turn(&r));
 	is_told("GPU-a 0; GPU-b 1; GPU-c 2; ");
@@ -364,11 +359,10 @@ static void a_gpu_that_is_divided_meanwhile_shows_its_instances_and_becomes_whol
 	close_reader(&r);
 }
 
-static void a_removed_instance_affects_no_other(void **state)
+TEST_WITH(a_removed_instance_affects_no_other, setup, NULL)
 {
 	struct nvml_reader r;
 
-	(void)state;
 	fake.divided[0] = true;
 	r = opened();
 	turn(&r);
@@ -397,18 +391,4 @@ static int end(void **state)
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_returning_device_has_its_number_and_new_time, setup),
-		cmocka_unit_test_setup(handles_that_are_refused_are_found_anew, setup),
-		cmocka_unit_test_setup(it_is_looked_for_seldom_and_ever_more_so, setup),
-		cmocka_unit_test_setup(one_that_begins_slowly_does_so_still_less, setup),
-		cmocka_unit_test_setup(a_driver_that_is_away_loses_all_and_all_come_back, setup),
-		cmocka_unit_test_setup(
-			a_gpu_that_is_divided_meanwhile_shows_its_instances_and_becomes_whole_again, setup),
-		cmocka_unit_test_setup(a_removed_instance_affects_no_other, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, end);
-}
+TEST_GROUP(NULL, end);

@@ -5,6 +5,7 @@
  */
 #include "nvml_fakes.h"
 
+#include "lib/test.h"
 #include "base/time.h"
 #include "event/device_number.h"
 
@@ -194,11 +195,10 @@ static void is_told(const char *wanted)
 	strbuf_reset(&told);
 }
 
-static void instances_have_own_figures_and_share_those_of_the_gpu(void **state)
+TEST(instances_have_own_figures_and_share_those_of_the_gpu)
 {
 	struct nvml_reader r = opened();
 
-	(void)state;
 	assert_int_equal(r.n, UNITS);
 	nvml_reader_sample(&r, 2 * NS_PER_SEC);
 	/* Power; memory and users, and activity of the GPU instance where it is all one's own. */
@@ -216,11 +216,10 @@ static void fault(struct nvml_reader *r, unsigned int gpu_instance, unsigned int
 	assert_true(nvml_reader_wait(r, 1, at_one_second));
 }
 
-static void a_fault_is_of_its_instance_or_of_all_that_it_may_be_of(void **state)
+TEST(a_fault_is_of_its_instance_or_of_all_that_it_may_be_of)
 {
 	struct nvml_reader r = opened();
 
-	(void)state;
 	fault(&r, 9, 1);
 	is_told("fault MIG-3 5:3 43; ");
 	fault(&r, 9, NVML_NO_INSTANCE);
@@ -232,11 +231,10 @@ static void a_fault_is_of_its_instance_or_of_all_that_it_may_be_of(void **state)
 	nvml_reader_close(&r);
 }
 
-static void a_gpu_is_lost_once_with_all_its_instances(void **state)
+TEST(a_gpu_is_lost_once_with_all_its_instances)
 {
 	struct nvml_reader r = opened();
 
-	(void)state;
 	fake.memory = NVML_GPU_IS_LOST;
 	nvml_reader_sample(&r, 2 * NS_PER_SEC);
 	is_told("sample GPU-0 5 has 100; fault GPU-0 5 0; ");
@@ -245,11 +243,10 @@ static void a_gpu_is_lost_once_with_all_its_instances(void **state)
 	nvml_reader_close(&r);
 }
 
-static void instances_come_and_go_while_others_are_used(void **state)
+TEST(instances_come_and_go_while_others_are_used)
 {
 	struct nvml_reader r = opened();
 
-	(void)state;
 	fake.away = 1u << FIRST | 1u << THIRD;
 	nvml_reader_sample(&r, 2 * NS_PER_SEC);
 	is_told("sample GPU-0 5 has 100; user MIG-2 5:2 102; sample MIG-2 5:2 has 20cf; ");
@@ -275,14 +272,4 @@ static int end(void **state)
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(instances_have_own_figures_and_share_those_of_the_gpu),
-		cmocka_unit_test(a_fault_is_of_its_instance_or_of_all_that_it_may_be_of),
-		cmocka_unit_test(instances_come_and_go_while_others_are_used),
-		cmocka_unit_test(a_gpu_is_lost_once_with_all_its_instances),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, end);
-}
+TEST_GROUP(NULL, end);

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The command line: what is accepted, what is refused, and that every refusal is exit code 2. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/time.h"
 #include "base/exit.h"
 #include "cli/option_row.h"
 #include "cli/verbs.h"
+#include "lib/test.h"
 #include "probe/loader.h"
 #include "view/render.h"
 #include "view/view.h"
@@ -85,12 +81,11 @@ static void answered(const char *text, const char *line)
 	assert_string_equal(said, line);
 }
 
-static void nothing_on_the_line_is_all_processes_without_a_verb(void **state)
+TEST(nothing_on_the_line_is_all_processes_without_a_verb)
 {
 	struct options o;
 	struct line l;
 
-	(void)state;
 	assert_int_equal(parse(&o, &l, ""), 0);
 	assert_string_equal(o.verb->name, "");
 	assert_true(o.session.all);
@@ -103,12 +98,11 @@ static void nothing_on_the_line_is_all_processes_without_a_verb(void **state)
 	options_free(&o);
 }
 
-static void pids_are_distinct_and_keep_their_order(void **state)
+TEST(pids_are_distinct_and_keep_their_order)
 {
 	struct options o;
 	struct line l;
 
-	(void)state;
 	assert_int_equal(parse(&o, &l, "-p 30,10,30 stat --pid=20 -p10"), 0);
 	assert_string_equal(o.verb->name, "stat");
 	assert_int_equal(o.session.n_pids, 3);
@@ -119,7 +113,7 @@ static void pids_are_distinct_and_keep_their_order(void **state)
 	options_free(&o);
 }
 
-static void values_follow_stand_behind_equals_or_stick(void **state)
+TEST(values_follow_stand_behind_equals_or_stick)
 {
 	static const char *const lines[] = {
 		"stat -d 10s", "stat -d10s", "stat --duration=10s", "stat --duration 10s",
@@ -128,7 +122,6 @@ static void values_follow_stand_behind_equals_or_stick(void **state)
 	struct options o;
 	struct line l;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		assert_int_equal(parse(&o, &l, lines[i]), 0);
 		assert_int_equal(o.session.duration_ns, 10 * NS_PER_SEC);
@@ -136,12 +129,11 @@ static void values_follow_stand_behind_equals_or_stick(void **state)
 	}
 }
 
-static void everything_after_two_dashes_is_the_command(void **state)
+TEST(everything_after_two_dashes_is_the_command)
 {
 	struct options o;
 	struct line l;
 
-	(void)state;
 	assert_int_equal(parse(&o, &l, "stat -v -- train --help -p 1 --"), 0);
 	assert_true(o.verbose);
 	assert_false(o.help);
@@ -152,15 +144,14 @@ static void everything_after_two_dashes_is_the_command(void **state)
 	options_free(&o);
 }
 
-static void an_option_does_not_swallow_the_two_dashes(void **state)
+TEST(an_option_does_not_swallow_the_two_dashes)
 {
-	(void)state;
 	refused("stat -d -- train");
 	refused("stat -p");
 	refused("stat --");
 }
 
-static void ring_sizes_round_up_to_a_power_of_two(void **state)
+TEST(ring_sizes_round_up_to_a_power_of_two)
 {
 	static const struct {
 		const char *line;
@@ -173,7 +164,6 @@ static void ring_sizes_round_up_to_a_power_of_two(void **state)
 	struct options o;
 	struct line l;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		assert_int_equal(parse(&o, &l, rows[i].line), 0);
 		assert_int_equal(o.session.ring_bytes, rows[i].bytes);
@@ -181,12 +171,11 @@ static void ring_sizes_round_up_to_a_power_of_two(void **state)
 	}
 }
 
-static void choices_are_the_enums_of_their_rooms(void **state)
+TEST(choices_are_the_enums_of_their_rooms)
 {
 	struct options o;
 	struct line l;
 
-	(void)state;
 	assert_int_equal(parse(&o, &l, "stat --format json --by result --attach multi"), 0);
 	assert_int_equal(o.report.format, FORMAT_JSON);
 	assert_int_equal(o.report.by, CALLS_BY_RESULT);
@@ -199,12 +188,11 @@ static void choices_are_the_enums_of_their_rooms(void **state)
 	options_free(&o);
 }
 
-static void percentages_become_shares(void **state)
+TEST(percentages_become_shares)
 {
 	struct options o;
 	struct line l;
 
-	(void)state;
 	assert_int_equal(parse(&o, &l, "report f --max-loss 0.5%"), 0);
 	assert_true(o.report.max_loss == 0.005);
 	options_free(&o);
@@ -213,7 +201,7 @@ static void percentages_become_shares(void **state)
 	options_free(&o);
 }
 
-static void bad_values_are_refused(void **state)
+TEST(bad_values_are_refused)
 {
 	static const char *const lines[] = {
 		"-p 0", "-p -1", "-p 12x", "-p 1,", "-p ,1", "-p 1,,2", "-p 4194305",
@@ -226,14 +214,12 @@ static void bad_values_are_refused(void **state)
 		"--filter=", "--attach kprobe",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		refused(lines[i]);
 }
 
-static void targets_exclude_each_other(void **state)
+TEST(targets_exclude_each_other)
 {
-	(void)state;
 	refused("-p 1 -a");
 	refused("stat -p 1 -- cmd");
 	refused("record -a -- cmd");
@@ -241,9 +227,8 @@ static void targets_exclude_each_other(void **state)
 	refused("-v -q");
 }
 
-static void options_of_another_verb_are_refused(void **state)
+TEST(options_of_another_verb_are_refused)
 {
-	(void)state;
 	refused("report f -d 1s");
 	refused("stat -n 3");
 	refused("record --table calls");
@@ -251,12 +236,11 @@ static void options_of_another_verb_are_refused(void **state)
 	refused("-o f");
 }
 
-static void words_must_fit_the_verb(void **state)
+TEST(words_must_fit_the_verb)
 {
 	struct options o;
 	struct line l;
 
-	(void)state;
 	refused("stta");
 	refused("report");
 	refused("report a b");
@@ -268,9 +252,8 @@ static void words_must_fit_the_verb(void **state)
 	options_free(&o);
 }
 
-static void unknown_options_are_refused(void **state)
+TEST(unknown_options_are_refused)
 {
-	(void)state;
 	refused("--duraton 3");
 	refused("-x");
 	refused("-a\xff");
@@ -279,9 +262,8 @@ static void unknown_options_are_refused(void **state)
 	refused("---");
 }
 
-static void a_refusal_names_the_valid_values(void **state)
+TEST(a_refusal_names_the_valid_values)
 {
-	(void)state;
 	answered("--duraton 3",
 		 "gpuprof: unknown option '--duraton'; did you mean '--duration'?\n");
 	answered("reprot f", "gpuprof: unknown verb 'reprot'; did you mean 'report'?\n");
@@ -299,12 +281,11 @@ static void a_refusal_names_the_valid_values(void **state)
 		 "usage: gpuprof report FILE [options]\n");
 }
 
-static void an_option_without_effect_is_refused(void **state)
+TEST(an_option_without_effect_is_refused)
 {
 	struct options o;
 	struct line l;
 
-	(void)state;
 	answered("stat --by stack", "gpuprof: option '--by stack' needs '--stacks': without it none are "
 		 "taken\n");
 	answered("stat --stack-size 16k", "gpuprof: option '--stack-size' needs '--stacks': without it "
@@ -317,12 +298,11 @@ static void an_option_without_effect_is_refused(void **state)
 	options_free(&o);
 }
 
-static void help_and_version_win_over_missing_arguments(void **state)
+TEST(help_and_version_win_over_missing_arguments)
 {
 	struct options o;
 	struct line l;
 
-	(void)state;
 	assert_int_equal(parse(&o, &l, "report --help"), 0);
 	assert_true(o.help);
 	assert_string_equal(o.verb->name, "report");
@@ -339,11 +319,10 @@ static void help_and_version_win_over_missing_arguments(void **state)
 	options_free(&o);
 }
 
-static void the_nearest_name_is_a_short_edit_away(void **state)
+TEST(the_nearest_name_is_a_short_edit_away)
 {
 	static const char *const names[] = { "stat", "record", "report" };
 
-	(void)state;
 	assert_string_equal(str_nearest("stta", names, 3), "stat");
 	assert_string_equal(str_nearest("reprot", names, 3), "report");
 	assert_string_equal(str_nearest("recrod", names, 3), "record");
@@ -351,13 +330,12 @@ static void the_nearest_name_is_a_short_edit_away(void **state)
 	assert_null(str_nearest("", names, 3));
 }
 
-static void every_row_is_complete_and_its_help_fits(void **state)
+TEST(every_row_is_complete_and_its_help_fits)
 {
 	size_t n, verbs;
 	const struct option_row *rows = options_rows(&n);
 	const struct verb *v = options_verbs(&verbs);
 
-	(void)state;
 	assert_true(n <= 64);	/* the parser's bit set */
 	for (size_t i = 0; i < n; i++) {
 		assert_non_null(rows[i].set);
@@ -375,30 +353,4 @@ static void every_row_is_complete_and_its_help_fits(void **state)
 		assert_true(v[i].max_args <= OPTIONS_ARGS_MAX);
 		assert_true(v[i].min_args <= v[i].max_args);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_on_the_line_is_all_processes_without_a_verb),
-		cmocka_unit_test(pids_are_distinct_and_keep_their_order),
-		cmocka_unit_test(values_follow_stand_behind_equals_or_stick),
-		cmocka_unit_test(everything_after_two_dashes_is_the_command),
-		cmocka_unit_test(an_option_does_not_swallow_the_two_dashes),
-		cmocka_unit_test(ring_sizes_round_up_to_a_power_of_two),
-		cmocka_unit_test(choices_are_the_enums_of_their_rooms),
-		cmocka_unit_test(percentages_become_shares),
-		cmocka_unit_test(bad_values_are_refused),
-		cmocka_unit_test(targets_exclude_each_other),
-		cmocka_unit_test(options_of_another_verb_are_refused),
-		cmocka_unit_test(words_must_fit_the_verb),
-		cmocka_unit_test(unknown_options_are_refused),
-		cmocka_unit_test(a_refusal_names_the_valid_values),
-		cmocka_unit_test(an_option_without_effect_is_refused),
-		cmocka_unit_test(help_and_version_win_over_missing_arguments),
-		cmocka_unit_test(the_nearest_name_is_a_short_edit_away),
-		cmocka_unit_test(every_row_is_complete_and_its_help_fits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,12 @@
  * The parser over tables as large as they may grow, in place of those of options_table.c:
  * OPTIONS_ROWS_MAX options and OPTIONS_VERBS_MAX verbs. Each option is for one verb.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #include "base/exit.h"
 #include "cli/option_row.h"
 #include "cli/option_value.h"
+#include "lib/test.h"
 
 static char row_names[OPTIONS_ROWS_MAX][16], verb_names[OPTIONS_VERBS_MAX][16];
 static struct option_row rows[OPTIONS_ROWS_MAX];
@@ -63,11 +59,10 @@ static int parse(struct options *o, size_t verb, size_t option)
 	return options_parse(o, verb ? 3 : 2, argv);
 }
 
-static void each_option_is_accepted_by_its_verb_and_refused_by_others(void **state)
+TEST(each_option_is_accepted_by_its_verb_and_refused_by_others)
 {
 	struct options o;
 
-	(void)state;
 	for (size_t i = 0; i < OPTIONS_ROWS_MAX; i++)
 		for (size_t v = 0; v < OPTIONS_VERBS_MAX; v++) {
 			bool applies = i % OPTIONS_VERBS_MAX == v;
@@ -79,24 +74,15 @@ static void each_option_is_accepted_by_its_verb_and_refused_by_others(void **sta
 		}
 }
 
-static void unknown_options_and_verbs_are_refused(void **state)
+TEST(unknown_options_and_verbs_are_refused)
 {
 	char *argv[] = { (char *)"gpuprof", (char *)"verb-99", NULL };
 	struct options o;
 
-	(void)state;
 	assert_int_equal(parse(&o, 0, OPTIONS_ROWS_MAX), EXIT_USAGE);
 	options_free(&o);
 	assert_int_equal(options_parse(&o, 2, argv), EXIT_USAGE);
 	options_free(&o);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_option_is_accepted_by_its_verb_and_refused_by_others),
-		cmocka_unit_test(unknown_options_and_verbs_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, make_tables, NULL);
-}
+TEST_GROUP(make_tables, NULL);

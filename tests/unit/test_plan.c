@@ -2,6 +2,7 @@
 /* What is probed in a file, and what is left out and named, by how its functions begin. */
 #include "unit/elf_object.h"
 
+#include "lib/test.h"
 #include "probe/plan.h"
 #include "unit/row_of.h"
 
@@ -77,7 +78,8 @@ static struct plan *plan_of(const struct object *o, const struct plan_rules *rul
 	return plan_as("/usr/lib/libcudart.so.13", o, rules);
 }
 
-static void what_costs_too_much_is_left_out_and_named(void **state)
+TEST_TITLED("plan: functions whose first instruction is too dear to step are left out",
+	    what_costs_too_much_is_left_out_and_named)
 {
 	static const uint64_t dear[] = { 0, PLAN_STEP_BUDGET_NS + 1, 16000, UINT64_MAX };
 
@@ -93,7 +95,8 @@ static void what_costs_too_much_is_left_out_and_named(void **state)
 	}
 }
 
-static void what_fits_the_budget_is_probed_and_named(void **state)
+TEST_TITLED("plan: they are probed where stepping fits the budget",
+	    what_fits_the_budget_is_probed_and_named)
 {
 	static const uint64_t cheap[] = { 1, 300, PLAN_STEP_BUDGET_NS };
 
@@ -106,7 +109,7 @@ static void what_fits_the_budget_is_probed_and_named(void **state)
 	}
 }
 
-static void the_budget_is_the_user_s(void **state)
+TEST_TITLED("plan: the budget is the user's", the_budget_is_the_user_s)
 {
 	struct plan *dear = plan_of(*state, &(struct plan_rules){ .step_ns = 16000,
 								  .budget_ns = 16000 });
@@ -119,7 +122,8 @@ static void the_budget_is_the_user_s(void **state)
 	free(cheap);
 }
 
-static void what_is_called_seldom_is_probed_at_any_cost(void **state)
+TEST_TITLED("plan: a function that is called seldom is probed at any cost",
+	    what_is_called_seldom_is_probed_at_any_cost)
 {
 	struct plan *plan = plan_of(*state, &(struct plan_rules){ .step_ns = UINT64_MAX });
 
@@ -128,7 +132,8 @@ static void what_is_called_seldom_is_probed_at_any_cost(void **state)
 	free(plan);
 }
 
-static void what_the_kernel_refuses_is_left_out_and_named(void **state)
+TEST_TITLED("plan: a function that the kernel refuses to probe is named",
+	    what_the_kernel_refuses_is_left_out_and_named)
 {
 	struct plan *plan = plan_of(*state, &(struct plan_rules){ .step_ns = 1 });
 
@@ -137,7 +142,8 @@ static void what_the_kernel_refuses_is_left_out_and_named(void **state)
 	free(plan);
 }
 
-static void launches_are_probed_as_asked(void **state)
+TEST_TITLED("plan: --launch decides whose launches are probed, and of nothing else",
+	    launches_are_probed_as_asked)
 {
 	/* Functions of the compiler's making begin with whatever it likes. */
 	static const struct {
@@ -186,18 +192,18 @@ static void compiler_inside(const char *source, const char *args, bool is_there)
 	object_remove(&o);
 }
 
-static void a_program_with_the_ptx_compiler_inside_is_known(void **state)
+TEST_TITLED("plan: a program with the PTX compiler inside is known by what is inside it",
+	    a_program_with_the_ptx_compiler_inside_is_known)
 {
 #define INNER "int libnvptxcompiler_static_7fe1(void) { return 3; }\n"
-	(void)state;
 	compiler_inside(INNER PTX_FUNCTIONS MAIN, "", true);
 	compiler_inside(INNER PTX_FUNCTIONS, "-shared -fPIC", true);
 	compiler_inside("static __attribute__((used)) " INNER PTX_FUNCTIONS, "-shared -fPIC", true);
 }
 
-static void functions_of_its_own_are_not_taken_for_the_compiler_s(void **state)
+TEST_TITLED("plan: a program's own functions are not taken for the PTX compiler's",
+	    functions_of_its_own_are_not_taken_for_the_compiler_s)
 {
-	(void)state;
 	compiler_inside(PTX_FUNCTIONS MAIN, "", false);
 	compiler_inside("static __attribute__((noipa)) " PTX_FUNCTIONS MAIN, "", false);
 	compiler_inside(PTX_FUNCTIONS "int libnvptxcompiler_static_7fe1;\n" MAIN, "", false);
@@ -205,26 +211,4 @@ static void functions_of_its_own_are_not_taken_for_the_compiler_s(void **state)
 			"", false);
 }
 
-int main(void)
-{
-#define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
-	const struct CMUnitTest tests[] = {
-		SAYS("plan: functions whose first instruction is too dear to step are left out",
-		     what_costs_too_much_is_left_out_and_named),
-		SAYS("plan: they are probed where stepping fits the budget",
-		     what_fits_the_budget_is_probed_and_named),
-		SAYS("plan: the budget is the user's", the_budget_is_the_user_s),
-		SAYS("plan: a function that is called seldom is probed at any cost",
-		     what_is_called_seldom_is_probed_at_any_cost),
-		SAYS("plan: a function that the kernel refuses to probe is named",
-		     what_the_kernel_refuses_is_left_out_and_named),
-		SAYS("plan: --launch decides whose launches are probed, and of nothing else",
-		     launches_are_probed_as_asked),
-		SAYS("plan: a program with the PTX compiler inside is known by what is inside it",
-		     a_program_with_the_ptx_compiler_inside_is_known),
-		SAYS("plan: a program's own functions are not taken for the PTX compiler's",
-		     functions_of_its_own_are_not_taken_for_the_compiler_s),
-	};
-
-	return cmocka_run_group_tests(tests, make_library, remove_library);
-}
+TEST_GROUP(make_library, remove_library);

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* What is probed where only a few functions can be: which they are, and how files share them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "catalog/catalog.h"
+#include "lib/test.h"
 #include "probe/plan.h"
 
 #define PERF_MAX 32	/* WAY_PERF's */
@@ -22,11 +17,10 @@ static unsigned int row_of(const char *name)
 	return 0;
 }
 
-static void core_is_in_the_catalogue(void **state)
+TEST(core_is_in_the_catalogue)
 {
 	const char *name;
 
-	(void)state;
 	for (unsigned int rank = 1; (name = catalog_core_name(rank)); rank++) {
 		unsigned int row = row_of(name);
 
@@ -41,13 +35,12 @@ static void core_is_in_the_catalogue(void **state)
 	assert_int_equal(catalog_core_rank(0), 0);
 }
 
-static void best_are_of_every_kind(void **state)
+TEST(best_are_of_every_kind)
 {
 	static const uint8_t wanted[] = { CLASS_LAUNCH, CLASS_SYNC, CLASS_COPY, CLASS_ALLOC,
 					  CLASS_FREE, CLASS_COLLECTIVE };
 	unsigned int of_class[CLASS_END] = { 0 }, of_library[3] = { 0 };
 
-	(void)state;
 	for (unsigned int rank = 1; rank <= PERF_MAX; rank++) {
 		unsigned int row = row_of(catalog_core_name(rank));
 
@@ -88,11 +81,10 @@ static const char *const runtime[] = { "cudaEventRecord", "cudaFree", "cudaMemcp
 				       "cudaLaunchKernel", "cudaStreamCreate", NULL };
 static const char *const nccl[] = { "ncclCommDestroy", "ncclAllReduce", NULL };
 
-static void best_of_all_files_are_kept(void **state)
+TEST(best_of_all_files_are_kept)
 {
 	struct plan *plans[] = { plan_of(0, runtime), plan_of(1 << 20, nccl), plan_of(2 << 20, runtime) };
 
-	(void)state;
 	assert_int_equal(plan_keep_core(plans, 3, 5), 0);
 	/* Two launches, two copies, one all-reduce; not the frees, and never an event. */
 	assert_int_equal(plans[0]->n, 2);
@@ -109,38 +101,23 @@ static void best_of_all_files_are_kept(void **state)
 	}
 }
 
-static void fewer_than_the_limit_all_stay(void **state)
+TEST(fewer_than_the_limit_all_stay)
 {
 	struct plan *plans[] = { plan_of(0, runtime) };
 
-	(void)state;
 	assert_int_equal(plan_keep_core(plans, 1, PERF_MAX), 0);
 	assert_int_equal(plans[0]->n, 3);
 	assert_int_equal(plans[0]->left_out, 2);
 	free(plans[0]);
 }
 
-static void nothing_is_left_where_the_limit_is_reached(void **state)
+TEST(nothing_is_left_where_the_limit_is_reached)
 {
 	struct plan *plans[] = { plan_of(0, runtime) };
 
-	(void)state;
 	assert_int_equal(plan_keep_core(plans, 1, 0), 0);
 	assert_int_equal(plans[0]->n, 0);
 	assert_int_equal(plans[0]->left_out, 5);
 	assert_int_equal(plan_keep_core(plans, 0, 5), 0);
 	free(plans[0]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(core_is_in_the_catalogue),
-		cmocka_unit_test(best_are_of_every_kind),
-		cmocka_unit_test(best_of_all_files_are_kept),
-		cmocka_unit_test(fewer_than_the_limit_all_stay),
-		cmocka_unit_test(nothing_is_left_where_the_limit_is_reached),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

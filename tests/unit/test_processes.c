@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "lib/test.h"
 #include "base/time.h"
 #include "view_of.h"
 
@@ -28,12 +29,11 @@ static const struct cell *cell(const struct table *t, size_t row, const char *co
 	return &table_cells(t, row)[at];
 }
 
-static void a_row_has_launch_and_sync_figures(void **state)
+TEST(a_row_has_launch_and_sync_figures)
 {
 	struct model *m = session(1000 * NS_PER_MS);
 	struct table *t;
 
-	(void)state;
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 100, .start_ns = 500 * NS_PER_MS,
 				.task.comm = "train", .task.cmdline = "python train.py" });
 	push_identity(m, 100, "user", "alice");
@@ -60,14 +60,13 @@ static void a_row_has_launch_and_sync_figures(void **state)
 	model_free(m);
 }
 
-static void two_owners_of_a_pid_are_two_rows(void **state)
+TEST(two_owners_of_a_pid_are_two_rows)
 {
 	struct model *m = session(1000 * NS_PER_MS);
 	struct event ev = { .kind = EVENT_PROCESS, .pid = 100, .start_ns = NS_PER_SEC,
 			    .task.comm = "a" };
 	struct table *t;
 
-	(void)state;
 	push(m, ev);
 	push_identity(m, 100, "rank", "1");
 	push_call(m, L, 1, 1000, 1);
@@ -87,27 +86,15 @@ static void two_owners_of_a_pid_are_two_rows(void **state)
 	model_free(m);
 }
 
-static void a_process_without_calls_has_no_row(void **state)
+TEST(a_process_without_calls_has_no_row)
 {
 	struct model *m = session(1000);
 	struct table *t;
 
-	(void)state;
 	push(m, (struct event){ .kind = EVENT_FORK, .pid = 100, .tid = 200 });
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 200, .task.comm = "sh" });
 	t = view_now(&view_processes, m);
 	assert_int_equal(table_rows(t), 0);
 	table_free(t);
 	model_free(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_row_has_launch_and_sync_figures),
-		cmocka_unit_test(two_owners_of_a_pid_are_two_rows),
-		cmocka_unit_test(a_process_without_calls_has_no_row),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

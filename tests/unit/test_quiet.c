@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Which threads may be asked to call into the C library, by what is on their stacks. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "stack/safepoint.h"
+#include "lib/test.h"
 
 #define MAX 8
 #define AT(where, what) { .module = (where), .function = (what) }
@@ -41,9 +37,8 @@ static void hold(const struct stack *stacks, size_t n)
 	hold(stacks, sizeof(stacks) / sizeof(stacks[0])); \
 } while (0)
 
-static void threads_that_wait_for_others_or_time_are_quiet(void **state)
+TEST(threads_that_wait_for_others_or_time_are_quiet)
 {
-	(void)state;
 	HOLD({ .frames = { AT("libc.so.6", "clock_nanosleep"), AT("libc.so.6", "nanosleep"),
 			   AT("train", "rest"), AT("train", "main"), MAIN } },
 	     { .frames = { AT("libc.so.6", NULL), AT("libc.so.6", "pthread_cond_wait"),
@@ -54,9 +49,8 @@ static void threads_that_wait_for_others_or_time_are_quiet(void **state)
 	     { .frames = { AT("libfast.so", "wait_by_itself"), AT("x", "f"), THREAD } });
 }
 
-static void a_thread_that_may_hold_a_lock_is_not(void **state)
+TEST(a_thread_that_may_hold_a_lock_is_not)
 {
-	(void)state;
 	HOLD({ .frames = { AT("libc.so.6", NULL), AT("libc.so.6", "malloc"), AT("x", "f"), THREAD },
 	       .why = "it is in malloc" },
 	     { .frames = { AT("libc.so.6", NULL), AT("libc.so.6", "pthread_mutex_lock"),
@@ -74,12 +68,11 @@ static void a_thread_that_may_hold_a_lock_is_not(void **state)
 			   AT("libc.so.6", "exit"), MAIN }, .why = "it is inside the C library" });
 }
 
-static void an_unknown_stack_is_not_safe(void **state)
+TEST(an_unknown_stack_is_not_safe)
 {
 	char why[STACK_WHY_BYTES];
 	const struct quiet_frame one = { .module = "x" };
 
-	(void)state;
 	HOLD({ .frames = { AT("libc.so.6", "nanosleep"), AT("x", "handler"),
 			   { .module = "libc.so.6", .function = "__restore_rt", .signal = true },
 			   AT("x", "f"), THREAD }, .why = "it is in a signal handler" },
@@ -89,15 +82,4 @@ static void an_unknown_stack_is_not_safe(void **state)
 	       .why = "it is in [anon]" });
 	assert_int_equal(quiet_judge(&one, 1, false, why), -EAGAIN);
 	assert_int_equal(quiet_judge(&one, 0, true, why), -EAGAIN);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads_that_wait_for_others_or_time_are_quiet),
-		cmocka_unit_test(a_thread_that_may_hold_a_lock_is_not),
-		cmocka_unit_test(an_unknown_stack_is_not_safe),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

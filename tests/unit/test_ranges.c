@@ -4,18 +4,14 @@
  * is nested, overlaps, crosses threads, or was open before and after; and any bytes leave it in one piece.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "facts/ranges.h"
 #include "lib/random.h"
 #include "facts/scopes.h"
+#include "lib/test.h"
 
 static int at(struct ranges *r, unsigned int what, const char *name, uint32_t tid, uint64_t ns)
 {
@@ -78,11 +74,10 @@ static void is(struct range_sum s, uint64_t count, uint64_t wall, uint64_t host,
 	assert_int_equal(s.open, 0);
 }
 
-static void a_launch_is_in_all_that_its_thread_had_open(void **state)
+TEST(a_launch_is_in_all_that_its_thread_had_open)
 {
 	struct ranges *r = ranges_new(5);
 
-	(void)state;
 	at(r, RANGE_PUSH, "a", 1, 10);
 	at(r, RANGE_PUSH, "b", 1, 20);
 	launch(r, 1, 25, 0);
@@ -100,11 +95,10 @@ static void a_launch_is_in_all_that_its_thread_had_open(void **state)
 	ranges_free(r);
 }
 
-static void a_range_that_was_started_is_its_threads_wherever_it_ends(void **state)
+TEST(a_range_that_was_started_is_its_threads_wherever_it_ends)
 {
 	struct ranges *r = ranges_new(5);
 
-	(void)state;
 	with_id(r, RANGE_START, "a", 1, 10, 77);
 	at(r, RANGE_PUSH, "b", 1, 20);
 	with_id(r, RANGE_END, NULL, 2, 30, 77);
@@ -117,11 +111,10 @@ static void a_range_that_was_started_is_its_threads_wherever_it_ends(void **stat
 	ranges_free(r);
 }
 
-static void one_inside_another_of_its_name_adds_nothing_but_itself(void **state)
+TEST(one_inside_another_of_its_name_adds_nothing_but_itself)
 {
 	struct ranges *r = ranges_new(5);
 
-	(void)state;
 	at(r, RANGE_PUSH, "a", 1, 10);
 	at(r, RANGE_PUSH, "a", 1, 20);
 	launch(r, 1, 25, 0);
@@ -136,11 +129,10 @@ static void one_inside_another_of_its_name_adds_nothing_but_itself(void **state)
 	ranges_free(r);
 }
 
-static void ranges_of_two_threads_share_the_wall_and_not_the_host(void **state)
+TEST(ranges_of_two_threads_share_the_wall_and_not_the_host)
 {
 	struct ranges *r = ranges_new(5);
 
-	(void)state;
 	at(r, RANGE_PUSH, "a", 1, 10);
 	at(r, RANGE_PUSH, "a", 2, 20);
 	at(r, RANGE_POP, NULL, 1, 30);
@@ -150,11 +142,10 @@ static void ranges_of_two_threads_share_the_wall_and_not_the_host(void **state)
 }
 
 /* A thread may have no CPU between its time and its word of it. */
-static void the_wall_reaches_the_latest_end_in_any_order_of_threads(void **state)
+TEST(the_wall_reaches_the_latest_end_in_any_order_of_threads)
 {
 	struct ranges *r = ranges_new(5);
 
-	(void)state;
 	at(r, RANGE_PUSH, "a", 1, 10);
 	at(r, RANGE_PUSH, "a", 2, 20);
 	at(r, RANGE_POP, NULL, 2, 40);
@@ -163,11 +154,10 @@ static void the_wall_reaches_the_latest_end_in_any_order_of_threads(void **state
 	ranges_free(r);
 }
 
-static void domains_have_stacks_of_their_own(void **state)
+TEST(domains_have_stacks_of_their_own)
 {
 	struct ranges *r = ranges_new(5);
 
-	(void)state;
 	in_domain(r, RANGE_PUSH, "x", "a", 10);
 	in_domain(r, RANGE_PUSH, NULL, "a", 20);
 	in_domain(r, RANGE_POP, "x", NULL, 30);
@@ -180,11 +170,10 @@ static void domains_have_stacks_of_their_own(void **state)
 	ranges_free(r);
 }
 
-static void ranges_open_before_and_after_are_reported(void **state)
+TEST(ranges_open_before_and_after_are_reported)
 {
 	struct ranges *r = ranges_new(5);
 
-	(void)state;
 	at(r, RANGE_POP, NULL, 1, 20);
 	with_id(r, RANGE_END, NULL, 1, 25, 9);
 	at(r, RANGE_PUSH, "a", 1, 30);
@@ -200,11 +189,10 @@ static void ranges_open_before_and_after_are_reported(void **state)
 	ranges_free(r);
 }
 
-static void an_exiting_thread_closes_its_ranges(void **state)
+TEST(an_exiting_thread_closes_its_ranges)
 {
 	struct ranges *r = ranges_new(5);
 
-	(void)state;
 	at(r, RANGE_PUSH, "a", 1, 10);
 	at(r, RANGE_PUSH, "b", 1, 20);
 	ranges_exit(r, 1, 50);
@@ -220,11 +208,10 @@ static void an_exiting_thread_closes_its_ranges(void **state)
 	ranges_free(r);
 }
 
-static void an_interval_has_its_part_of_open_ranges(void **state)
+TEST(an_interval_has_its_part_of_open_ranges)
 {
 	struct ranges *r = ranges_new(5);
 
-	(void)state;
 	at(r, RANGE_PUSH, "a", 1, 10);
 	ranges_cut(r, 30);
 	at(r, RANGE_PUSH, "a", 2, 50);
@@ -237,11 +224,10 @@ static void an_interval_has_its_part_of_open_ranges(void **state)
 	ranges_free(r);
 }
 
-static void open_scopes_are_known_until_settled(void **state)
+TEST(open_scopes_are_known_until_settled)
 {
 	struct ranges *r = ranges_new(5);
 
-	(void)state;
 	at(r, RANGE_PUSH, "a", 1, 10);
 	at(r, RANGE_POP, NULL, 1, 20);
 	at(r, RANGE_PUSH, "b", 1, 30);
@@ -254,12 +240,11 @@ static void open_scopes_are_known_until_settled(void **state)
 	ranges_free(r);
 }
 
-static void names_threads_and_depth_are_bounded(void **state)
+TEST(names_threads_and_depth_are_bounded)
 {
 	struct ranges *r = ranges_new(5);
 	char name[32];
 
-	(void)state;
 	for (unsigned int i = 0; i < 2 * RANGES_ROWS_MAX; i++) {
 		snprintf(name, sizeof(name), "name %u", i);
 		assert_int_equal(at(r, RANGE_MARK, name, 1, 10 + i), 0);
@@ -279,13 +264,12 @@ static void names_threads_and_depth_are_bounded(void **state)
 }
 
 /* The wall of a row is never more than the session, nor the host more than that of its threads. */
-static void any_events_leave_sums_that_can_be(void **state)
+TEST(any_events_leave_sums_that_can_be)
 {
 	static const char *const names[] = { "a", "b", "c", NULL };
 	struct ranges *r = ranges_new(1000);
 	struct range_sum s;
 
-	(void)state;
 	for (int i = 0; i < random_rounds(200000); i++) {
 		struct event ev = { .kind = EVENT_RANGE, .range.what = (uint8_t)below(7),
 				    .tid = (uint32_t)below(6), .start_ns = below(100000),
@@ -308,22 +292,4 @@ static void any_events_leave_sums_that_can_be(void **state)
 	ranges_free(r);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_launch_is_in_all_that_its_thread_had_open),
-		cmocka_unit_test(a_range_that_was_started_is_its_threads_wherever_it_ends),
-		cmocka_unit_test(one_inside_another_of_its_name_adds_nothing_but_itself),
-		cmocka_unit_test(ranges_of_two_threads_share_the_wall_and_not_the_host),
-		cmocka_unit_test(the_wall_reaches_the_latest_end_in_any_order_of_threads),
-		cmocka_unit_test(domains_have_stacks_of_their_own),
-		cmocka_unit_test(ranges_open_before_and_after_are_reported),
-		cmocka_unit_test(an_exiting_thread_closes_its_ranges),
-		cmocka_unit_test(an_interval_has_its_part_of_open_ranges),
-		cmocka_unit_test(open_scopes_are_known_until_settled),
-		cmocka_unit_test(names_threads_and_depth_are_bounded),
-		cmocka_unit_test(any_events_leave_sums_that_can_be),
-	};
-
-	return cmocka_run_group_tests(tests, random_seed, NULL);
-}
+TEST_GROUP(random_seed, NULL);

@@ -8,9 +8,6 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -21,6 +18,7 @@
 
 #include "unit/elf_object.h"
 
+#include "lib/test.h"
 #include "source/bpf/ring.h"
 #include "probe/attach.h"
 #include "probe/loader_read.h"
@@ -234,12 +232,12 @@ static void assert_told(const struct told *t, bool complete)
 
 /* ---- the promises ---------------------------------------------------------------------------- */
 
-static void sessions_refuse_the_return_call_by_call(void **state)
+TEST_TITLED("returns: where they kill, sessions refuse them to confined processes alone",
+	    sessions_refuse_the_return_call_by_call)
 {
 	struct loader *l = load(WAY_SESSION, true);
 	struct told t;
 
-	(void)state;
 	assert_int_equal(loader_returns(l), GP_RETURNS_NO_SECCOMP);
 	assert_int_equal(measure(l, true, &t), 0);
 	assert_told(&t, false);
@@ -253,9 +251,9 @@ static void sessions_refuse_the_return_call_by_call(void **state)
 	loader_free(l);
 }
 
-static void others_probe_no_return_at_all(void **state)
+TEST_TITLED("returns: where they kill, other ways probe none, and tell each entry once",
+	    others_probe_no_return_at_all)
 {
-	(void)state;
 	for (int confined = 0; confined < 2; confined++) {
 		struct loader *l = load(WAY_MULTI, true);
 		struct told t;
@@ -268,11 +266,11 @@ static void others_probe_no_return_at_all(void **state)
 }
 
 /* On the kernel of the test the self-test decides: whatever it says, the child lives. */
-static void a_confined_process_lives(void **state)
+TEST_TITLED("returns: a confined process lives through what the self-test allows",
+	    a_confined_process_lives)
 {
 	static const enum loader_way ways[] = { WAY_SESSION, WAY_MULTI };
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct loader *l = load(ways[i], false);
 		bool all = loader_returns(l) == GP_RETURNS_ALL;
@@ -287,7 +285,8 @@ static void a_confined_process_lives(void **state)
 
 /* The kernel readies the return of any process that meets a breakpoint, before it asks whose link it
  * is. So there may be no link with another process's filter: the program decides for each. */
-static void where_they_kill_no_link_has_a_process_filter(void **state)
+TEST_TITLED("returns: where they kill, no link has a process filter",
+	    where_they_kill_no_link_has_a_process_filter)
 {
 	static const char library[] =
 		"__asm__(\".text\\n.globl cudaLaunchKernel\\n.type cudaLaunchKernel, %function\\n\"\n"
@@ -301,7 +300,6 @@ static void where_they_kill_no_link_has_a_process_filter(void **state)
 	void *opened = dlopen(o.path, RTLD_NOW);
 	void (*launch)(void) = opened ? (void (*)(void))dlsym(opened, "cudaLaunchKernel") : NULL;
 
-	(void)state;
 	assert_non_null(launch);
 	for (int kill = 0; kill < 2; kill++) {
 		struct loader *l = load(WAY_SESSION, kill);
@@ -330,21 +328,4 @@ static void where_they_kill_no_link_has_a_process_filter(void **state)
 	}
 	dlclose(opened);
 	object_remove(&o);
-}
-
-int main(void)
-{
-#define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
-	const struct CMUnitTest tests[] = {
-		SAYS("returns: a confined process lives through what the self-test allows",
-		     a_confined_process_lives),
-		SAYS("returns: where they kill, sessions refuse them to confined processes alone",
-		     sessions_refuse_the_return_call_by_call),
-		SAYS("returns: where they kill, other ways probe none, and tell each entry once",
-		     others_probe_no_return_at_all),
-		SAYS("returns: where they kill, no link has a process filter",
-		     where_they_kill_no_link_has_a_process_filter),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

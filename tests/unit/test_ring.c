@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The ring reader, over rings in ordinary memory, and the opening of real ones. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "lib/test.h"
 #include "source/bpf/ring.h"
 #include "unit/ring_source.h"
 
@@ -43,14 +38,13 @@ static struct taken *taken_new(void)
 	return t;
 }
 
-static void ring_wraps(void **state)
+TEST_TITLED("ring: records come whole and in order around the end", ring_wraps)
 {
 	struct taken *t = taken_new();
 	struct source s;
 	char data[512];
 	uint32_t sent = 0;
 
-	(void)state;
 	source_open(&s);
 	while (s.producer < 10 * RING_BYTES) {
 		uint32_t from = sent;
@@ -79,13 +73,12 @@ static void ring_wraps(void **state)
 	free(t);
 }
 
-static void ring_stops_at_busy(void **state)
+TEST_TITLED("ring: nothing passes a record that is being written", ring_stops_at_busy)
 {
 	struct taken *t = taken_new();
 	uint32_t *busy, one = 1, two = 2, three = 3;
 	struct source s;
 
-	(void)state;
 	source_open(&s);
 	source_write(&s, &one, 4);
 	busy = source_reserve(&s, &two, 4);
@@ -103,14 +96,13 @@ static void ring_stops_at_busy(void **state)
 	free(t);
 }
 
-static void ring_skips_discarded(void **state)
+TEST_TITLED("ring: what was discarded is not delivered", ring_skips_discarded)
 {
 	struct taken *t = taken_new();
 	uint32_t *head, one = 1, two = 2;
 	struct source s;
 	char long_data[100] = { 0 };
 
-	(void)state;
 	source_open(&s);
 	source_write(&s, &one, 4);
 	head = source_reserve(&s, long_data, sizeof(long_data));
@@ -123,13 +115,12 @@ static void ring_skips_discarded(void **state)
 	free(t);
 }
 
-static void ring_respects_limit(void **state)
+TEST_TITLED("ring: nothing beyond the limit is delivered", ring_respects_limit)
 {
 	struct taken *t = taken_new();
 	struct source s;
 	uint64_t limit;
 
-	(void)state;
 	source_open(&s);
 	for (uint32_t i = 0; i < 3; i++)
 		source_write(&s, &i, 4);
@@ -145,12 +136,11 @@ static void ring_respects_limit(void **state)
 	free(t);
 }
 
-static void ring_keeps_what_was_refused(void **state)
+TEST_TITLED("ring: a refused record is delivered next time", ring_keeps_what_was_refused)
 {
 	struct taken *t = taken_new();
 	struct source s;
 
-	(void)state;
 	source_open(&s);
 	for (uint32_t i = 0; i < 3; i++)
 		source_write(&s, &i, 4);
@@ -167,13 +157,12 @@ static void ring_keeps_what_was_refused(void **state)
 
 /* ---- real maps (needs:bpf) ------------------------------------------------------------------------ */
 
-static void ring_of_a_real_map(void **state)
+TEST_TITLED("ring: a real map opens empty, others are refused", ring_of_a_real_map)
 {
 	int fd = make_map(BPF_MAP_TYPE_RINGBUF, 65536), other;
 	struct ring *r = ring_open(fd);
 	struct taken *t = taken_new();
 
-	(void)state;
 	assert_non_null(r);
 	assert_int_equal(r->size, 65536);
 	assert_int_equal(ring_produced(r), 0);
@@ -187,19 +176,4 @@ static void ring_of_a_real_map(void **state)
 	assert_null(ring_open(-1));
 	assert_true(errno == EBADF || errno == EBADFD);
 	free(t);
-}
-
-int main(void)
-{
-#define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
-	const struct CMUnitTest tests[] = {
-		SAYS("ring: records come whole and in order around the end", ring_wraps),
-		SAYS("ring: nothing passes a record that is being written", ring_stops_at_busy),
-		SAYS("ring: what was discarded is not delivered", ring_skips_discarded),
-		SAYS("ring: nothing beyond the limit is delivered", ring_respects_limit),
-		SAYS("ring: a refused record is delivered next time", ring_keeps_what_was_refused),
-		SAYS("ring: a real map opens empty, others are refused", ring_of_a_real_map),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

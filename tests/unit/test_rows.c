@@ -4,16 +4,12 @@
  * stable addresses; and random keys against a plain list. TEST_SEED repeats a run.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/rows.h"
 #include "lib/random.h"
+#include "lib/test.h"
 
 #define MAX 4
 
@@ -71,13 +67,12 @@ static uint64_t count_of(const struct rows *r, uint32_t pid, uint32_t dir)
 	return row ? row->count : 0;
 }
 
-static void a_row_is_found_by_its_key_and_zero_when_it_is_new(void **state)
+TEST(a_row_is_found_by_its_key_and_zero_when_it_is_new)
 {
 	struct rows r = { 0 };
 	struct copy_row *row;
 	bool is_new;
 
-	(void)state;
 	assert_null(rows_find(&r, &copies, &(struct copy_key){ 1, 2 }));
 	row = rows_get(&r, &copies, &(struct copy_key){ 1, 2 }, &is_new);
 	assert_true(is_new && row && !row->count && row->key.pid == 1 && row->key.dir == 2);
@@ -92,11 +87,10 @@ static void a_row_is_found_by_its_key_and_zero_when_it_is_new(void **state)
 	assert_int_equal(r.n, 0);
 }
 
-static void beyond_max_new_keys_share_the_other_row(void **state)
+TEST(beyond_max_new_keys_share_the_other_row)
 {
 	struct rows r = { 0 };
 
-	(void)state;
 	for (uint32_t pid = 1; pid <= 10; pid++)
 		for (uint32_t dir = 0; dir < 2; dir++)
 			get(&r, &copies, pid, dir)->count++;
@@ -110,23 +104,21 @@ static void beyond_max_new_keys_share_the_other_row(void **state)
 	rows_free(&r, &copies);
 }
 
-static void without_other_a_new_key_beyond_max_finds_nothing(void **state)
+TEST(without_other_a_new_key_beyond_max_finds_nothing)
 {
 	const struct rows_type strict = { ROWS_OF(struct copy_row), .max = 1 };
 	struct rows r = { 0 };
 
-	(void)state;
 	assert_non_null(get(&r, &strict, 1, 1));
 	assert_null(rows_get(&r, &strict, &(struct copy_key){ 2, 1 }, NULL));
 	assert_non_null(get(&r, &strict, 1, 1));
 	rows_free(&r, &strict);
 }
 
-static void tables_merge_by_key_and_the_other_row_takes_the_rest(void **state)
+TEST(tables_merge_by_key_and_the_other_row_takes_the_rest)
 {
 	struct rows to = { 0 }, from = { 0 };
 
-	(void)state;
 	for (uint32_t pid = 1; pid <= 3; pid++)
 		get(&to, &copies, pid, 0)->count = pid;
 	for (uint32_t pid = 3; pid <= 6; pid++)
@@ -141,12 +133,11 @@ static void tables_merge_by_key_and_the_other_row_takes_the_rest(void **state)
 	rows_free(&from, &copies);
 }
 
-static void a_row_moves_to_another_table_with_its_address(void **state)
+TEST(a_row_moves_to_another_table_with_its_address)
 {
 	struct rows to = { 0 }, from = { 0 };
 	struct copy_row *row = get(&from, &copies, 7, 1);
 
-	(void)state;
 	row->text = strdup("kept");
 	assert_int_equal(rows_take(&to, &copies, from.v[0]), 0);
 	from.n--;
@@ -162,12 +153,11 @@ static bool is_used(void *ctx, void *row)
 	return ((struct copy_row *)row)->count;
 }
 
-static void rows_that_are_not_kept_are_gone_and_the_others_stay_where_they_are(void **state)
+TEST(rows_that_are_not_kept_are_gone_and_the_others_stay_where_they_are)
 {
 	struct rows r = { 0 };
 	struct copy_row *row[40];
 
-	(void)state;
 	for (uint32_t i = 0; i < 40; i++) {
 		row[i] = get(&r, &unbounded, 100 + i, 0);
 		row[i]->count = i % 3;
@@ -181,12 +171,11 @@ static void rows_that_are_not_kept_are_gone_and_the_others_stay_where_they_are(v
 	rows_free(&r, &unbounded);
 }
 
-static void bytes_include_rows_index_and_owned_memory(void **state)
+TEST(bytes_include_rows_index_and_owned_memory)
 {
 	struct rows r = { 0 };
 	size_t bytes;
 
-	(void)state;
 	assert_int_equal(rows_bytes(&r, &copies), 0);
 	get(&r, &copies, 1, 1);
 	bytes = rows_bytes(&r, &copies);
@@ -201,13 +190,12 @@ static void bytes_include_rows_index_and_owned_memory(void **state)
 
 #define KEYS 500
 
-static void random_keys_are_counted_as_in_a_plain_list(void **state)
+TEST(random_keys_are_counted_as_in_a_plain_list)
 {
 	struct rows r = { 0 };
 	uint64_t counts[KEYS] = { 0 };
 	size_t n = 0;
 
-	(void)state;
 	for (int i = 0; i < random_rounds(20000); i++) {
 		uint32_t key = (uint32_t)below(KEYS);
 
@@ -221,18 +209,4 @@ static void random_keys_are_counted_as_in_a_plain_list(void **state)
 	rows_free(&r, &unbounded);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_row_is_found_by_its_key_and_zero_when_it_is_new),
-		cmocka_unit_test(beyond_max_new_keys_share_the_other_row),
-		cmocka_unit_test(without_other_a_new_key_beyond_max_finds_nothing),
-		cmocka_unit_test(tables_merge_by_key_and_the_other_row_takes_the_rest),
-		cmocka_unit_test(a_row_moves_to_another_table_with_its_address),
-		cmocka_unit_test(rows_that_are_not_kept_are_gone_and_the_others_stay_where_they_are),
-		cmocka_unit_test(bytes_include_rows_index_and_owned_memory),
-		cmocka_unit_test(random_keys_are_counted_as_in_a_plain_list),
-	};
-
-	return cmocka_run_group_tests(tests, random_seed, NULL);
-}
+TEST_GROUP(random_seed, NULL);

@@ -4,18 +4,14 @@
  * who had a device that nobody watched had.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "event/device_number.h"
 #include "findings/findings_rules.h"
 #include "ledger/devices.h"
 #include "facts/samples.h"
+#include "lib/test.h"
 
 #define GPU "GPU-12345678-9abc"
 #define MIG "MIG-12345678-9abc"
@@ -80,9 +76,8 @@ static double active(unsigned int field)
 
 /* ---- means ----------------------------------------------------------------------------------- */
 
-static void a_mean_is_over_the_time_that_knew_it(void **state)
+TEST_WITH(a_mean_is_over_the_time_that_knew_it, setup, NULL)
 {
-	(void)state;
 	assert_int_equal(sample(1000, 2000, SAMPLE_SM, 5000), 0);
 	assert_int_equal(sample(2000, 5000, SAMPLE_SM, 1000), 0);
 	assert_int_equal(sample(5000, 9000, SAMPLE_TENSOR, 700), 0);
@@ -98,9 +93,8 @@ static void a_mean_is_over_the_time_that_knew_it(void **state)
 }
 
 /* Worked example: 5 J, the driver anew, 1 J; between readings of 2 s in all. */
-static void energy_is_the_difference_of_readings(void **state)
+TEST_WITH(energy_is_the_difference_of_readings, setup, NULL)
 {
-	(void)state;
 	assert_int_equal(sample(0, 1000, SAMPLE_ENERGY_MJ, 70000), 0);
 	assert_int_equal(device->energy_ns, 0);
 	assert_int_equal(sample(1000, 2000, SAMPLE_ENERGY_MJ, 75000), 0);
@@ -117,11 +111,10 @@ static void energy_is_the_difference_of_readings(void **state)
 	assert_int_equal(device->energy_ns, 2000);
 }
 
-static void power_and_clocks_are_means_of_readings(void **state)
+TEST_WITH(power_and_clocks_are_means_of_readings, setup, NULL)
 {
 	double mean;
 
-	(void)state;
 	assert_int_equal(sample(0, 1000, SAMPLE_POWER_MW, 100000), 0);
 	assert_int_equal(sample(1000, 4000, SAMPLE_POWER_MW, 300000), 0);
 	assert_true(samples_mean(device, SAMPLE_POWER_MW, &mean) && mean == 250000);
@@ -131,9 +124,8 @@ static void power_and_clocks_are_means_of_readings(void **state)
 	assert_false(samples_mean(device, SAMPLE_TOTAL_BYTES, &mean));
 }
 
-static void impossible_values_are_refused(void **state)
+TEST_WITH(impossible_values_are_refused, setup, NULL)
 {
-	(void)state;
 	assert_int_equal(sample(1000, 2000, SAMPLE_SM, SAMPLE_FULL + 1), 0);
 	assert_true(active(SAMPLE_SM) == -1);
 	assert_int_equal(sample(1500, 2000, SAMPLE_SM, 1), -EINVAL);	/* it was told */
@@ -144,11 +136,10 @@ static void impossible_values_are_refused(void **state)
 			 -EINVAL);
 }
 
-static void a_sample_that_ends_after_the_session_counts_up_to_its_end(void **state)
+TEST_WITH(a_sample_that_ends_after_the_session_counts_up_to_its_end, setup, NULL)
 {
 	struct device_sample s = { .has = 1u << SAMPLE_SM, .v = { [SAMPLE_SM] = 100 } };
 
-	(void)state;
 	assert_int_equal(samples_push(&samples, &(struct event){
 		.kind = EVENT_SAMPLE, .sample.uuid = GPU, .start_ns = 1000, .end_ns = 3000,
 		.sample.values = s },
@@ -156,11 +147,10 @@ static void a_sample_that_ends_after_the_session_counts_up_to_its_end(void **sta
 	assert_int_equal(device->sampled_ns, 1500);
 }
 
-static void there_is_room_for_so_much_and_no_more(void **state)
+TEST_WITH(there_is_room_for_so_much_and_no_more, setup, NULL)
 {
 	char uuid[32];
 
-	(void)state;
 	for (unsigned int i = 0; i < SAMPLES_DEVICES_MAX + 10; i++) {
 		struct event ev = { .kind = EVENT_FAULT, .fault.uuid = uuid,
 				    .fault.what = FAULT_XID, .start_ns = 1 };
@@ -185,9 +175,8 @@ static void there_is_room_for_so_much_and_no_more(void **state)
 
 /* ---- who is on it ---------------------------------------------------------------------------- */
 
-static void a_process_keeps_its_last_figure(void **state)
+TEST_WITH(a_process_keeps_its_last_figure, setup, NULL)
 {
-	(void)state;
 	user(12, 2000);
 	assert_int_equal(sample(1000, 2000, SAMPLE_USERS, 1), 0);
 	assert_int_equal(sample(2000, 3000, SAMPLE_USERS, 0), 0);
@@ -195,9 +184,8 @@ static void a_process_keeps_its_last_figure(void **state)
 	assert_null(samples_user(samples_find(&samples, GPU), 13));
 }
 
-static void a_mig_instance_is_found_by_every_spelling(void **state)
+TEST_WITH(a_mig_instance_is_found_by_every_spelling, setup, NULL)
 {
-	(void)state;
 	assert_int_equal(sample(1000, 2000, SAMPLE_SM, 1), 0);
 	assert_ptr_equal(samples_find(&samples, MIG), device);
 	assert_null(samples_find(&samples, "GPU-12345678-9abd"));
@@ -226,11 +214,10 @@ static uint64_t unwatched(const struct devices *d, uint64_t now_ns)
 }
 
 /* Worked example: 7 is watched, 12 is there at 2000, 3000 and 4000; no kernel ran up to 4000. */
-static void unwatched_is_from_sample_to_sample_while_kernels_ran(void **state)
+TEST_WITH(unwatched_is_from_sample_to_sample_while_kernels_ran, setup, NULL)
 {
 	struct devices *d = devices_of(7);
 
-	(void)state;
 	for (uint64_t at = 1000; at <= 6000; at += 1000) {
 		struct device_sample s = { .has = 1u << SAMPLE_USERS | 1u << SAMPLE_BUSY };
 
@@ -248,11 +235,10 @@ static void unwatched_is_from_sample_to_sample_while_kernels_ran(void **state)
 	devices_free(d);
 }
 
-static void processes_without_a_number_are_strangers(void **state)
+TEST_WITH(processes_without_a_number_are_strangers, setup, NULL)
 {
 	struct devices *d = devices_of(7);
 
-	(void)state;
 	for (uint64_t at = 1000; at <= 3000; at += 1000) {
 		user(7, at);
 		assert_int_equal(sample(at - 1000, at, SAMPLE_USERS, 2), 0);
@@ -262,13 +248,12 @@ static void processes_without_a_number_are_strangers(void **state)
 	devices_free(d);
 }
 
-static void a_book_waits_for_strangers_where_it_may(void **state)
+TEST_WITH(a_book_waits_for_strangers_where_it_may, setup, NULL)
 {
 	struct devices *d = devices_of(7);
 	struct share_book *b = devices_host(d, 0)->book;
 	struct share_sum sum;
 
-	(void)state;
 	user(12, 1000);
 	assert_int_equal(sample(500, 1000, SAMPLE_USERS, 1), 0);
 	assert_int_equal(devices_sample(d, device, 500, true), 0);
@@ -306,9 +291,8 @@ static bool judged(const char *rule)
 	return judge(rule, &b);
 }
 
-static void the_worst_fault_is_the_cause_and_all_are_evidence(void **state)
+TEST_WITH(the_worst_fault_is_the_cause_and_all_are_evidence, setup, NULL)
 {
-	(void)state;
 	fault(FAULT_ECC_CORRECTED, 0, 500001000);
 	fault(FAULT_ECC_CORRECTED, 0, 700001000);
 	assert_true(judged("device-fault"));
@@ -331,11 +315,10 @@ static void instance_fault(uint64_t number)
 					       .start_ns = 100001000 }), 0);
 }
 
-static void faults_of_a_gpu_are_faults_of_its_instances(void **state)
+TEST_WITH(faults_of_a_gpu_are_faults_of_its_instances, setup, NULL)
 {
 	struct finding_book b = { .pid = 7, .session_ns = 1000 };
 
-	(void)state;
 	instance_fault(43);
 	b.sampled = device;
 	assert_null(samples_gpu_of(&samples, device));
@@ -352,9 +335,8 @@ static void faults_of_a_gpu_are_faults_of_its_instances(void **state)
 	assert_string_equal(found.cause.s, "GPU 3:1: XID 43, a process's work was stopped after a fault");
 }
 
-static void throttled_clocks_are_reported_by_reason(void **state)
+TEST_WITH(throttled_clocks_are_reported_by_reason, setup, NULL)
 {
-	(void)state;
 	assert_int_equal(sample(0, 9600, SAMPLE_CLOCK_REASONS, CLOCK_IDLE | CLOCK_SETTING), 0);
 	assert_int_equal(sample(9600, 10000, SAMPLE_CLOCK_REASONS, CLOCK_POWER_CAP), 0);
 	assert_false(judged("throttled"));		/* 4 %: usual under load */
@@ -365,9 +347,8 @@ static void throttled_clocks_are_reported_by_reason(void **state)
 			    "sampled by NVML, about once a second");
 }
 
-static void strangers_are_named_and_those_that_are_watched_are_none(void **state)
+TEST_WITH(strangers_are_named_and_those_that_are_watched_are_none, setup, NULL)
 {
-	(void)state;
 	user(7, 1000);
 	user(12, 1000);
 	assert_true(judged("unwatched-process") && !found.has_share);
@@ -390,13 +371,12 @@ static void call(struct model *m, uint32_t pid)
 							.func = 1, .start_ns = 10, .end_ns = 20 }), 0);
 }
 
-static void a_watched_process_without_a_helper_is_not_unwatched(void **state)
+TEST_WITH(a_watched_process_without_a_helper_is_not_unwatched, setup, NULL)
 {
 	static const struct funcs funcs = { .n = 2, .v = { [1] = { .name = "cudaLaunchKernel", .class = CLASS_LAUNCH } } };
 	struct model *m = model_new(&funcs);
 	struct snapshot *snap;
 
-	(void)state;
 	assert_non_null(m);
 	call(m, 12);
 	watched = snap = snapshot_take(m, 0);
@@ -417,29 +397,12 @@ static void a_watched_process_without_a_helper_is_not_unwatched(void **state)
 	model_free(m);
 }
 
-int main(void)
+static int tear_down_all(void **state)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_mean_is_over_the_time_that_knew_it, setup),
-		cmocka_unit_test_setup(energy_is_the_difference_of_readings, setup),
-		cmocka_unit_test_setup(power_and_clocks_are_means_of_readings, setup),
-		cmocka_unit_test_setup(impossible_values_are_refused, setup),
-		cmocka_unit_test_setup(a_sample_that_ends_after_the_session_counts_up_to_its_end, setup),
-		cmocka_unit_test_setup(there_is_room_for_so_much_and_no_more, setup),
-		cmocka_unit_test_setup(a_process_keeps_its_last_figure, setup),
-		cmocka_unit_test_setup(a_mig_instance_is_found_by_every_spelling, setup),
-		cmocka_unit_test_setup(unwatched_is_from_sample_to_sample_while_kernels_ran, setup),
-		cmocka_unit_test_setup(processes_without_a_number_are_strangers, setup),
-		cmocka_unit_test_setup(a_book_waits_for_strangers_where_it_may, setup),
-		cmocka_unit_test_setup(the_worst_fault_is_the_cause_and_all_are_evidence, setup),
-		cmocka_unit_test_setup(faults_of_a_gpu_are_faults_of_its_instances, setup),
-		cmocka_unit_test_setup(throttled_clocks_are_reported_by_reason, setup),
-		cmocka_unit_test_setup(strangers_are_named_and_those_that_are_watched_are_none, setup),
-		cmocka_unit_test_setup(a_watched_process_without_a_helper_is_not_unwatched, setup),
-	};
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
-
+	(void)state;
 	samples_free(&samples);
 	forget_found();
-	return failed;
+	return 0;
 }
+
+TEST_GROUP(NULL, tear_down_all);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "event/schema.h"
+#include "lib/test.h"
 
 /* Does the member's name begin with the payload's of the kind's first member? */
 static bool same_payload(const struct event_field *a, const struct event_field *b)
@@ -14,9 +15,9 @@ static bool same_payload(const struct event_field *a, const struct event_field *
 	return len == strcspn(b->name, ".") && !strncmp(a->name, b->name, len);
 }
 
-static void every_member_lies_in_its_payload_and_apart_from_the_others(void **state)
+TEST_TITLED("schema: every member lies in its payload, apart from the others",
+	    every_member_lies_in_its_payload_and_apart_from_the_others)
 {
-	(void)state;
 	for (unsigned int kind = 0; kind < EVENT_KIND_END; kind++) {
 		const struct event_schema *s = event_schema(kind);
 		uint8_t used[sizeof(struct event)] = { 0 };
@@ -39,11 +40,11 @@ static void every_member_lies_in_its_payload_and_apart_from_the_others(void **st
 	assert_string_equal(event_kind_name(EVENT_KIND_END), "?");
 }
 
-static void a_clone_is_equal_and_has_texts_of_its_own(void **state)
+TEST_TITLED("schema: a clone is equal and has texts of its own",
+	    a_clone_is_equal_and_has_texts_of_its_own)
 {
 	struct events e = { .at = { .n = 0 } };
 
-	(void)state;
 	lib_seed();
 	events_random(&e, 3000);
 	for (size_t i = 0; i < e.at.n; i++) {
@@ -63,14 +64,4 @@ static void a_clone_is_equal_and_has_texts_of_its_own(void **state)
 	events_free(&e);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		{ "schema: every member lies in its payload, apart from the others",
-		  every_member_lies_in_its_payload_and_apart_from_the_others, NULL, NULL, NULL },
-		{ "schema: a clone is equal and has texts of its own",
-		  a_clone_is_equal_and_has_texts_of_its_own, NULL, NULL, NULL },
-	};
-
-	return cmocka_run_group_tests(tests, lib_setup, lib_teardown);
-}
+TEST_GROUP(lib_setup, lib_teardown);

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Scopes of a thread: the worked example of the header, forgetting, the bounds, the budget. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "facts/scopes.h"
+#include "lib/test.h"
 
 #define BUDGET 1024
 
@@ -34,13 +29,12 @@ static void close_row(struct scopes *s, uint32_t row, uint64_t ns, size_t *budge
 	assert_int_equal(scopes_close(s, scope, ns, budget), 0);
 }
 
-static void scopes_open_at_a_past_time_are_known(void **state)
+TEST(scopes_open_at_a_past_time_are_known)
 {
 	size_t budget = BUDGET;
 	struct scopes s = { 0 };
 	bool forgotten;
 
-	(void)state;
 	open_at(&s, 1, 10, &budget);
 	open_at(&s, 2, 20, &budget);
 	assert_int_equal(s.depth, 2);
@@ -58,12 +52,11 @@ static void scopes_open_at_a_past_time_are_known(void **state)
 	assert_int_equal(budget, BUDGET);
 }
 
-static void times_before_a_horizon_are_forgotten_and_their_memory_given_back(void **state)
+TEST(times_before_a_horizon_are_forgotten_and_their_memory_given_back)
 {
 	size_t budget = BUDGET;
 	struct scopes s = { 0 };
 
-	(void)state;
 	open_at(&s, 1, 10, &budget);
 	open_at(&s, 2, 20, &budget);
 	scopes_forget(&s, 25, &budget);
@@ -76,12 +69,11 @@ static void times_before_a_horizon_are_forgotten_and_their_memory_given_back(voi
 	scopes_free(&s, &budget);
 }
 
-static void without_budget_the_stack_goes_on_and_its_history_does_not(void **state)
+TEST(without_budget_the_stack_goes_on_and_its_history_does_not)
 {
 	size_t budget = 16;
 	struct scopes s = { 0 }, poor = { 0 };
 
-	(void)state;
 	for (uint32_t i = 1; i <= 100; i++)
 		open_at(&s, i, 10 * i, &budget);
 	assert_int_equal(s.depth, 100);
@@ -94,15 +86,4 @@ static void without_budget_the_stack_goes_on_and_its_history_does_not(void **sta
 	scopes_free(&poor, &budget);
 	scopes_free(&s, &budget);
 	assert_int_equal(budget, 16);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(scopes_open_at_a_past_time_are_known),
-		cmocka_unit_test(times_before_a_horizon_are_forgotten_and_their_memory_given_back),
-		cmocka_unit_test(without_budget_the_stack_goes_on_and_its_history_does_not),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Which processes a selector means; what is looked at later, and when. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/time.h"
+#include "lib/test.h"
 #include "probe/recheck.h"
 #include "target/selection.h"
 
@@ -73,12 +68,12 @@ static void stop(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-static void a_process_is_known_by_its_names_user_and_job(void **state)
+TEST_TITLED("selector: a process is known by its names, its user and its job",
+	    a_process_is_known_by_its_names_user_and_job)
 {
 	pid_t pid = start((char *[]){ "/bin/sleep", "1000", NULL });
 	char uid[16];
 
-	(void)state;
 	assert_int_equal(matches(pid, SELECT_NAME, "sleep"), 1);
 	assert_int_equal(matches(pid, SELECT_NAME, "other,sl[a-f]*"), 1);
 	assert_int_equal(matches(pid, SELECT_NAME, "slee"), 0);
@@ -93,14 +88,14 @@ static void a_process_is_known_by_its_names_user_and_job(void **state)
 	assert_int_equal(matches(pid, SELECT_NAME, "sleep"), -ESRCH);
 }
 
-static void a_script_is_known_by_its_own_name(void **state)
+TEST_TITLED("selector: a script is known by its own name, not by an option's value",
+	    a_script_is_known_by_its_own_name)
 {
 	static const char lines[] = "while sleep 0.1; do :; done\n";
 	char script[] = "/tmp/gpuprof-script-XXXXXX";
 	int fd = mkstemp(script);
 	pid_t pid;
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, lines, strlen(lines)), strlen(lines));
 	close(fd);
@@ -112,7 +107,8 @@ static void a_script_is_known_by_its_own_name(void **state)
 	unlink(script);
 }
 
-static void what_is_no_pattern_is_refused(void **state)
+TEST_TITLED("selector: what is no pattern, no user, no device is refused",
+	    what_is_no_pattern_is_refused)
 {
 	static const struct {
 		enum select_kind kind;
@@ -126,7 +122,6 @@ static void what_is_no_pattern_is_refused(void **state)
 		{ SELECT_GPU, "first", -EINVAL }, { SELECT_GPU, "64", -EINVAL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct selector *s = selector_new();
 
@@ -135,7 +130,8 @@ static void what_is_no_pattern_is_refused(void **state)
 	}
 }
 
-static void kinds_are_all_to_hold(void **state)
+TEST_TITLED("selector: kinds are all to hold, patterns of one kind are alternatives",
+	    kinds_are_all_to_hold)
 {
 	pid_t pid = start((char *[]){ "/bin/sleep", "1000", NULL });
 	struct selector *s = selector(SELECT_NAME, "sleep");
@@ -143,7 +139,6 @@ static void kinds_are_all_to_hold(void **state)
 	struct strbuf sb = STRBUF_INIT;
 	bool there = false;
 
-	(void)state;
 	assert_int_equal(selector_add(s, SELECT_JOB, "4711"), 0);
 	assert_int_equal(selector_add(s, SELECT_NAME, "other"), 0);
 	assert_int_equal(selection_find(&found, s, false), 0);
@@ -163,12 +158,12 @@ static void kinds_are_all_to_hold(void **state)
 	stop(pid);
 }
 
-static void looks_are_due_once_or_again_ever_more_rarely(void **state)
+TEST_TITLED("later: looks are due once, or again and ever more rarely",
+	    looks_are_due_once_or_again_ever_more_rarely)
 {
 	struct recheck l = { 0 };
 	struct recheck_entry look;
 
-	(void)state;
 	assert_int_equal(recheck_timeout_ms(&l, 0), -1);
 	recheck_add(&l, &(struct recheck_entry){ .pid = 1, .due_ns = 10 * NS_PER_MS });
 	recheck_add(&l, &(struct recheck_entry){ .pid = 2, .due_ns = 20 * NS_PER_MS,
@@ -185,23 +180,4 @@ static void looks_are_due_once_or_again_ever_more_rarely(void **state)
 	recheck_forget(&l, 2);
 	assert_int_equal(recheck_timeout_ms(&l, 0), -1);
 	recheck_free(&l);
-}
-
-int main(void)
-{
-#define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
-	const struct CMUnitTest tests[] = {
-		SAYS("selector: a process is known by its names, its user and its job",
-		     a_process_is_known_by_its_names_user_and_job),
-		SAYS("selector: a script is known by its own name, not by an option's value",
-		     a_script_is_known_by_its_own_name),
-		SAYS("selector: what is no pattern, no user, no device is refused",
-		     what_is_no_pattern_is_refused),
-		SAYS("selector: kinds are all to hold, patterns of one kind are alternatives",
-		     kinds_are_all_to_hold),
-		SAYS("later: looks are due once, or again and ever more rarely",
-		     looks_are_due_once_or_again_ever_more_rarely),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

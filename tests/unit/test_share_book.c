@@ -4,17 +4,13 @@
  * it adds up to the wall clock, on random processes, against the specification, settled as they come.
  * TEST_SEED repeats a run.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/num.h"
 #include "lib/random.h"
 #include "lib/share_spec.h"
+#include "lib/test.h"
 
 #define OPEN 1000
 #define T(ns) (OPEN + (ns))
@@ -70,9 +66,8 @@ static void assert_example(const struct example *e, const struct share_sum *sum,
 	assert_int_equal(sum->idle_ns, e->idle);
 }
 
-static void the_examples_of_the_header(void **state)
+TEST(the_examples_of_the_header)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
 		const struct example *e = &examples[i];
 		struct share_spec spec = { .sum = { .open_ns = OPEN, .close_ns = T(100) } };
@@ -171,11 +166,10 @@ static void play(const struct script *s, struct share_book *b)
 	}
 }
 
-static void random_processes_settled_as_they_come(void **state)
+TEST(random_processes_settled_as_they_come)
 {
 	static struct script s;
 
-	(void)state;
 	for (int round = 0; round < random_rounds(2000); round++) {
 		struct share_book *b = share_book_new(OPEN), *copy;
 		uint64_t now = T(below(900));
@@ -200,12 +194,11 @@ static void random_processes_settled_as_they_come(void **state)
 
 /* ---- members that opened at different times ------------------------------------------------- */
 
-static void it_opens_with_its_earliest_member_in_any_order(void **state)
+TEST(it_opens_with_its_earliest_member_in_any_order)
 {
 	struct share_book *b = share_book_new(T(50));
 	struct share_sum sum;
 
-	(void)state;
 	assert_int_equal(share_book_join(b), A);
 	assert_int_equal(share_book_add(b, A, &(struct share_span){ T(60), T(70), SHARE_RUNS }), 0);
 	share_book_settle(b, A, T(80));
@@ -246,11 +239,10 @@ static void make_part(struct script *s, size_t member, uint64_t from, uint64_t t
 	}
 }
 
-static void random_members_that_opened_before_others_were_settled(void **state)
+TEST(random_members_that_opened_before_others_were_settled)
 {
 	static struct script s;
 
-	(void)state;
 	for (int round = 0; round < random_rounds(1000); round++) {
 		struct share_book *b = share_book_new(T(FIRST)), *copy;
 		size_t next, members = 2 + below(3);
@@ -288,12 +280,11 @@ static void random_members_that_opened_before_others_were_settled(void **state)
 }
 
 /* Who is behind is waited for only so long; what it says then is counted, and no sum breaks. */
-static void one_that_is_behind_does_not_hold_memory(void **state)
+TEST(one_that_is_behind_does_not_hold_memory)
 {
 	struct share_book *b = share_book_new(0);
 	struct share_sum sum;
 
-	(void)state;
 	assert_int_equal(share_book_join(b), A);
 	assert_int_equal(share_book_join(b), B);
 	for (uint64_t i = 0; i < 3 * SHARE_WAITING_MAX; i++)
@@ -309,12 +300,11 @@ static void one_that_is_behind_does_not_hold_memory(void **state)
 	share_book_free(b);
 }
 
-static void unwatched_users_last_as_long_as_samples_report_them(void **state)
+TEST(unwatched_users_last_as_long_as_samples_report_them)
 {
 	struct share_book *b = share_book_new(0), *copy;
 	struct share_sum sum;
 
-	(void)state;
 	assert_int_equal(share_book_join(b), A);
 	assert_int_equal(share_book_others(b, 10, true, 30), 0);
 	assert_int_equal(share_book_others(b, 20, true, 40), 0);	/* said again */
@@ -331,16 +321,4 @@ static void unwatched_users_last_as_long_as_samples_report_them(void **state)
 	share_book_free(b);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_examples_of_the_header),
-		cmocka_unit_test(random_processes_settled_as_they_come),
-		cmocka_unit_test(it_opens_with_its_earliest_member_in_any_order),
-		cmocka_unit_test(random_members_that_opened_before_others_were_settled),
-		cmocka_unit_test(unwatched_users_last_as_long_as_samples_report_them),
-		cmocka_unit_test(one_that_is_behind_does_not_hold_memory),
-	};
-
-	return cmocka_run_group_tests(tests, random_seed, NULL);
-}
+TEST_GROUP(random_seed, NULL);

@@ -3,14 +3,10 @@
  * Occupancy: examples worked out with the toolkit's calculator, and laws. tests/cupti/occupancy.c
  * holds the function against that calculator itself on random launches.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "facts/sm_occupancy.h"
+#include "lib/test.h"
 
 static const struct occupancy_device h100 = {
 	.cc_major = 9, .multiprocessors = 132, .threads_per_sm = 2048, .blocks_per_sm = 32,
@@ -31,9 +27,8 @@ static void assert_occupancy(uint32_t threads, uint32_t registers, uint64_t shar
 	assert_true(o.waves == 1320.0 / (blocks * 132.0));
 }
 
-static void examples(void **state)
+TEST(examples)
 {
-	(void)state;
 	assert_occupancy(128, 32, 0, 16, 1.0, "warps");
 	assert_occupancy(256, 168, 96 << 10, 1, 0.125, "registers");
 	assert_occupancy(1024, 64, 0, 1, 0.5, "registers");
@@ -42,13 +37,12 @@ static void examples(void **state)
 	assert_occupancy(128, 32, 100 << 10, 2, 0.125, "shared");
 }
 
-static void oversized_or_unknown_events_are_reported(void **state)
+TEST(oversized_or_unknown_events_are_reported)
 {
 	struct occupancy_launch l = { .blocks = 1, .threads = 1024, .registers = 255 };
 	struct occupancy_device unknown = { .multiprocessors = 0 };
 	struct occupancy o;
 
-	(void)state;
 	assert_false(occupancy_of(&h100, &l, &o));
 	l = (struct occupancy_launch){ .blocks = 1, .threads = 0, .registers = 32 };
 	assert_false(occupancy_of(&h100, &l, &o));
@@ -58,14 +52,4 @@ static void oversized_or_unknown_events_are_reported(void **state)
 	assert_false(occupancy_of(&h100, &l, &o));
 	assert_int_equal(o.limiter, LIMIT_UNKNOWN);
 	assert_null(occupancy_limiter_name(o.limiter));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(examples),
-		cmocka_unit_test(oversized_or_unknown_events_are_reported),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

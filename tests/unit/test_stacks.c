@@ -14,6 +14,7 @@
 
 #include "base/time.h"
 #include "catalog/catalog.h"
+#include "lib/test.h"
 #include "stack/snapshot.h"
 
 static const char source[] =
@@ -191,7 +192,7 @@ static void check_chain(const char *flags, const char *how)
 	scene_end(&sc);
 }
 
-static void stacks_are_whole_however_the_program_was_built(void **state)
+TEST(stacks_are_whole_however_the_program_was_built)
 {
 	static const char *const flags[] = {
 		"-O2 -fomit-frame-pointer -fno-optimize-sibling-calls",
@@ -201,12 +202,11 @@ static void stacks_are_whole_however_the_program_was_built(void **state)
 		"-O2 -Wl,-z,noseparate-code -fno-optimize-sibling-calls",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		check_chain(flags[i], "sleep");
 }
 
-static void a_threads_wait_is_shown(void **state)
+TEST(a_threads_wait_is_shown)
 {
 	static const struct {
 		const char *how, *syscall, *file;
@@ -215,7 +215,6 @@ static void a_threads_wait_is_shown(void **state)
 		{ "poll", "poll", "pipe:[" }, { "futex", "futex", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
 		struct scene sc = scene_start("-O2", waits[i].how);
 		const struct stack_thread *t = main_thread(&sc);
@@ -230,25 +229,23 @@ static void a_threads_wait_is_shown(void **state)
 	}
 }
 
-static void without_tables_frame_pointers_do(void **state)
+TEST(without_tables_frame_pointers_do)
 {
 	struct scene sc = scene_start("-O2 -fno-omit-frame-pointer -fno-asynchronous-unwind-tables "
 				      "-fno-unwind-tables -fno-optimize-sibling-calls", "read");
 	const struct stack_thread *t = main_thread(&sc);
 
-	(void)state;
 	HAS_CHAIN(t, "inner", "middle", "outer", "main");
 	assert_int_equal(t->quality, STACK_IS_WHOLE);
 	scene_end(&sc);
 }
 
-static void a_signal_handlers_stack_continues_in_the_interrupted_code(void **state)
+TEST(a_signal_handlers_stack_continues_in_the_interrupted_code)
 {
 	struct scene sc = scene_start("-O2 -fno-optimize-sibling-calls", "signal");
 	const struct stack_thread *t = main_thread(&sc);
 	size_t signals = 0;
 
-	(void)state;
 	HAS_CHAIN(t, "inner", "middle", "outer", "handler");
 	for (size_t i = 0; i < t->n_frames; i++)
 		signals += t->frames[i].signal;
@@ -260,25 +257,23 @@ static void a_signal_handlers_stack_continues_in_the_interrupted_code(void **sta
 	scene_end(&sc);
 }
 
-static void a_deep_recursion_is_cut_and_marked(void **state)
+TEST(a_deep_recursion_is_cut_and_marked)
 {
 	struct scene sc = scene_start("-O2 -fno-optimize-sibling-calls", "deep");
 	const struct stack_thread *t = main_thread(&sc);
 
-	(void)state;
 	HAS_CHAIN(t, "inner", "middle", "outer", "deep", "deep", "deep");
 	assert_int_equal(t->quality, STACK_IS_DEEP);
 	assert_int_equal(t->n_frames, 256);
 	scene_end(&sc);
 }
 
-static void a_stripped_program_has_its_frames_and_no_names(void **state)
+TEST(a_stripped_program_has_its_frames_and_no_names)
 {
 	struct scene sc = scene_start("-O2 -s -fno-optimize-sibling-calls", "sleep");
 	const struct stack_thread *t = main_thread(&sc);
 	size_t own = 0;
 
-	(void)state;
 	for (size_t i = 0; i < t->n_frames; i++) {
 		if (strcmp(t->frames[i].module, "object"))
 			continue;
@@ -290,12 +285,11 @@ static void a_stripped_program_has_its_frames_and_no_names(void **state)
 	scene_end(&sc);
 }
 
-static void a_running_thread_is_marked_as_such(void **state)
+TEST(a_running_thread_is_marked_as_such)
 {
 	struct scene sc = scene_start("-O2 -fno-optimize-sibling-calls", "spin");
 	const struct stack_thread *t = main_thread(&sc);
 
-	(void)state;
 	assert_int_equal(t->state, 'R');
 	assert_int_equal(t->quality, STACK_IS_RUNNING);
 	HAS_CHAIN(t, "inner", "middle", "outer", "main");
@@ -325,12 +319,11 @@ static const char compiler[] =
 	"OWN int nvPTXCompilerCompile(void) { int r = INNER(); return r + sink; }\n"
 	"int main(void) { int r = nvPTXCompilerCompile(); return r + sink; }\n";
 
-static void the_compiler_inside_the_program_is_known_by_its_inner_names(void **state)
+TEST(the_compiler_inside_the_program_is_known_by_its_inner_names)
 {
 	struct scene sc = scene_of(compiler, "-O2 -DINNER=libnvptxcompiler_static_7f", "sleep");
 	const struct stack_thread *t = main_thread(&sc);
 
-	(void)state;
 	assert_non_null(t->call);
 	assert_string_equal(t->call, "nvPTXCompilerCompile");
 	assert_string_equal(t->class, "compile");
@@ -342,12 +335,11 @@ static void the_compiler_inside_the_program_is_known_by_its_inner_names(void **s
 	scene_end(&sc);
 }
 
-static void a_call_that_polls_is_seen_each_time(void **state)
+TEST(a_call_that_polls_is_seen_each_time)
 {
 	struct scene sc = scene_of(polling, "-O2", "spin");
 	unsigned int seen = 0;
 
-	(void)state;
 	for (int i = 0; i < 20; i++) {
 		const struct stack_thread *t = main_thread(&sc);
 
@@ -359,11 +351,10 @@ static void a_call_that_polls_is_seen_each_time(void **state)
 	scene_end(&sc);
 }
 
-static void a_deleted_program_is_named_all_the_same(void **state)
+TEST(a_deleted_program_is_named_all_the_same)
 {
 	struct scene sc = scene_start("-O2 -fno-optimize-sibling-calls", "sleep");
 
-	(void)state;
 	unlink(sc.object.path);
 	stack_snapshot_free(sc.s);
 	look(&sc);
@@ -384,12 +375,11 @@ static const char runtime[] =
 	"	int r = cudaMemcpy(); return r + sink; }\n"
 	"int main(void) { int r = cudaStreamSynchronize(); return r + sink; }\n";
 
-static void a_runtime_inside_the_program_is_known_by_its_local_symbols(void **state)
+TEST(a_runtime_inside_the_program_is_known_by_its_local_symbols)
 {
 	struct scene sc = scene_of(runtime, "-O2 -DSCOPE=static", "sleep");
 	const struct stack_thread *t = main_thread(&sc);
 
-	(void)state;
 	HAS_CHAIN(t, "cudaMemcpy", "cudaStreamSynchronize", "main");
 	assert_non_null(t->call);
 	assert_string_equal(t->call, "cudaStreamSynchronize");
@@ -400,24 +390,22 @@ static void a_runtime_inside_the_program_is_known_by_its_local_symbols(void **st
 	scene_end(&sc);
 }
 
-static void a_program_s_own_function_of_such_a_name_is_no_call(void **state)
+TEST(a_program_s_own_function_of_such_a_name_is_no_call)
 {
 	struct scene sc = scene_of(runtime, "-O2 -DSCOPE=", "sleep");
 	const struct stack_thread *t = main_thread(&sc);
 
-	(void)state;
 	HAS_CHAIN(t, "cudaMemcpy", "cudaStreamSynchronize", "main");
 	assert_null(t->call);
 	assert_int_equal(t->row, 0);
 	scene_end(&sc);
 }
 
-static void sixty_four_threads_take_less_than_two_seconds_of_cpu(void **state)
+TEST(sixty_four_threads_take_less_than_two_seconds_of_cpu)
 {
 	struct scene sc = scene_start("-O2 -fno-optimize-sibling-calls -pthread", "threads");
 	clock_t start;
 
-	(void)state;
 	stack_snapshot_free(sc.s);
 	start = clock();
 	look(&sc);
@@ -432,36 +420,13 @@ static void sixty_four_threads_take_less_than_two_seconds_of_cpu(void **state)
 	scene_end(&sc);
 }
 
-static void a_missing_process_is_refused(void **state)
+TEST(a_missing_process_is_refused)
 {
 	uint32_t pid = (1u << 22) - 1;
 	struct stack_snapshot *s = stack_snapshot_new(&pid, 1);
 
-	(void)state;
 	assert_non_null(s);
 	assert_int_equal(stack_snapshot_add(s, (pid_t)pid), -ESRCH);
 	assert_int_equal(stack_snapshot_threads(s), 0);
 	stack_snapshot_free(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stacks_are_whole_however_the_program_was_built),
-		cmocka_unit_test(a_threads_wait_is_shown),
-		cmocka_unit_test(without_tables_frame_pointers_do),
-		cmocka_unit_test(a_signal_handlers_stack_continues_in_the_interrupted_code),
-		cmocka_unit_test(a_deep_recursion_is_cut_and_marked),
-		cmocka_unit_test(a_stripped_program_has_its_frames_and_no_names),
-		cmocka_unit_test(a_running_thread_is_marked_as_such),
-		cmocka_unit_test(a_call_that_polls_is_seen_each_time),
-		cmocka_unit_test(a_deleted_program_is_named_all_the_same),
-		cmocka_unit_test(a_runtime_inside_the_program_is_known_by_its_local_symbols),
-		cmocka_unit_test(the_compiler_inside_the_program_is_known_by_its_inner_names),
-		cmocka_unit_test(a_program_s_own_function_of_such_a_name_is_no_call),
-		cmocka_unit_test(sixty_four_threads_take_less_than_two_seconds_of_cpu),
-		cmocka_unit_test(a_missing_process_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("stacks", tests, NULL, NULL);
 }

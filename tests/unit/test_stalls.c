@@ -3,17 +3,13 @@
  * What ran a device dry: the worked examples of the header, whose call it was, that rows are bounded,
  * and that stalls are never more than the gaps they are made of. TEST_SEED repeats a run.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/num.h"
 #include "ledger/stalls.h"
 #include "lib/random.h"
+#include "lib/test.h"
 
 #define MS 1000000ull
 #define BASE (1000 * MS)	/* so that a call may begin before the gap */
@@ -96,7 +92,7 @@ static const struct example examples[] = {
 };
 
 /* A device takes a while to begin what was launched long ago: that is no wait. */
-static void between_launched_works_the_device_only_takes_time(void **state)
+TEST(between_launched_works_the_device_only_takes_time)
 {
 	const struct device_work by = { .has_launch = true, .launch_tid = 8,
 					.launch_start_ns = at(-1), .launch_end_ns = at(-1) + 10 };
@@ -106,16 +102,14 @@ static void between_launched_works_the_device_only_takes_time(void **state)
 	uint64_t ns[IDLE_CAUSES] = { 0 };
 	struct stalls l = { 0 };
 
-	(void)state;
 	idle_divide(&gap, &who, ns);
 	assert_int_equal(stalls_add(&l, &gap, &who, ns), 0);
 	assert_int_equal(sum_of(&l, STALL_QUEUED), STALL_WAIT_NS - 1);
 	stalls_free(&l);
 }
 
-static void the_examples_of_the_header(void **state)
+TEST(the_examples_of_the_header)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
 		struct stalls l = { 0 };
 
@@ -132,7 +126,7 @@ static void the_examples_of_the_header(void **state)
 }
 
 /* Sync in [-5, 6) of which it was late in [2, 5), launch in [6.5, 10). */
-static void that_a_sync_had_no_cpu_is_no_loss_by_the_sync(void **state)
+TEST(that_a_sync_had_no_cpu_is_no_loss_by_the_sync)
 {
 	const struct device_work by = { .has_launch = true, .launch_tid = 8,
 					.launch_start_ns = at(7), .launch_end_ns = at(7.5) };
@@ -142,7 +136,6 @@ static void that_a_sync_had_no_cpu_is_no_loss_by_the_sync(void **state)
 	uint64_t ns[IDLE_CAUSES] = { 0 };
 	struct stalls l = { 0 };
 
-	(void)state;
 	timeline_add(&t, &room, &(struct timeline_span){
 		.start_ns = at(-5), .end_ns = at(6), .bucket = CLASS_SYNC, .func = SYNC_FUNC,
 		.late_ns = 3 * (uint32_t)MS, .after_late_ns = (uint32_t)MS });
@@ -156,11 +149,10 @@ static void that_a_sync_had_no_cpu_is_no_loss_by_the_sync(void **state)
 	stalls_free(&l);
 }
 
-static void a_row_has_the_call_its_count_and_its_cause(void **state)
+TEST(a_row_has_the_call_its_count_and_its_cause)
 {
 	struct stalls l = { 0 };
 
-	(void)state;
 	lose(&l, &examples[1]);
 	lose(&l, &examples[0]);
 	lose(&l, &examples[1]);
@@ -184,14 +176,13 @@ static struct device_work by_thread(uint32_t tid, uint64_t launch_ns)
 				     .launch_start_ns = launch_ns, .launch_end_ns = launch_ns + 10 };
 }
 
-static void rows_are_bounded_and_lose_no_time(void **state)
+TEST(rows_are_bounded_and_lose_no_time)
 {
 	struct timeline t = { 0 };
 	struct idle_thread who = { .timeline = &t, .now_ns = UINT64_MAX, .now = CLASS_OTHER };
 	struct stalls l = { 0 }, copy = { 0 };
 	uint64_t sum = 0;
 
-	(void)state;
 	for (uint32_t tid = 1; tid <= 1000; tid++) {
 		const struct device_work by = by_thread(tid, BASE + tid * MS + 500);
 		const struct device_gap gap = { BASE + tid * MS, BASE + tid * MS + 1000, &by };
@@ -210,14 +201,13 @@ static void rows_are_bounded_and_lose_no_time(void **state)
 }
 
 /* One gap a second for a thousand seconds: the later half of them is late, to an epoch. */
-static void late_and_early_losses_are_separate(void **state)
+TEST(late_and_early_losses_are_separate)
 {
 	struct timeline t = { 0 };
 	struct idle_thread who = { .timeline = &t, .now_ns = UINT64_MAX, .now = CLASS_OTHER };
 	struct stalls l = { 0 };
 	uint64_t late;
 
-	(void)state;
 	for (uint64_t i = 0; i < 1000; i++) {
 		const struct device_work by = by_thread(8, BASE + i * 1000 * MS + 500);
 		const struct device_gap gap = { BASE + i * 1000 * MS, BASE + i * 1000 * MS + 1000, &by };
@@ -233,9 +223,8 @@ static void late_and_early_losses_are_separate(void **state)
 	stalls_free(&l);
 }
 
-static void random_gaps_lose_at_most_their_length(void **state)
+TEST(random_gaps_lose_at_most_their_length)
 {
-	(void)state;
 	for (int round = 0; round < random_rounds(20000); round++) {
 		struct timeline t = { 0 };
 		struct idle_thread who = { .timeline = &t, .now_ns = below(3 * MS), .now = CLASS_SYNC };
@@ -265,17 +254,4 @@ static void random_gaps_lose_at_most_their_length(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_examples_of_the_header),
-		cmocka_unit_test(between_launched_works_the_device_only_takes_time),
-		cmocka_unit_test(that_a_sync_had_no_cpu_is_no_loss_by_the_sync),
-		cmocka_unit_test(a_row_has_the_call_its_count_and_its_cause),
-		cmocka_unit_test(rows_are_bounded_and_lose_no_time),
-		cmocka_unit_test(late_and_early_losses_are_separate),
-		cmocka_unit_test(random_gaps_lose_at_most_their_length),
-	};
-
-	return cmocka_run_group_tests(tests, random_seed, NULL);
-}
+TEST_GROUP(random_seed, NULL);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "lib/test.h"
 #include "view/summary.h"
 #include "view_of.h"
 #include "lib/work_named.h"
@@ -44,11 +45,11 @@ static uint64_t entries_of(const struct model *m)
 	return n;
 }
 
-static void calls_seen_at_their_entry_only_are_named_by_process(void **state)
+TEST_TITLED("foot: calls that were seen at their entry only are named by process",
+	    calls_seen_at_their_entry_only_are_named_by_process)
 {
 	struct model *m = session(1000000);
 
-	(void)state;
 	fact(m, "returns", "not under seccomp");
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 7, .task.comm = "sand\x1b" "box" });
 	calls(m, 7, L, 3, HAS_BYTES);
@@ -64,11 +65,11 @@ static void calls_seen_at_their_entry_only_are_named_by_process(void **state)
 }
 
 /* Within a call it stays the call's. */
-static void time_of_which_no_end_was_told_is_a_bound_not_a_sum_of_what_is_booked(void **state)
+TEST_TITLED("foot: time of which no end was told is a bound, not what is booked",
+	    time_of_which_no_end_was_told_is_a_bound_not_a_sum_of_what_is_booked)
 {
 	struct model *m = session(1000000);
 
-	(void)state;
 	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END, .func = L, .pid = 7, .tid = 7, .seq = 1,
 				.start_ns = 1010000, .end_ns = 1050000 });
 	push(m, (struct event){ .kind = EVENT_OFF, .has = HAS_END, .off.reason = OFF_UNTOLD,
@@ -81,13 +82,13 @@ static void time_of_which_no_end_was_told_is_a_bound_not_a_sum_of_what_is_booked
 }
 
 /* Not zero: unknown. */
-static void their_times_and_results_are_unknown_in_the_table(void **state)
+TEST_TITLED("calls: times and results of such calls are unknown, not zero",
+	    their_times_and_results_are_unknown_in_the_table)
 {
 	static const char *const unknown[] = { "total_ns", "avg_ns", "p99_ns", "max_ns", "errors" };
 	struct model *m = session(1000000);
 	struct table *t;
 
-	(void)state;
 	calls(m, 7, L, 3, HAS_BYTES);
 	t = view_now(&view_calls, m);
 	assert_non_null(t);
@@ -98,11 +99,11 @@ static void their_times_and_results_are_unknown_in_the_table(void **state)
 	model_free(m);
 }
 
-static void functions_that_are_not_seen_are_named_with_the_reason(void **state)
+TEST_TITLED("foot: functions that are not seen are named with the reason",
+	    functions_that_are_not_seen_are_named_with_the_reason)
 {
 	struct model *m = session(1000000);
 
-	(void)state;
 	foot_has(m, "not seen: ", false);
 	fact(m, "too_dear", "cuA,cuB");
 	fact(m, "refused", "cuC");
@@ -120,12 +121,12 @@ static void functions_that_are_not_seen_are_named_with_the_reason(void **state)
 	model_free(m);
 }
 
-static void single_stepped_calls_are_part_of_our_own_cost(void **state)
+TEST_TITLED("cost: single-stepped calls cost more, and are counted so",
+	    single_stepped_calls_are_part_of_our_own_cost)
 {
 	struct model *m = session(1000000);
 	struct own_cost cost;
 
-	(void)state;
 	fact(m, "cost_per_hit_ns", "1000");
 	fact(m, "cost_per_step_ns", "500");
 	calls(m, 7, L, 4, HAS_END);
@@ -151,13 +152,13 @@ static const struct funcs both = {
 	},
 };
 
-static void what_another_choice_of_launches_would_spare(void **state)
+TEST_TITLED("foot: says what --launch runtime would spare, where nothing would be missed",
+	    what_another_choice_of_launches_would_spare)
 {
 	static const char spares[] = "4 of 4 launches of the runtime were hit in the driver again, and "
 				     "none was the driver's own: --launch runtime would spare 2.000 us";
 	struct model *m = model_new(&both);
 
-	(void)state;
 	push(m, (struct event){ .kind = EVENT_START, .start_ns = 1000000 });
 	fact(m, "launch", "auto: of the runtime and of the driver");
 	fact(m, "cost_per_nested_ns", "500");
@@ -175,11 +176,11 @@ static void what_another_choice_of_launches_would_spare(void **state)
 	model_free(m);
 }
 
-static void launches_that_the_driver_does_not_show_are_missed_aloud(void **state)
+TEST_TITLED("foot: says when --launch driver sees no launch",
+	    launches_that_the_driver_does_not_show_are_missed_aloud)
 {
 	struct model *m = model_new(&both);
 
-	(void)state;
 	push(m, (struct event){ .kind = EVENT_START, .start_ns = 1000000 });
 	fact(m, "launch", "driver: of the driver alone");
 	foot_has(m, "launch:", false);
@@ -190,12 +191,12 @@ static void launches_that_the_driver_does_not_show_are_missed_aloud(void **state
 	model_free(m);
 }
 
-static void works_outside_of_the_session_contradict_nothing(void **state)
+TEST_TITLED("foot: works outside of the session contradict nothing, and are said",
+	    works_outside_of_the_session_contradict_nothing)
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 7 };
 	struct model *m = session(1000000);
 
-	(void)state;
 	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 7, .api.correlation = 7,
 				.api.cbid = 211, .api.domain = 5,
 				.start_ns = 890000, .end_ns = 891000 });
@@ -207,13 +208,13 @@ static void works_outside_of_the_session_contradict_nothing(void **state)
 }
 
 /* A thread that no probe saw, and one call inside of which it did. */
-static void calls_that_no_probe_saw_are_said_to_be_in_no_book(void **state)
+TEST_TITLED("foot: calls that no probe saw are said to be in no thread's book",
+	    calls_that_no_probe_saw_are_said_to_be_in_no_book)
 {
 	struct event told = { .kind = EVENT_TOLD, .has = HAS_END | HAS_RESULT, .pid = 7, .tid = 7, .func = C,
 			      .start_ns = 1010100, .end_ns = 1010200 };
 	struct model *m = session(1000000);
 
-	(void)state;
 	calls(m, 7, L, 1, HAS_END);
 	push(m, told);		/* it is that call */
 	foot_has(m, "told:", false);
@@ -222,31 +223,4 @@ static void calls_that_no_probe_saw_are_said_to_be_in_no_book(void **state)
 	foot_has(m, "told: 1 call of functions without a probe is what CUPTI recorded: in calls, and in no "
 		 "thread's book", true);
 	model_free(m);
-}
-
-int main(void)
-{
-#define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
-	const struct CMUnitTest tests[] = {
-		SAYS("foot: works outside of the session contradict nothing, and are said",
-		     works_outside_of_the_session_contradict_nothing),
-		SAYS("foot: calls that no probe saw are said to be in no thread's book",
-		     calls_that_no_probe_saw_are_said_to_be_in_no_book),
-		SAYS("foot: calls that were seen at their entry only are named by process",
-		     calls_seen_at_their_entry_only_are_named_by_process),
-		SAYS("foot: time of which no end was told is a bound, not what is booked",
-		     time_of_which_no_end_was_told_is_a_bound_not_a_sum_of_what_is_booked),
-		SAYS("calls: times and results of such calls are unknown, not zero",
-		     their_times_and_results_are_unknown_in_the_table),
-		SAYS("foot: functions that are not seen are named with the reason",
-		     functions_that_are_not_seen_are_named_with_the_reason),
-		SAYS("cost: single-stepped calls cost more, and are counted so",
-		     single_stepped_calls_are_part_of_our_own_cost),
-		SAYS("foot: says what --launch runtime would spare, where nothing would be missed",
-		     what_another_choice_of_launches_would_spare),
-		SAYS("foot: says when --launch driver sees no launch",
-		     launches_that_the_driver_does_not_show_are_missed_aloud),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,10 @@
 /* Tables: sorting, cutting, and the exact bytes of each rendering, also of hostile names. */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "event/device_number.h"
+#include "lib/test.h"
 #include "view/format.h"
 #include "view/render.h"
 
@@ -69,9 +65,8 @@ static void renders(struct table *t, const struct report *with, enum format f, c
 	table_free(t);
 }
 
-static void text_aligns_numbers_right_and_gives_them_units(void **state)
+TEST(text_aligns_numbers_right_and_gives_them_units)
 {
-	(void)state;
 	renders(sample(), &(struct report){ .head = "head", .foot = "foot" }, FORMAT_TEXT,
 		"head\n\n"
 		"calls\n"
@@ -81,11 +76,10 @@ static void text_aligns_numbers_right_and_gives_them_units(void **state)
 		"\nfoot\n");
 }
 
-static void wide_shows_the_wide_columns_too(void **state)
+TEST(wide_shows_the_wide_columns_too)
 {
 	struct table *t = sample();
 
-	(void)state;
 	table_top(t, 1, true);
 	renders(t, &(struct report){ .wide = true }, FORMAT_TEXT,
 		"calls\n"
@@ -94,11 +88,10 @@ static void wide_shows_the_wide_columns_too(void **state)
 		"... 1 more\n");
 }
 
-static void a_column_unknown_in_every_row_is_hidden(void **state)
+TEST(a_column_unknown_in_every_row_is_hidden)
 {
 	struct table *t = sample();
 
-	(void)state;
 	table_top(t, 1, true);
 	renders(t, NULL, FORMAT_TEXT,
 		"calls\n"
@@ -107,11 +100,10 @@ static void a_column_unknown_in_every_row_is_hidden(void **state)
 		"... 1 more\n");
 }
 
-static void a_cut_table_names_the_option_for_all_rows(void **state)
+TEST(a_cut_table_names_the_option_for_all_rows)
 {
 	struct table *t = sample();
 
-	(void)state;
 	table_top(t, 2, false);
 	assert_true(table_cut_asked(t));
 	table_top(t, 1, false);
@@ -123,7 +115,7 @@ static void a_cut_table_names_the_option_for_all_rows(void **state)
 		"... 1 more (--table calls has all)\n");
 }
 
-static void a_book_is_cut_at_whole_owners_by_default(void **state)
+TEST(a_book_is_cut_at_whole_owners_by_default)
 {
 	static const struct {
 		unsigned int books;
@@ -135,7 +127,6 @@ static void a_book_is_cut_at_whole_owners_by_default(void **state)
 		{ PID + 1, 2, false, 2 }, { PID + 1, 12, false, 12 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
 		struct table *t = table_new("calls", columns, N);
 
@@ -149,12 +140,11 @@ static void a_book_is_cut_at_whole_owners_by_default(void **state)
 	}
 }
 
-static void columns_are_as_wide_as_their_content(void **state)
+TEST(columns_are_as_wide_as_their_content)
 {
 	struct table *t = table_new("calls", columns + FUNCTION, 2);
 	struct cell *c = table_row(t);
 
-	(void)state;
 	cell_s(t, &c[0], "\u6f22\u5b57");
 	cell_u(&c[1], 1);
 	c = table_row(t);
@@ -167,11 +157,10 @@ static void columns_are_as_wide_as_their_content(void **state)
 		"e\u0301\u00e4bcdefgh  22,222\n");
 }
 
-static void a_table_without_rows_has_a_message(void **state)
+TEST(a_table_without_rows_has_a_message)
 {
 	struct table *why = table_new("calls", columns, N);
 
-	(void)state;
 	renders(table_new("calls", columns, N), NULL, FORMAT_TEXT, "calls\n(none)\n");
 	table_say_none(why, "nobody called");
 	renders(why, NULL, FORMAT_TEXT, "calls\n(none: nobody called)\n");
@@ -180,11 +169,10 @@ static void a_table_without_rows_has_a_message(void **state)
 		"{\"schema_version\": 1,\n \"meta\": {},\n \"tables\": {\n  \"calls\": []\n }}\n");
 }
 
-static void long_names_are_cut_in_the_middle_between_characters(void **state)
+TEST(long_names_are_cut_in_the_middle_between_characters)
 {
 	struct table *t = table_new("calls", columns + FUNCTION, 2);
 
-	(void)state;
 	cell_s(t, table_row(t), "abcdefghijklmnopqrstuvwxyz");
 	cell_s(t, table_row(t),
 	       "\u00e4\u00f6\u00fc\u00df\u00e4\u00f6\u00fc\u00df\u00e4\u00f6\u00fc\u00df");
@@ -203,11 +191,10 @@ static void long_names_are_cut_in_the_middle_between_characters(void **state)
 		"calls\nfunction\nabcde..xyz\n");
 }
 
-static void hostile_names_cannot_reach_the_terminal(void **state)
+TEST(hostile_names_cannot_reach_the_terminal)
 {
 	struct table *t = table_new("calls", columns + FUNCTION, 1);
 
-	(void)state;
 	cell_s(t, table_row(t), "a\x1b[2Jb\nc\td\x7f\x80\xc3(\xe2\x80\xae\xc2\x9b");
 	cell_s(t, table_row(t), "\xed\xa0\x80\xf5\xc0\xaf");
 	renders(t, NULL, FORMAT_TEXT,
@@ -223,14 +210,13 @@ static const struct column told[] = {
 };
 
 /* Sentences stand below their row; a verdict before all tables; both are broken where they are long. */
-static void sentences_are_below_their_row_and_the_verdict_comes_first(void **state)
+TEST(sentences_are_below_their_row_and_the_verdict_comes_first)
 {
 	static const char word[] = "1234567890123456789";
 	struct table *t = table_new("findings", told, 3);
 	struct cell *c = table_row(t);
 	struct strbuf many = STRBUF_INIT;
 
-	(void)state;
 	for (int i = 0; i < 6; i++)
 		strbuf_addf(&many, "%s%s", i ? " " : "", word);
 	cell_s(t, &c[0], "stall");
@@ -251,7 +237,7 @@ static void sentences_are_below_their_row_and_the_verdict_comes_first(void **sta
 }
 
 /* What is to be typed is one line however narrow the terminal; in a file the footer is one, too. */
-static void a_narrow_terminal_breaks_sentences_and_no_command(void **state)
+TEST(a_narrow_terminal_breaks_sentences_and_no_command)
 {
 	static const struct column next[] = {
 		{ .name = "cause", .type = CELL_PROSE }, { .name = "next", .type = CELL_COMMAND },
@@ -263,7 +249,6 @@ static void a_narrow_terminal_breaks_sentences_and_no_command(void **state)
 	struct table *t = table_new("findings", next, 2);
 	struct cell *c = table_row(t);
 
-	(void)state;
 	cell_s(t, &c[0], "it waits for somebody who does not come");
 	cell_s(t, &c[1], "gpuprof stat --table kernels --sort count -p 12");
 	renders(t, &r, FORMAT_TEXT,
@@ -281,12 +266,11 @@ static void a_narrow_terminal_breaks_sentences_and_no_command(void **state)
 		"  known\n");
 }
 
-static void md_escapes_markup(void **state)
+TEST(md_escapes_markup)
 {
 	struct table *t = table_new("calls", columns + FUNCTION, 2);
 	struct cell *c = table_row(t);
 
-	(void)state;
 	cell_s(t, &c[0], "op<float*>|a_b __x\n");
 	cell_u(&c[1], 1000);
 	table_row(t);
@@ -300,11 +284,10 @@ static void md_escapes_markup(void **state)
 		"\nx  \ny\n");
 }
 
-static void csv_has_raw_numbers_and_quotes_where_needed(void **state)
+TEST(csv_has_raw_numbers_and_quotes_where_needed)
 {
 	struct table *t = sample();
 
-	(void)state;
 	add(t, 1, "f(int, \"x\")\n", UINT64_MAX);
 	renders(t, &(struct report){ .head = "head", .foot = "foot" }, FORMAT_CSV,
 		"pid,function,count,bytes,total_ns,share,ratio\n"
@@ -313,13 +296,12 @@ static void csv_has_raw_numbers_and_quotes_where_needed(void **state)
 		"1,\"f(int, \"\"x\"\")\\n\",18446744073709551615,,,,\n");
 }
 
-static void several_tables_of_csv_are_named(void **state)
+TEST(several_tables_of_csv_are_named)
 {
 	struct table *t[] = { table_new("a", columns, 2), table_new("b", columns, 1) };
 	struct report r = { .tables = t, .n_tables = 2 };
 	struct strbuf sb = STRBUF_INIT;
 
-	(void)state;
 	report_render(&sb, &r, FORMAT_CSV);
 	assert_string_equal(sb.s, "# a\npid,function\n\n# b\npid\n");
 	strbuf_free(&sb);
@@ -327,7 +309,7 @@ static void several_tables_of_csv_are_named(void **state)
 	table_free(t[1]);
 }
 
-static void json_is_strict_and_whole(void **state)
+TEST(json_is_strict_and_whole)
 {
 	struct meta_pair pairs[] = {
 		{ "host", { .known = 1, .s = "a\"b" }, CELL_TEXT },
@@ -338,7 +320,6 @@ static void json_is_strict_and_whole(void **state)
 	struct meta meta = { pairs, 4 };
 	struct table *t = sample();
 
-	(void)state;
 	cell_d(&add(t, 7, "\x01\\\xff\u00e9", 0)[SHARE], INFINITY);
 	renders(t, &(struct report){ .meta = &meta }, FORMAT_JSON,
 		"{\"schema_version\": 1,\n"
@@ -356,12 +337,11 @@ static void json_is_strict_and_whole(void **state)
 		"  ]\n }}\n");
 }
 
-static void an_instance_is_named_by_its_gpu_and_itself(void **state)
+TEST(an_instance_is_named_by_its_gpu_and_itself)
 {
 	static const struct column device[] = { { .name = "device", .type = CELL_DEVICE } };
 	struct table *t[2];
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		t[i] = table_new("d", device, 1);
 		cell_u(table_row(t[i]), 12);
@@ -377,11 +357,10 @@ static void an_instance_is_named_by_its_gpu_and_itself(void **state)
 		"  \"d\": [\n   {\"device\": 12},\n   {\"device\": \"12:0\"}\n  ]\n }}\n");
 }
 
-static void sorting_is_stable_with_the_unknown_last(void **state)
+TEST(sorting_is_stable_with_the_unknown_last)
 {
 	struct table *t = table_new("calls", columns, N);
 
-	(void)state;
 	cell_u(&add(t, 1, "b", 5)[BYTES], 1);
 	add(t, 2, "a", 5);
 	cell_u(&add(t, 3, "c", 9)[BYTES], 7);
@@ -407,11 +386,10 @@ static bool is_odd(const struct cell *cells, const void *ctx)
 	return cells[PID].u & 1;
 }
 
-static void rows_are_kept_and_cut_in_order(void **state)
+TEST(rows_are_kept_and_cut_in_order)
 {
 	struct table *t = table_new("calls", columns, N);
 
-	(void)state;
 	for (uint64_t pid = 0; pid < 100; pid++)
 		add(t, pid, "f", 1);
 	table_keep(t, is_odd, NULL);
@@ -426,30 +404,4 @@ static void rows_are_kept_and_cut_in_order(void **state)
 	assert_int_equal(table_sort(t, "pid"), 0);
 	assert_int_equal(table_cells(t, 0)[PID].u, 19);
 	table_free(t);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_aligns_numbers_right_and_gives_them_units),
-		cmocka_unit_test(wide_shows_the_wide_columns_too),
-		cmocka_unit_test(a_column_unknown_in_every_row_is_hidden),
-		cmocka_unit_test(a_cut_table_names_the_option_for_all_rows),
-		cmocka_unit_test(a_book_is_cut_at_whole_owners_by_default),
-		cmocka_unit_test(columns_are_as_wide_as_their_content),
-		cmocka_unit_test(a_table_without_rows_has_a_message),
-		cmocka_unit_test(long_names_are_cut_in_the_middle_between_characters),
-		cmocka_unit_test(hostile_names_cannot_reach_the_terminal),
-		cmocka_unit_test(sentences_are_below_their_row_and_the_verdict_comes_first),
-		cmocka_unit_test(a_narrow_terminal_breaks_sentences_and_no_command),
-		cmocka_unit_test(md_escapes_markup),
-		cmocka_unit_test(csv_has_raw_numbers_and_quotes_where_needed),
-		cmocka_unit_test(several_tables_of_csv_are_named),
-		cmocka_unit_test(json_is_strict_and_whole),
-		cmocka_unit_test(an_instance_is_named_by_its_gpu_and_itself),
-		cmocka_unit_test(sorting_is_stable_with_the_unknown_last),
-		cmocka_unit_test(rows_are_kept_and_cut_in_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

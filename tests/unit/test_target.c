@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <sys/mount.h>
 
+#include "lib/test.h"
 #include "base/time.h"
 #include "target/target.h"
 
@@ -60,11 +61,10 @@ static int map_and_wait(struct child *me, void *arg)
 	return !child_signal(me) || child_await(me);
 }
 
-static void reports_each_mapped_file_once(void **state)
+TEST(reports_each_mapped_file_once)
 {
 	struct seen s = { 0 };
 
-	(void)state;
 	assert_int_equal(target_each_file(getpid(), note, &s), 0);
 	assert_true(s.n >= 3);	/* this program, libc, the linker */
 	for (size_t i = 0; i < s.n; i++) {
@@ -76,11 +76,10 @@ static void reports_each_mapped_file_once(void **state)
 	}
 }
 
-static void a_callback_that_returns_a_value_ends_the_walk_with_it(void **state)
+TEST(a_callback_that_returns_a_value_ends_the_walk_with_it)
 {
 	struct seen s = { .stop = 42 };
 
-	(void)state;
 	assert_int_equal(target_each_file(getpid(), note, &s), 42);
 	assert_int_equal(s.n, 1);
 }
@@ -145,9 +144,8 @@ static int look_at(struct named n)
 	return rc;
 }
 
-static void unusual_names_are_read_verbatim(void **state)
+TEST(unusual_names_are_read_verbatim)
 {
-	(void)state;
 	needs_real_machine("maps of other processes");
 	for (size_t i = 0; i < sizeof(strange_names) / sizeof(strange_names[0]); i++) {
 		struct named n = { .name = strange_names[i] };
@@ -158,9 +156,8 @@ static void unusual_names_are_read_verbatim(void **state)
 	}
 }
 
-static void a_deleted_file_is_opened_through_map_files(void **state)
+TEST(a_deleted_file_is_opened_through_map_files)
 {
-	(void)state;
 	needs_real_machine("maps of other processes");
 	if (!is_root()) {
 		print_message("needs:root to open map_files\n");
@@ -173,17 +170,15 @@ static void a_deleted_file_is_opened_through_map_files(void **state)
 	}
 }
 
-static void a_deleted_file_is_named_when_it_cannot_be_opened(void **state)
+TEST(a_deleted_file_is_named_when_it_cannot_be_opened)
 {
-	(void)state;
 	needs_real_machine("maps of other processes");
 	assert_int_equal(look_at((struct named){ .name = "x", .gone = true, .no_map_files = true }),
 			 1);
 }
 
-static void a_file_that_replaced_another_is_not_opened(void **state)
+TEST(a_file_that_replaced_another_is_not_opened)
 {
-	(void)state;
 	needs_real_machine("maps of other processes");
 	alarm(10);	/* a FIFO would block for ever */
 	assert_int_equal(look_at((struct named){
@@ -241,12 +236,11 @@ static int look_inside(void *arg)
 	return times_seen(&s, scratch_path(&p->scratch, "private.so", path)) != 1;
 }
 
-static void files_of_other_roots_are_found(void **state)
+TEST(files_of_other_roots_are_found)
 {
 	int (*const enter[])(struct child *, void *) = { enter_private_root, enter_chroot };
 	char err[4096];
 
-	(void)state;
 	needs_real_machine("maps of other processes");
 	if (!is_root()) {
 		print_message("needs:root to make namespaces\n");
@@ -267,14 +261,13 @@ static void files_of_other_roots_are_found(void **state)
 	}
 }
 
-static void a_process_that_is_gone_is_ESRCH(void **state)
+TEST(a_process_that_is_gone_is_ESRCH)
 {
 	struct target_process process;
 	struct seen s = { 0 };
 	pid_t pid = fork();
 	int status;
 
-	(void)state;
 	if (!pid)
 		_exit(0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -296,23 +289,21 @@ static int look_at_init(void *arg)
 	return -target_each_file(1, note, &s);
 }
 
-static void a_process_of_another_user_is_denied(void **state)
+TEST(a_process_of_another_user_is_denied)
 {
 	char err[4096];
 
-	(void)state;
 	assert_int_equal(run_apart(look_at_init, NULL, err, sizeof(err)), EACCES);
 	assert_string_equal(err, "");	/* the caller says it: once for a whole host */
 }
 
-static void the_file_of_a_mapping_event_is_found(void **state)
+TEST(the_file_of_a_mapping_event_is_found)
 {
 	struct scratch scratch;
 	struct seen s = { 0 };
 	char path[512];
 	char *at;
 
-	(void)state;
 	scratch_make(&scratch);
 	write_page(scratch_path(&scratch, "mapped", path));
 	assert_int_equal(truncate(path, 4 * 4096), 0);
@@ -339,13 +330,12 @@ static int hostile_name(struct child *me, void *arg)
 	return !child_signal(me) || child_await(me);
 }
 
-static void a_process_is_described_with_any_name(void **state)
+TEST(a_process_is_described_with_any_name)
 {
 	uint64_t before_ns = time_now_ns(), after_ns;
 	struct child c = child_start(hostile_name, NULL);
 	struct target_process p;
 
-	(void)state;
 	needs_real_machine("threads of other processes");
 	after_ns = time_now_ns();
 	assert_true(child_await(&c));
@@ -360,7 +350,7 @@ static void a_process_is_described_with_any_name(void **state)
 	child_end(&c);
 }
 
-static void arguments_are_joined_by_spaces(void **state)
+TEST(arguments_are_joined_by_spaces)
 {
 	char *const argv[] = { "sh", "-c", "read x # 0123456789012345678901234567890123456789"
 		"01234567890123456789012345678901234567890123456789012345678901234567890123456789"
@@ -371,7 +361,6 @@ static void arguments_are_joined_by_spaces(void **state)
 	int wait_pipe[2];
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(pipe2(wait_pipe, O_CLOEXEC), 0);
 	pid = fork();
 	if (!pid) {
@@ -413,14 +402,13 @@ static int note_thread(void *ctx, pid_t tid, uint64_t start_ns, const char *comm
 	return 0;
 }
 
-static void every_thread_is_listed_and_none_is_a_process(void **state)
+TEST(every_thread_is_listed_and_none_is_a_process)
 {
 	struct threads t = { .since_ns = time_now_ns() };
 	struct target_process p;
 	pthread_barrier_t barrier;
 	pthread_t thread[3];
 
-	(void)state;
 	pthread_barrier_init(&barrier, NULL, 4);
 	for (int i = 0; i < 3; i++)
 		pthread_create(&thread[i], NULL, wait_at, &barrier);
@@ -441,33 +429,10 @@ static int note_pid(void *ctx, pid_t pid)
 	return 0;
 }
 
-static void every_process_is_listed(void **state)
+TEST(every_process_is_listed)
 {
 	int found = 0;
 
-	(void)state;
 	assert_int_equal(target_each_pid(note_pid, &found), 0);
 	assert_int_equal(found, 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reports_each_mapped_file_once),
-		cmocka_unit_test(a_callback_that_returns_a_value_ends_the_walk_with_it),
-		cmocka_unit_test(unusual_names_are_read_verbatim),
-		cmocka_unit_test(a_deleted_file_is_opened_through_map_files),
-		cmocka_unit_test(a_deleted_file_is_named_when_it_cannot_be_opened),
-		cmocka_unit_test(a_file_that_replaced_another_is_not_opened),
-		cmocka_unit_test(files_of_other_roots_are_found),
-		cmocka_unit_test(a_process_that_is_gone_is_ESRCH),
-		cmocka_unit_test(a_process_of_another_user_is_denied),
-		cmocka_unit_test(the_file_of_a_mapping_event_is_found),
-		cmocka_unit_test(a_process_is_described_with_any_name),
-		cmocka_unit_test(arguments_are_joined_by_spaces),
-		cmocka_unit_test(every_thread_is_listed_and_none_is_a_process),
-		cmocka_unit_test(every_process_is_listed),
-	};
-
-	return cmocka_run_group_tests_name("target", tests, NULL, NULL);
 }

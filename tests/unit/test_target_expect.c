@@ -2,6 +2,7 @@
 /* What target discovery promises of a command before it runs: the files it is going to load. */
 #include "target_child.h"
 
+#include "lib/test.h"
 #include "target/target.h"
 
 #define FILES_MAX 512
@@ -101,12 +102,11 @@ static int expect_prog(const struct scratch *scratch, char *const env[], struct 
 	return expect(scratch_path(scratch, "bin/prog", path), env, s);
 }
 
-static void runpath_with_origin_leads_to_transitive_needs(void **state)
+TEST(runpath_with_origin_leads_to_transitive_needs)
 {
 	struct scratch scratch;
 	struct seen s;
 
-	(void)state;
 	build(&scratch, "-Wl,--enable-new-dtags,-rpath,\\$ORIGIN/../a",
 	      "-Wl,--enable-new-dtags,-rpath,\\${ORIGIN}/../b");
 	assert_int_equal(expect_prog(&scratch, plain_env, &s), 0);
@@ -117,14 +117,13 @@ static void runpath_with_origin_leads_to_transitive_needs(void **state)
 	scratch_remove(&scratch);
 }
 
-static void library_path_comes_before_runpath(void **state)
+TEST(library_path_comes_before_runpath)
 {
 	struct scratch scratch;
 	char list[600], wanted[512];
 	char *env[] = { list, NULL };
 	struct seen s;
 
-	(void)state;
 	build(&scratch, "-Wl,--enable-new-dtags,-rpath,\\$ORIGIN/../a",
 	      "-Wl,--enable-new-dtags,-rpath,\\$ORIGIN/../b");
 	snprintf(list, sizeof(list), "LD_LIBRARY_PATH=/nowhere:%s/other", scratch.dir);
@@ -142,26 +141,24 @@ static void library_path_comes_before_runpath(void **state)
 	scratch_remove(&scratch);
 }
 
-static void libraries_found_by_rpath_are_inherited(void **state)
+TEST(libraries_found_by_rpath_are_inherited)
 {
 	struct scratch scratch;
 	struct seen s;
 
-	(void)state;
 	build(&scratch, "-Wl,--disable-new-dtags,-rpath,\\$ORIGIN/../a:\\$ORIGIN/../b", "");
 	assert_int_equal(expect_prog(&scratch, plain_env, &s), 0);
 	assert_true(saw_in(&s, &scratch, "b/libb.so"));
 	scratch_remove(&scratch);
 }
 
-static void preloaded_files_are_listed(void **state)
+TEST(preloaded_files_are_listed)
 {
 	struct scratch scratch;
 	char list[600];
 	char *env[] = { list, NULL };
 	struct seen s;
 
-	(void)state;
 	build(&scratch, "-Wl,-rpath,\\$ORIGIN/../a", "-Wl,-rpath,\\$ORIGIN/../b");
 	snprintf(list, sizeof(list), "LD_PRELOAD=/no/such.so:%s/other/libb.so libm.so.6",
 		 scratch.dir);
@@ -208,7 +205,7 @@ static void compare_path(const char *path, void *ctx)
 	c->missing++;
 }
 
-static void equals_ldd_on_programs_of_this_host(void **state)
+TEST(equals_ldd_on_programs_of_this_host)
 {
 	static const char *const programs[] = {
 		"/usr/bin/python3", "/bin/ls", "/bin/bash", "/usr/bin/git", "/usr/bin/ssh",
@@ -218,7 +215,6 @@ static void equals_ldd_on_programs_of_this_host(void **state)
 	static struct compare c;
 	size_t compared = 0;
 
-	(void)state;
 	needs_real_machine("programs of this machine");
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		char *real = realpath(programs[i], NULL), *argv[] = { real, NULL };
@@ -238,12 +234,11 @@ static void equals_ldd_on_programs_of_this_host(void **state)
 	assert_true(compared >= 3);
 }
 
-static void a_static_program_loads_itself_only(void **state)
+TEST(a_static_program_loads_itself_only)
 {
 	struct scratch scratch;
 	struct seen s;
 
-	(void)state;
 	scratch_make(&scratch);
 	assert_int_equal(run_shell("cd %s && mkdir bin && echo 'void _start(void) { for (;;); }' "
 				   "> m.c && ${CC:-gcc} -static -nostdlib -o bin/prog m.c", scratch.dir),
@@ -255,25 +250,23 @@ static void a_static_program_loads_itself_only(void **state)
 
 /* ---- commands ----------------------------------------------------------------------------- */
 
-static void a_command_that_is_not_there_is_ENOENT(void **state)
+TEST(a_command_that_is_not_there_is_ENOENT)
 {
 	char *const none[] = { NULL };
 	struct seen s;
 
-	(void)state;
 	assert_int_equal(expect("no-such-command-here", plain_env, &s), -ENOENT);
 	assert_int_equal(expect("/no/such/command", plain_env, &s), -ENOENT);
 	assert_int_equal(expect("/", plain_env, &s), -ENOENT);
 	assert_int_equal(target_expect(none, plain_env, NULL, note, &s), -ENOENT);
 }
 
-static void a_command_that_is_no_program_is_ENOEXEC(void **state)
+TEST(a_command_that_is_no_program_is_ENOEXEC)
 {
 	struct scratch scratch;
 	char path[512];
 	struct seen s;
 
-	(void)state;
 	scratch_make(&scratch);
 	write_text(scratch_path(&scratch, "text", path), "echo hello\n", 0755);
 	assert_int_equal(expect(path, plain_env, &s), -ENOEXEC);
@@ -284,7 +277,7 @@ static void a_command_that_is_no_program_is_ENOEXEC(void **state)
 	scratch_remove(&scratch);
 }
 
-static void scripts_and_wrappers_lead_to_the_program(void **state)
+TEST(scripts_and_wrappers_lead_to_the_program)
 {
 	static const char *const first_line[] = {
 		"#!/usr/bin/perl", "#! /usr/bin/perl -w", "#!/usr/bin/env perl",
@@ -294,7 +287,6 @@ static void scripts_and_wrappers_lead_to_the_program(void **state)
 	char path[512], words[600];
 	struct seen s;
 
-	(void)state;
 	needs_real_machine("programs of this machine");
 	scratch_make(&scratch);
 	for (size_t i = 0; i < sizeof(first_line) / sizeof(first_line[0]); i++) {
@@ -309,13 +301,12 @@ static void scripts_and_wrappers_lead_to_the_program(void **state)
 	scratch_remove(&scratch);
 }
 
-static void a_script_that_is_its_own_interpreter_ends(void **state)
+TEST(a_script_that_is_its_own_interpreter_ends)
 {
 	struct scratch scratch;
 	char path[512], line[600];
 	struct seen s;
 
-	(void)state;
 	scratch_make(&scratch);
 	snprintf(line, sizeof(line), "#!%s", scratch_path(&scratch, "loop", path));
 	write_text(path, line, 0755);
@@ -353,14 +344,13 @@ static void build_python(struct scratch *s)
 	plant(s, "elsewhere/nvidia/x/lib");
 }
 
-static void wanted_libraries_of_a_python_environment_are_listed(void **state)
+TEST(wanted_libraries_of_a_python_environment_are_listed)
 {
 	struct scratch s;
 	char words[600], python_path[600], home[600];
 	char *env[] = { "PATH=/usr/bin", python_path, home, NULL };
 	struct seen seen;
 
-	(void)state;
 	needs_real_machine("programs of this machine");
 	if (access("/usr/bin/python3", X_OK)) {
 		print_message("needs /usr/bin/python3\n");
@@ -383,23 +373,4 @@ static void wanted_libraries_of_a_python_environment_are_listed(void **state)
 	assert_false(saw_in(&seen, &s, "elsewhere/nvidia/x/lib/libwanted.so.1"));
 	assert_false(saw_named(&seen, "libother.so"));
 	scratch_remove(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(runpath_with_origin_leads_to_transitive_needs),
-		cmocka_unit_test(library_path_comes_before_runpath),
-		cmocka_unit_test(libraries_found_by_rpath_are_inherited),
-		cmocka_unit_test(preloaded_files_are_listed),
-		cmocka_unit_test(equals_ldd_on_programs_of_this_host),
-		cmocka_unit_test(a_static_program_loads_itself_only),
-		cmocka_unit_test(a_command_that_is_not_there_is_ENOENT),
-		cmocka_unit_test(a_command_that_is_no_program_is_ENOEXEC),
-		cmocka_unit_test(scripts_and_wrappers_lead_to_the_program),
-		cmocka_unit_test(a_script_that_is_its_own_interpreter_ends),
-		cmocka_unit_test(wanted_libraries_of_a_python_environment_are_listed),
-	};
-
-	return cmocka_run_group_tests_name("target_expect", tests, NULL, NULL);
 }

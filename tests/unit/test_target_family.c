@@ -2,6 +2,7 @@
 /* Whom a watch follows, when forks and ends are lost and numbers are used again. */
 #include "target_child.h"
 
+#include "lib/test.h"
 #include "base/time.h"
 #include "target/target_family.h"
 
@@ -52,13 +53,12 @@ static pid_t hear_pid(const struct child *c)
 	return pid;
 }
 
-static void a_process_below_a_root_joins_it(void **state)
+TEST(a_process_below_a_root_joins_it)
 {
 	struct child c = child_start(have_a_child, NULL);
 	pid_t below = hear_pid(&c);
 	struct target_family f = { 0 };
 
-	(void)state;
 	needs_real_machine("processes below others");
 	assert_int_equal(target_family_add_root(&f, c.pid), 0);
 	assert_int_equal(target_family_root(&f, c.pid), c.pid);
@@ -73,12 +73,11 @@ static void a_process_below_a_root_joins_it(void **state)
 	child_end(&c);
 }
 
-static void an_exited_process_is_listed_until_it_is_forgotten(void **state)
+TEST(an_exited_process_is_listed_until_it_is_forgotten)
 {
 	struct target_family f = { 0 };
 	pid_t pid = fork();
 
-	(void)state;
 	if (!pid)
 		_exit(0);
 	assert_int_equal(waitid(P_PID, (id_t)pid, &(siginfo_t){ 0 }, WEXITED | WNOWAIT), 0);
@@ -95,14 +94,13 @@ static void an_exited_process_is_listed_until_it_is_forgotten(void **state)
 	target_family_free(&f);
 }
 
-static void a_number_that_is_used_again_is_another_process(void **state)
+TEST(a_number_that_is_used_again_is_another_process)
 {
 	struct target_family f = { 0 };
 	uint64_t now_ns = time_now_ns();
 	struct child c = child_start(have_a_child, NULL);
 	pid_t below = hear_pid(&c);
 
-	(void)state;
 	needs_real_machine("when other processes began");
 	/* Known a minute before the one that has the number now began. */
 	assert_int_equal(target_family_add(&f, c.pid, 7, now_ns - 60 * NS_PER_SEC), 0);
@@ -119,15 +117,4 @@ static void a_number_that_is_used_again_is_another_process(void **state)
 	assert_int_equal(target_family_root(&f, c.pid), 0);
 	target_family_free(&f);
 	child_end(&c);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_below_a_root_joins_it),
-		cmocka_unit_test(an_exited_process_is_listed_until_it_is_forgotten),
-		cmocka_unit_test(a_number_that_is_used_again_is_another_process),
-	};
-
-	return cmocka_run_group_tests_name("target_family", tests, NULL, NULL);
 }

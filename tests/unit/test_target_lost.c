@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <sched.h>
 
+#include "lib/test.h"
+
 /* Each has a ring of its own, and those of two may hold all that is mapped. */
 static bool stay_on_one_cpu(void)
 {
@@ -29,11 +31,10 @@ static int map_much(struct child *me, void *arg)
 	return !child_signal(me) || !child_await(me);
 }
 
-static void losses_of_a_full_ring_are_counted(void **state)
+TEST(losses_of_a_full_ring_are_counted)
 {
 	struct stage s;
 
-	(void)state;
 	stage_open(&s, map_much);
 	stage_turn(&s);		/* the loss is told with the next event that finds room */
 	stage_last_turn(&s);
@@ -73,7 +74,7 @@ static void note_loss(void *ctx, const struct target_event *ev)
 }
 
 /* Each look at the whole host may take so long that the rings are full again. */
-static void losses_are_reported_together_once_a_second(void **state)
+TEST(losses_are_reported_together_once_a_second)
 {
 	struct scratch scratch;
 	struct target_watch *w;
@@ -81,7 +82,6 @@ static void losses_are_reported_together_once_a_second(void **state)
 	struct child c;
 	char path[512];
 
-	(void)state;
 	scratch_make(&scratch);
 	write_page(scratch_path(&scratch, "planted.so", path));
 	for (int host = 0; host < 2; host++) {
@@ -129,11 +129,10 @@ static int lose_a_fork(struct child *me, void *arg)
 	return waitpid(pid, NULL, 0) != pid;
 }
 
-static void a_child_whose_fork_was_lost_is_watched(void **state)
+TEST(a_child_whose_fork_was_lost_is_watched)
 {
 	struct stage s;
 
-	(void)state;
 	stage_open(&s, lose_a_fork);
 	stage_turn(&s);		/* to lose */
 	stage_turn(&s);		/* to tell so */
@@ -166,13 +165,12 @@ static int lose_an_exit(struct child *me, void *arg)
 	       map_code(arg) == MAP_FAILED || !child_signal(me) || !child_await(me);
 }
 
-static void a_child_whose_end_was_lost_ends(void **state)
+TEST(a_child_whose_end_was_lost_ends)
 {
 	struct stage s;
 	pid_t child;
 	int forked;
 
-	(void)state;
 	stage_open(&s, lose_an_exit);
 	for (int i = 0; i < 3; i++)		/* to fork; to lose; to tell so */
 		stage_turn(&s);
@@ -184,16 +182,4 @@ static void a_child_whose_end_was_lost_ends(void **state)
 	stage_last_turn(&s);
 	assert_int_equal(count(&events, TARGET_EXIT, child, NULL), 1);
 	stage_close(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(losses_of_a_full_ring_are_counted),
-		cmocka_unit_test(losses_are_reported_together_once_a_second),
-		cmocka_unit_test(a_child_whose_fork_was_lost_is_watched),
-		cmocka_unit_test(a_child_whose_end_was_lost_ends),
-	};
-
-	return cmocka_run_group_tests_name("target_lost", tests, NULL, NULL);
 }

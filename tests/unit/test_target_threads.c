@@ -4,6 +4,8 @@
 
 #include <pthread.h>
 
+#include "lib/test.h"
+
 struct crowd {
 	int n;
 	const char *path;
@@ -57,13 +59,12 @@ static int run_crowd(struct child *me, void *arg)
 	return 0;
 }
 
-static void threads_map_and_are_not_processes(void **state)
+TEST(threads_map_and_are_not_processes)
 {
 	static const int sizes[] = { 3, 400 };
 	struct scratch scratch;
 	char path[512];
 
-	(void)state;
 	scratch_make(&scratch);
 	write_page(scratch_path(&scratch, "planted.so", path));
 	for (int i = 0; i < 2; i++) {
@@ -125,9 +126,8 @@ static int run_chain(struct child *me, void *arg)
 	return 0;
 }
 
-static void threads_made_meanwhile_are_watched_once(void **state)
+TEST(threads_made_meanwhile_are_watched_once)
 {
-	(void)state;
 	for (int i = 0; i < 10; i++) {
 		struct stage s;
 
@@ -155,12 +155,11 @@ static int leave_main_early(struct child *me, void *arg)
 	pthread_exit(NULL);
 }
 
-static void a_process_ends_with_its_last_thread(void **state)
+TEST(a_process_ends_with_its_last_thread)
 {
 	struct stage s;
 	int mapped;
 
-	(void)state;
 	stage_open(&s, leave_main_early);
 	assert_true(child_signal(&s.c));
 	assert_true(read_until(s.w, TARGET_EXIT, s.c.pid));
@@ -190,13 +189,12 @@ static int exec_in_thread(struct child *me, void *arg)
 	return 1;
 }
 
-static void exec_of_another_thread_is_not_the_end(void **state)
+TEST(exec_of_another_thread_is_not_the_end)
 {
 	struct child c = child_start(exec_in_thread, NULL);
 	struct target_watch *w;
 	int exec;
 
-	(void)state;
 	assert_true(child_await(&c));
 	w = watch(c.pid);
 	assert_true(child_signal(&c));
@@ -207,16 +205,4 @@ static void exec_of_another_thread_is_not_the_end(void **state)
 	assert_true(find(&events, 0, TARGET_EXIT, c.pid, NULL) > exec);
 	child_end(&c);
 	target_watch_free(w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads_map_and_are_not_processes),
-		cmocka_unit_test(threads_made_meanwhile_are_watched_once),
-		cmocka_unit_test(a_process_ends_with_its_last_thread),
-		cmocka_unit_test(exec_of_another_thread_is_not_the_end),
-	};
-
-	return cmocka_run_group_tests_name("target_threads", tests, NULL, NULL);
 }

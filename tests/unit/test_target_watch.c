@@ -2,6 +2,8 @@
 /* What a watch promises: what processes map, run, fork and end, in order. */
 #include "target_events.h"
 
+#include "lib/test.h"
+
 /* ---- one process -------------------------------------------------------------------------- */
 
 static int run_children(struct child *me, void *arg)
@@ -44,12 +46,11 @@ static void check_children(const struct child *c, uint64_t before_ns, uint64_t a
 	}
 }
 
-static void fork_exec_mmap_exit_come_in_order(void **state)
+TEST(fork_exec_mmap_exit_come_in_order)
 {
 	struct scratch scratch;
 	char path[512];
 
-	(void)state;
 	scratch_make(&scratch);
 	write_page(scratch_path(&scratch, "planted.so", path));
 	for (int host = 0; host < 2; host++) {
@@ -93,25 +94,23 @@ static int map_in_a_child(struct child *me, void *arg)
 	return waitpid(pid, NULL, 0) != pid;
 }
 
-static void a_child_that_was_there_before_is_watched(void **state)
+TEST(a_child_that_was_there_before_is_watched)
 {
 	struct stage s;
 
-	(void)state;
 	stage_open(&s, map_in_a_child);
 	stage_last_turn(&s);
 	assert_int_equal(mapped_below(&s), 1);
 	stage_close(&s);
 }
 
-static void several_processes_share_the_host_watch(void **state)
+TEST(several_processes_share_the_host_watch)
 {
 	struct scratch scratch;
 	struct target_watch *w;
 	struct child c[3];
 	char path[512];
 
-	(void)state;
 	scratch_make(&scratch);
 	write_page(scratch_path(&scratch, "planted.so", path));
 	for (int i = 0; i < 3; i++) {
@@ -148,12 +147,11 @@ static int watch_init(void *arg)
 	return w ? 0 : errno;
 }
 
-static void refusal_names_the_capability(void **state)
+TEST(refusal_names_the_capability)
 {
 	pid_t pids[] = { -1, 1 };
 	char err[4096];
 
-	(void)state;
 	needs_real_machine("perf events");
 	for (int i = 0; i < 2; i++) {
 		int rc = run_apart(watch_init, &pids[i], err, sizeof(err));
@@ -168,11 +166,10 @@ static void refusal_names_the_capability(void **state)
 	}
 }
 
-static void a_process_that_is_gone_is_ESRCH(void **state)
+TEST(a_process_that_is_gone_is_ESRCH)
 {
 	pid_t pid;
 
-	(void)state;
 	needs_real_machine("perf events");
 	pid = fork();
 	if (!pid)
@@ -180,17 +177,4 @@ static void a_process_that_is_gone_is_ESRCH(void **state)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	assert_null(target_watch_new(pid));
 	assert_int_equal(errno, ESRCH);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fork_exec_mmap_exit_come_in_order),
-		cmocka_unit_test(a_child_that_was_there_before_is_watched),
-		cmocka_unit_test(several_processes_share_the_host_watch),
-		cmocka_unit_test(refusal_names_the_capability),
-		cmocka_unit_test(a_process_that_is_gone_is_ESRCH),
-	};
-
-	return cmocka_run_group_tests_name("target_watch", tests, NULL, NULL);
 }

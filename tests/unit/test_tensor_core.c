@@ -3,17 +3,13 @@
  * Tensor cores by name, on names of real kernels of each library; and on all names seen in the field
  * (tests/data/kernel_names.csv): what moves or adds data, or communicates, is never said to use them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "bucket/kernel_class.h"
 #include "bucket/tensor_core.h"
+#include "lib/test.h"
 
 static const struct {
 	const char *name;
@@ -70,9 +66,8 @@ static const struct {
 	{ "ncclKernel_AllGather_RING_LL_Sum_int8_t(ncclWork)", TENSOR_UNKNOWN, KERNEL_COMM },
 };
 
-static void kernels_of_each_library(void **state)
+TEST(kernels_of_each_library)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
 		if (tensor_core_of(kernels[i].name) != kernels[i].use)
 			fail_msg("tensor cores of %s: %d", kernels[i].name, tensor_core_of(kernels[i].name));
@@ -84,13 +79,12 @@ static void kernels_of_each_library(void **state)
 	assert_int_equal(tensor_core_of(""), TENSOR_UNKNOWN);
 }
 
-static void names_seen_in_the_field(void **state)
+TEST(names_seen_in_the_field)
 {
 	char line[8192];
 	FILE *f = fopen("tests/data/kernel_names.csv", "r");
 	int yes = 0;
 
-	(void)state;
 	assert_non_null(f);
 	while (fgets(line, sizeof(line), f)) {
 		enum kernel_class class = kernel_class_of(line);
@@ -104,14 +98,4 @@ static void names_seen_in_the_field(void **state)
 	}
 	fclose(f);
 	assert_true(yes > 8);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kernels_of_each_library),
-		cmocka_unit_test(names_seen_in_the_field),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Clocks of a time namespace are told in the host's; any text of procfs is read as it can be. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <time.h>
-#include <cmocka.h>
 
 #include "base/time.h"
+#include "lib/test.h"
 
 static void is_shift(const char *text, int64_t now_ns, int64_t boot_ns)
 {
@@ -17,9 +13,8 @@ static void is_shift(const char *text, int64_t now_ns, int64_t boot_ns)
 	assert_true(shift.boot_ns == boot_ns);
 }
 
-static void a_time_namespaces_shift_is_read_from_procfs(void **state)
+TEST(a_time_namespaces_shift_is_read_from_procfs)
 {
-	(void)state;
 	is_shift("monotonic           0         0\nboottime            0         0\n", 0, 0);
 	is_shift("monotonic     1000000         7\nboottime      2000000         0\n",
 		 1000000000000007, 2000000000000000);
@@ -27,33 +22,20 @@ static void a_time_namespaces_shift_is_read_from_procfs(void **state)
 		 -50000000001, -70000000000);
 }
 
-static void a_malformed_clock_shift_is_none(void **state)
+TEST(a_malformed_clock_shift_is_none)
 {
-	(void)state;
 	is_shift("", 0, 0);
 	is_shift("monotonic\nboottime 5", 0, 0);
 	is_shift("monotonic x y\nboottime 1 1000000000\n", 0, 0);
 	is_shift("monotonic 9223372036854775807 0\nboottime -9223372036854775808 0\n", 0, 0);
 }
 
-static void times_are_the_hosts(void **state)
+TEST(times_are_the_hosts)
 {
 	struct timespec ts;
 	uint64_t raw_ns, now_ns = time_now_ns();
 
-	(void)state;
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	raw_ns = (uint64_t)ts.tv_sec * NS_PER_SEC + (uint64_t)ts.tv_nsec;
 	assert_true(raw_ns - (uint64_t)time_own_shift()->now_ns - now_ns < 10 * NS_PER_SEC);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_time_namespaces_shift_is_read_from_procfs),
-		cmocka_unit_test(a_malformed_clock_shift_is_none),
-		cmocka_unit_test(times_are_the_hosts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

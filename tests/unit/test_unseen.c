@@ -3,17 +3,13 @@
  * What is not seen of a gap: the worked examples of the header, and on random sets that every
  * nanosecond goes somewhere once. TEST_SEED repeats a run.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "event/event.h"
 #include "ledger/unseen.h"
 #include "lib/random.h"
+#include "lib/test.h"
 
 struct parts {
 	size_t n;
@@ -55,13 +51,12 @@ static void assert_part(const struct parts *p, size_t i, uint64_t start, uint64_
 	assert_int_equal(p->v[i].end_ns, end);
 }
 
-static void the_examples_of_the_header(void **state)
+TEST(the_examples_of_the_header)
 {
 	struct unseen u = { .lost = { 0 } };
 	uint64_t lost, unknown;
 	struct parts parts;
 
-	(void)state;
 	assert_int_equal(unseen_add(&u, UNSEEN_LOST, 20, 40), 0);
 	parts = divide(&u, &lost, &unknown);
 	assert_int_equal(lost, 20);
@@ -83,11 +78,10 @@ static void the_examples_of_the_header(void **state)
 	unseen_free(&u);
 }
 
-static void impossible_values_are_refused(void **state)
+TEST(impossible_values_are_refused)
 {
 	struct unseen u = { .lost = { 0 } };
 
-	(void)state;
 	assert_int_equal(unseen_add(&u, 0, 1, 2), -EINVAL);
 	assert_int_equal(unseen_add(&u, UNSEEN_END, 1, 2), -EINVAL);
 	assert_int_equal(unseen_add(&u, UNSEEN_LOST, 2, 1), -EINVAL);
@@ -95,11 +89,10 @@ static void impossible_values_are_refused(void **state)
 }
 
 /* More intervals than there is room for are wider, never fewer. */
-static void intervals_over_the_limit_stay_unseen(void **state)
+TEST(intervals_over_the_limit_stay_unseen)
 {
 	struct unseen u = { .lost = { 0 } };
 
-	(void)state;
 	for (uint64_t i = 0; i < INTERVALS_MAX + 100; i++) {
 		assert_int_equal(unseen_add(&u, UNSEEN_LOST, 1000 + i * 10, 1001 + i * 10), 0);
 		assert_int_equal(intervals_overlap(&u.lost, 1000 + i * 10, 1001 + i * 10), 1);
@@ -126,7 +119,7 @@ static void assert_nexts(const struct unseen *u, const uint8_t why[100])
 	assert_false(unseen_next(NULL, 0, 100, &hit));
 }
 
-static void every_nanosecond_goes_somewhere_once(void **state)
+TEST(every_nanosecond_goes_somewhere_once)
 {
 	random_seed(state);
 	for (int round = 0; round < random_rounds(3000); round++) {
@@ -152,12 +145,11 @@ static void every_nanosecond_goes_somewhere_once(void **state)
 	}
 }
 
-static void past_intervals_are_forgotten(void **state)
+TEST(past_intervals_are_forgotten)
 {
 	struct unseen u = { .lost = { 0 } };
 	struct interval hit;
 
-	(void)state;
 	assert_int_equal(unseen_add(&u, UNSEEN_LOST, 10, 20), 0);
 	assert_int_equal(unseen_add(&u, UNSEEN_LOST, 40, 60), 0);
 	assert_int_equal(unseen_add(&u, UNSEEN_UNKNOWN, 20, 30), 0);
@@ -167,17 +159,4 @@ static void past_intervals_are_forgotten(void **state)
 	assert_int_equal(hit.end, 60);
 	assert_false(unseen_next(&u, 60, 100, &hit));
 	unseen_free(&u);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_examples_of_the_header),
-		cmocka_unit_test(impossible_values_are_refused),
-		cmocka_unit_test(intervals_over_the_limit_stay_unseen),
-		cmocka_unit_test(past_intervals_are_forgotten),
-		cmocka_unit_test(every_nanosecond_goes_somewhere_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "event/event.h"
+#include "lib/test.h"
 #include "model_room.h"
 #include "view_of.h"
 #include "lib/work_named.h"
@@ -66,11 +67,10 @@ static void says(struct model *m, const char *wanted)
 	model_free(m);
 }
 
-static void the_largest_loss_comes_with_all_that_is_known_of_it(void **state)
+TEST(the_largest_loss_comes_with_all_that_is_known_of_it)
 {
 	struct model *m = begin();
 
-	(void)state;
 	launch(m, 1, 1, 2, 50);
 	launch(m, 2, 80, 80.1, 100);
 	says(m, "30.0 % of device 0 (pid 12, train) is lost to input-stall: thread 13 (worker) is in no "
@@ -79,11 +79,10 @@ static void the_largest_loss_comes_with_all_that_is_known_of_it(void **state)
 	     "Next: gpuprof stacks -p 12");
 }
 
-static void a_process_that_cannot_go_on_comes_before_its_losses(void **state)
+TEST(a_process_that_cannot_go_on_comes_before_its_losses)
 {
 	struct model *m = begin();
 
-	(void)state;
 	launch(m, 1, 1, 2, 50);
 	launch(m, 2, 80, 80.1, 100);
 	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END | HAS_RESULT, .pid = 12, .tid = 13,
@@ -96,12 +95,11 @@ static void a_process_that_cannot_go_on_comes_before_its_losses(void **state)
 }
 
 /* Its GPU, by NVML: a process that nobody tells of anything but its calls is on it. */
-static void a_failed_device_is_reported_without_a_helper(void **state)
+TEST(a_failed_device_is_reported_without_a_helper)
 {
 	const struct device_sample s = { .has = 1 << SAMPLE_USERS, .v = { [SAMPLE_USERS] = 1 } };
 	struct model *m = begin();
 
-	(void)state;
 	call(m, 1, L, 1, 2);
 	push(m, (struct event){ .kind = EVENT_USER, .user.uuid = "GPU-b", .user.number = 3,
 				.pid = 12,
@@ -120,11 +118,10 @@ static void a_failed_device_is_reported_without_a_helper(void **state)
 	     "Next: dmesg | grep -i xid");
 }
 
-static void without_findings_it_reports_none(void **state)
+TEST(without_findings_it_reports_none)
 {
 	struct model *m = begin();
 
-	(void)state;
 	launch(m, 1, 1, 2, 50);
 	launch(m, 2, 3, 51, 100);
 	says(m, "No avoidable loss above 5 % was found: device 0 (pid 12, train) is busy 97.0 % of the "
@@ -143,18 +140,16 @@ static struct model *with_unknown_launch(void)
 	return m;
 }
 
-static void idle_time_whose_cause_is_not_known_is_no_clean_bill(void **state)
+TEST(idle_time_whose_cause_is_not_known_is_no_clean_bill)
 {
-	(void)state;
 	says(with_unknown_launch(), "What device 0 (pid 12, train) did, or waited for, is not known for 20.0 % "
 	     "of the time; it is busy at least 78.0 % of it.");
 }
 
-static void unknown_time_before_the_first_work_is_reported(void **state)
+TEST(unknown_time_before_the_first_work_is_reported)
 {
 	struct model *m = begin();
 
-	(void)state;
 	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 12, .unseen.why = UNSEEN_UNKNOWN,
 				.start_ns = at(0),
 				.end_ns = at(90) });
@@ -186,11 +181,10 @@ static void launch_only(struct model *m, uint32_t seq, double start)
 				.end_ns = at(start + 0.1) });
 }
 
-static void unfinished_work_is_no_idle_time(void **state)
+TEST(unfinished_work_is_no_idle_time)
 {
 	struct model *m = begin();
 
-	(void)state;
 	launch(m, 1, 1, 2, 10);
 	launch_only(m, 2, 10);
 	says(m, "What device 0 (pid 12, train) did, or waited for, is not known for 89.9 % of the time; it is busy "
@@ -201,11 +195,10 @@ static void unfinished_work_is_no_idle_time(void **state)
 	     "unknown.");
 }
 
-static void a_name_with_a_newline_breaks_no_line(void **state)
+TEST(a_name_with_a_newline_breaks_no_line)
 {
 	struct model *m = begin();
 
-	(void)state;
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 12, .task.comm = "tr\nain" });
 	launch(m, 1, 1, 2, 50);
 	launch(m, 2, 3, 51, 100);
@@ -213,11 +206,10 @@ static void a_name_with_a_newline_breaks_no_line(void **state)
 	     "time; its first work came after 2.0 %, after its last came 0.0 %.");
 }
 
-static void a_device_of_which_no_work_was_seen_is_not_busy_so_much(void **state)
+TEST(a_device_of_which_no_work_was_seen_is_not_busy_so_much)
 {
 	struct model *m = without_work(7);
 
-	(void)state;
 	says(without_work(100), "What device 0 (pid 12, train) did is not known: no work of it was seen, and "
 	     "100.0 % of its time is unknown.");
 	says(without_work(7), "Device 0 (pid 12, train) did nothing: no work of it was seen in 100.0 ms.\n"
@@ -228,11 +220,10 @@ static void a_device_of_which_no_work_was_seen_is_not_busy_so_much(void **state)
 	says(m, "Device 0 (pid 12, train) did nothing: no work of it was seen in 100.0 ms.");
 }
 
-static void without_device_times_it_gives_bounds_and_the_remedy(void **state)
+TEST(without_device_times_it_gives_bounds_and_the_remedy)
 {
 	struct model *m = begin();
 
-	(void)state;
 	call(m, 1, L, 0, 10);
 	call(m, 2, S, 10, 70);
 	says(m, "What the devices of pid 12 (train) did was not seen: no helper told of them.\n"
@@ -243,7 +234,7 @@ static void without_device_times_it_gives_bounds_and_the_remedy(void **state)
 }
 
 /* Its helper's state, whether it still runs and whether gpuprof started it decide what is proposed. */
-static void the_remedy_for_device_times_fits_the_process(void **state)
+TEST(the_remedy_for_device_times_fits_the_process)
 {
 	static const struct {
 		const char *helper, *why, *command;
@@ -263,7 +254,6 @@ static void the_remedy_for_device_times_fits_the_process(void **state)
 		{ "pending", "it has not told yet", "./train", false, NULL },	/* the next interval does */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *const facts[][2] = { { "helper", cases[i].helper }, { "helper_why", cases[i].why } };
 		struct model *m = begin();
@@ -292,28 +282,7 @@ static void the_remedy_for_device_times_fits_the_process(void **state)
 	}
 }
 
-static void without_data_there_is_no_verdict(void **state)
+TEST(without_data_there_is_no_verdict)
 {
-	(void)state;
 	says(begin(), "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_largest_loss_comes_with_all_that_is_known_of_it),
-		cmocka_unit_test(a_process_that_cannot_go_on_comes_before_its_losses),
-		cmocka_unit_test(a_failed_device_is_reported_without_a_helper),
-		cmocka_unit_test(without_findings_it_reports_none),
-		cmocka_unit_test(idle_time_whose_cause_is_not_known_is_no_clean_bill),
-		cmocka_unit_test(unknown_time_before_the_first_work_is_reported),
-		cmocka_unit_test(a_name_with_a_newline_breaks_no_line),
-		cmocka_unit_test(a_device_of_which_no_work_was_seen_is_not_busy_so_much),
-		cmocka_unit_test(unfinished_work_is_no_idle_time),
-		cmocka_unit_test(without_device_times_it_gives_bounds_and_the_remedy),
-		cmocka_unit_test(the_remedy_for_device_times_fits_the_process),
-		cmocka_unit_test(without_data_there_is_no_verdict),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

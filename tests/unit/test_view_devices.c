@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/test.h"
 #include "base/time.h"
 #include "event/device_number.h"
 #include "event/event.h"
@@ -67,11 +68,10 @@ static void user(struct model *m, uint32_t pid, uint64_t end)
 				.start_ns = end * NS_PER_SEC });
 }
 
-static void an_unused_device_is_shown_by_its_samples(void **state)
+TEST(an_unused_device_is_shown_by_its_samples)
 {
 	struct model *m = whole_host();
 
-	(void)state;
 	for (uint64_t end = 2; end <= 4; end++)
 		sample(m, end, 0, 0);
 	for (uint64_t end = 5; end <= 6; end++) {
@@ -86,11 +86,10 @@ static void an_unused_device_is_shown_by_its_samples(void **state)
 	model_free(m);
 }
 
-static void a_possibly_watched_user_is_not_unwatched(void **state)
+TEST(a_possibly_watched_user_is_not_unwatched)
 {
 	struct model *m = whole_host();
 
-	(void)state;
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 12, .tid = 12,
 				.task.comm = "train" });
 	user(m, 12, 2);
@@ -100,11 +99,10 @@ static void a_possibly_watched_user_is_not_unwatched(void **state)
 }
 
 /* As a MIG instance: who stays has it, where nobody is at either end it is idle, else nothing is known. */
-static void without_activity_samples_users_present_own_the_time(void **state)
+TEST(without_activity_samples_users_present_own_the_time)
 {
 	struct model *m = whole_host();
 
-	(void)state;
 	sample(m, 1, -1, 0);
 	sample(m, 2, -1, 0);
 	user(m, 12, 3);
@@ -116,11 +114,10 @@ static void without_activity_samples_users_present_own_the_time(void **state)
 	model_free(m);
 }
 
-static void unknown_and_unrequested_values_are_left_out(void **state)
+TEST(unknown_and_unrequested_values_are_left_out)
 {
 	struct model *m = whole_host();
 
-	(void)state;
 	sample(m, 2, -1, -1);
 	assert_string_equal(rows_of(m), "");
 	model_free(m);
@@ -130,27 +127,13 @@ static void unknown_and_unrequested_values_are_left_out(void **state)
 	model_free(m);
 }
 
-static void a_device_of_a_watched_process_is_not_there_twice(void **state)
+TEST(a_device_of_a_watched_process_is_not_there_twice)
 {
 	const struct device_facts facts = { .uuid = "GPU-b" };
 	struct model *m = whole_host();
 
-	(void)state;
 	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7, .tid = 7, .device.facts = facts });
 	sample(m, 2, 0, 0);
 	assert_string_equal(rows_of(m), "4 idle 10.00 s 10.00 s works -; ");
 	model_free(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_unused_device_is_shown_by_its_samples),
-		cmocka_unit_test(a_possibly_watched_user_is_not_unwatched),
-		cmocka_unit_test(without_activity_samples_users_present_own_the_time),
-		cmocka_unit_test(unknown_and_unrequested_values_are_left_out),
-		cmocka_unit_test(a_device_of_a_watched_process_is_not_there_twice),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,19 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/test.h"
 #include "model_room.h"
 #include "view_of.h"
 #include "lib/work_named.h"
 
 #define BASE 1000000000ull
 
-static void an_empty_kernel_name_is_shown(void **state)
+TEST(an_empty_kernel_name_is_shown)
 {
 	static const struct work work = { .kind = WORK_KIND_KERNEL, .correlation = 1 };
 	struct model *m = session(BASE);
 	struct table *t;
 
-	(void)state;
 	push(m, (struct event){ .kind = EVENT_WORK, .pid = 12, .start_ns = BASE + 10, .end_ns = BASE + 20,
 				.work = work_named(work, "") });
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });
@@ -27,13 +27,4 @@ static void an_empty_kernel_name_is_shown(void **state)
 	assert_string_equal(table_cells(t, 0)[table_column(t, "symbol")].s, "");
 	table_free(t);
 	model_free(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_empty_kernel_name_is_shown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

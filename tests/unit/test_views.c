@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* What is promised of the columns of every table: documentation, diff, merge and sorting read them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "view/view.h"
+
+#include "lib/test.h"
 
 static bool ends_with(const char *s, const char *end)
 {
@@ -16,9 +13,8 @@ static bool ends_with(const char *s, const char *end)
 	return len >= n && !strcmp(s + len - n, end);
 }
 
-static void each_table_and_column_has_one_line_of_help(void **state)
+TEST(each_table_and_column_has_one_line_of_help)
 {
-	(void)state;
 	for (size_t i = 0; view_get(i); i++) {
 		const struct view *v = view_get(i);
 
@@ -35,9 +31,8 @@ static void each_table_and_column_has_one_line_of_help(void **state)
 	}
 }
 
-static void names_of_columns_differ_within_a_table(void **state)
+TEST(names_of_columns_differ_within_a_table)
 {
-	(void)state;
 	for (size_t i = 0; view_get(i); i++) {
 		const struct view *v = view_get(i);
 
@@ -46,9 +41,8 @@ static void names_of_columns_differ_within_a_table(void **state)
 	}
 }
 
-static void a_role_fits_the_type(void **state)
+TEST(a_role_fits_the_type)
 {
-	(void)state;
 	for (size_t i = 0; view_get(i); i++) {
 		const struct view *v = view_get(i);
 		unsigned int keys = 0;
@@ -78,23 +72,10 @@ static void a_role_fits_the_type(void **state)
 	}
 }
 
-static void a_table_is_sorted_by_a_column_that_it_has(void **state)
+TEST(a_table_is_sorted_by_a_column_that_it_has)
 {
-	(void)state;
 	for (size_t i = 0; view_get(i); i++)
 		if (view_get(i)->sort)
 			assert_true(column_find(view_get(i)->columns, view_get(i)->n_columns,
 						view_get(i)->sort) >= 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_table_and_column_has_one_line_of_help),
-		cmocka_unit_test(names_of_columns_differ_within_a_table),
-		cmocka_unit_test(a_role_fits_the_type),
-		cmocka_unit_test(a_table_is_sorted_by_a_column_that_it_has),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
