@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The snapshot of a model as a value: it lives until a few more were taken. After cmocka.h. */
+/* The snapshot of a model as a value: it lives until a few more were taken. */
 #ifndef UNIT_SNAP_OF_H
 #define UNIT_SNAP_OF_H
 
 #include "ledger/snapshot.h"
+#include "lib/cmocka.h"
 
 static inline const struct snapshot *snap_at(const struct model *m, uint64_t now_ns)
 {

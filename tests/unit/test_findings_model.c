@@ -10,6 +10,7 @@
 #include "event/event.h"
 #include "findings/findings.h"
 #include "lib/random.h"
+#include "lib/test.h"
 #include "model_room.h"
 #include "snap_of.h"
 #include "view_of.h"
@@ -55,7 +56,7 @@ static void step(struct model *m, uint32_t seq, const struct step *s)
 
 /* Start-up, a kernel, a sync that returns late, host code, a kernel: what is before the first work
  * and after the last one is nobody's. */
-static void findings_of_a_session_are_its_gaps(void **state)
+TEST(findings_of_a_session_are_its_gaps)
 {
 	static const struct step steps[] = {
 		{ L, 30, 30.1, 31, 50 }, { S, 30.2, 50.3, 0, 0 }, { L, 50.8, 51, 51, 60 },
@@ -64,7 +65,6 @@ static void findings_of_a_session_are_its_gaps(void **state)
 	struct model *m = session(BASE);
 	struct findings f = { 0 };
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
 		step(m, i + 1, &steps[i]);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
@@ -106,12 +106,11 @@ static void assert_sync(const struct finding *f)
 	assert_float_equal((float)f->gain_bound, 0.06f, 1e-6f);
 }
 
-static void that_a_sync_had_no_cpu_is_no_fault_of_the_sync(void **state)
+TEST(that_a_sync_had_no_cpu_is_no_fault_of_the_sync)
 {
 	struct model *m = session(BASE);
 	struct findings f = { 0 };
 
-	(void)state;
 	push_late_sync(m, OFF_RUNQUEUE);
 	assert_int_equal(findings_of(&f, m, 0), 0);
 	assert_int_equal(f.all.n, 2);
@@ -122,12 +121,11 @@ static void that_a_sync_had_no_cpu_is_no_fault_of_the_sync(void **state)
 	model_free(m);
 }
 
-static void that_a_process_was_stopped_is_no_fault_of_its_calls(void **state)
+TEST(that_a_process_was_stopped_is_no_fault_of_its_calls)
 {
 	struct model *m = session(BASE);
 	struct findings f = { 0 };
 
-	(void)state;
 	push_late_sync(m, OFF_STOPPED);
 	assert_int_equal(findings_of(&f, m, 0), 0);
 	assert_int_equal(f.all.n, 2);
@@ -155,13 +153,12 @@ static void one_work(struct model *m, uint32_t pid, uint32_t seq, const double m
 }
 
 /* Both on one device: 12's second work is launched at 46, 22 has the device in [50, 90). */
-static void a_process_that_waits_for_another_is_found(void **state)
+TEST(a_process_that_waits_for_another_is_found)
 {
 	const struct device_facts facts = { .uuid = "GPU-1" };
 	struct model *m = session(BASE);
 	struct findings f = { 0 };
 
-	(void)state;
 	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 12, .device.facts = facts });
 	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 22, .device.facts = facts });
 	one_work(m, 12, 1, (const double[]){ 1, 2, 2, 40 });
@@ -179,12 +176,11 @@ static void a_process_that_waits_for_another_is_found(void **state)
 }
 
 /* It allocated before the interval in which it ends. */
-static void unfreed_memory_is_counted_whenever_it_was_allocated(void **state)
+TEST(unfreed_memory_is_counted_whenever_it_was_allocated)
 {
 	struct model *m = session(BASE);
 	struct findings f = { 0 };
 
-	(void)state;
 	model_use_intervals(m);
 	push(m, (struct event){ .kind = EVENT_MEMORY, .pid = 12, .memory.op = MEMORY_ALLOC,
 				.memory.address = 4096,
@@ -216,14 +212,13 @@ static void failed(struct model *m, uint32_t seq, int32_t result, bool device_1)
 }
 
 /* Two launches and a wait fail for good, a launch for now; it has two devices. */
-static void calls_after_which_all_fail_are_reported_once_and_first(void **state)
+TEST(calls_after_which_all_fail_are_reported_once_and_first)
 {
 	static const int32_t results[] = { 0, 0, 0, 999, 999, 2, 600, 999 };
 	struct model *m = session(BASE);
 	struct findings f = { 0 };
 	size_t told = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
 		failed(m, i + 1, results[i], i % 2);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
@@ -241,13 +236,12 @@ static void calls_after_which_all_fail_are_reported_once_and_first(void **state)
 }
 
 /* It was refused twice, and has no device. */
-static void a_missing_device_is_a_finding_without_a_device(void **state)
+TEST(a_missing_device_is_a_finding_without_a_device)
 {
 	struct model *m = session(BASE);
 	struct findings f = { 0 };
 	struct strbuf verdict = STRBUF_INIT;
 
-	(void)state;
 	for (uint32_t seq = 1; seq < 4; seq++)
 		push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END | HAS_RESULT, .pid = 12, .tid = 13,
 					.seq = seq, .func = S, .call.result = seq > 1 ? 100 : 0,
@@ -291,7 +285,7 @@ static struct findings with_memory(const struct event *end)
 }
 
 /* Seen as its first thread ended, or found out when the session did. */
-static void memory_that_was_never_freed_is_found_when_the_process_has_ended(void **state)
+TEST(memory_that_was_never_freed_is_found_when_the_process_has_ended)
 {
 	const struct event ends[] = {
 		{ .kind = EVENT_EXIT, .pid = 12, .tid = 12, .seq = 1, .end_ns = BASE + 99 * MS },
@@ -300,7 +294,6 @@ static void memory_that_was_never_freed_is_found_when_the_process_has_ended(void
 	};
 	struct findings f;
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		f = with_memory(&ends[i]);
 		assert_int_equal(f.all.n, 1);
@@ -314,12 +307,11 @@ static void memory_that_was_never_freed_is_found_when_the_process_has_ended(void
 }
 
 /* Of some records nobody knows how many were of memory, and nobody saw the calls. */
-static void memory_with_lost_records_is_no_leak(void **state)
+TEST(memory_with_lost_records_is_no_leak)
 {
 	struct model *m = session(BASE);
 	struct findings f = { 0 };
 
-	(void)state;
 	one_work(m, 12, 1, (const double[]){ 1, 2, 2, 99 });
 	push(m, (struct event){ .kind = EVENT_MEMORY, .pid = 12, .has = HAS_BYTES,
 				.memory.op = MEMORY_ALLOC,
@@ -382,7 +374,7 @@ static void check_shares(const struct findings *f)
 	assert_true(sum[0] <= 1.000001 && sum[1] <= 1.000001);
 }
 
-static void shares_of_a_book_never_exceed_the_whole(void **state)
+TEST(shares_of_a_book_never_exceed_the_whole)
 {
 	random_seed(state);
 	for (int round = 0; round < random_rounds(100); round++) {
@@ -402,22 +394,4 @@ static void shares_of_a_book_never_exceed_the_whole(void **state)
 		findings_free(&f);
 		model_free(m);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(findings_of_a_session_are_its_gaps),
-		cmocka_unit_test(that_a_sync_had_no_cpu_is_no_fault_of_the_sync),
-		cmocka_unit_test(that_a_process_was_stopped_is_no_fault_of_its_calls),
-		cmocka_unit_test(memory_that_was_never_freed_is_found_when_the_process_has_ended),
-		cmocka_unit_test(memory_with_lost_records_is_no_leak),
-		cmocka_unit_test(a_process_that_waits_for_another_is_found),
-		cmocka_unit_test(unfreed_memory_is_counted_whenever_it_was_allocated),
-		cmocka_unit_test(calls_after_which_all_fail_are_reported_once_and_first),
-		cmocka_unit_test(a_missing_device_is_a_finding_without_a_device),
-		cmocka_unit_test(shares_of_a_book_never_exceed_the_whole),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

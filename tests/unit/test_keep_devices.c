@@ -11,6 +11,7 @@
 #include "base/num.h"
 #include "event/event.h"
 #include "facts/ranges.h"
+#include "lib/test.h"
 #include "lib/work_named.h"
 #include "snap_of.h"
 
@@ -140,11 +141,10 @@ static void check_memory(const struct model *m, bool is_first)
 	assert_int_equal(sums->frees, is_first);
 }
 
-static void each_file_has_the_names_of_the_first(void **state)
+TEST(each_file_has_the_names_of_the_first)
 {
 	const uint64_t files = play(20000, NULL);
 
-	(void)state;
 	assert_true(files > 2);
 	for (uint64_t i = 1; i <= files; i++) {
 		struct model *m = keep_read_file(i, FILE_BYTES, NULL);
@@ -175,21 +175,19 @@ static uint64_t matched_in(uint64_t files)
 	return seen;
 }
 
-static void files_together_hold_every_work_once(void **state)
+TEST(files_together_hold_every_work_once)
 {
 	const uint64_t works = 20000, files = play(works, NULL);
 
-	(void)state;
 	assert_true(files > 2);
 	assert_int_equal(matched_in(files), works);
 }
 
 /* An eighth of a file is not enough for it. */
-static void a_file_keeps_space_for_late_device_records(void **state)
+TEST(a_file_keeps_space_for_late_device_records)
 {
 	const uint64_t works = 20000, files = play_late(works, 800, NULL);
 
-	(void)state;
 	assert_true(files > 2);
 	assert_int_equal(matched_in(files), works);
 }
@@ -239,13 +237,12 @@ static struct range_sum range_of(const struct model *m, const char *name)
 	return (struct range_sum){ .count = 0 };
 }
 
-static void late_records_are_in_exactly_one_file(void **state)
+TEST(late_records_are_in_exactly_one_file)
 {
 	const uint64_t works = 20000, files = play(works, tell);
 	uint64_t told = 0, steps = 0, marks = 0, wall_ns = 0;
 	struct late l = { 0 };
 
-	(void)state;
 	assert_true(files > 2);
 	for (uint64_t i = 1; i <= files; i++) {
 		struct model_counts counts;
@@ -269,15 +266,4 @@ static void late_records_are_in_exactly_one_file(void **state)
 	assert_int_equal(l.unseen_ns, works * MS / 2);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_file_has_the_names_of_the_first),
-		cmocka_unit_test(files_together_hold_every_work_once),
-		cmocka_unit_test(a_file_keeps_space_for_late_device_records),
-		cmocka_unit_test(late_records_are_in_exactly_one_file),
-	};
-
-	lib_seed();
-	return cmocka_run_group_tests(tests, lib_setup, lib_teardown);
-}
+TEST_GROUP(lib_setup, lib_teardown);

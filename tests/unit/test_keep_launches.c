@@ -10,6 +10,7 @@
 #include "base/num.h"
 #include "event/event.h"
 #include "facts/kernel_configs.h"
+#include "lib/test.h"
 #include "lib/work_named.h"
 #include "snap_of.h"
 
@@ -147,13 +148,12 @@ static void add(struct sums *to, const struct model *m)
 	}
 }
 
-static void files_together_equal_one_whole_file(void **state)
+TEST(files_together_equal_one_whole_file)
 {
 	struct session s = { .k = NULL };
 	struct sums whole = { 0 }, files = { 0 };
 	const uint64_t n = play(&s);
 
-	(void)state;
 	assert_true(n > 2);
 	add(&whole, s.m);
 	model_free(s.m);
@@ -176,12 +176,4 @@ static void files_together_equal_one_whole_file(void **state)
 	assert_true(files.met + files.awaited >= whole.met);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_together_equal_one_whole_file),
-	};
-
-	lib_seed();
-	return cmocka_run_group_tests(tests, lib_setup, lib_teardown);
-}
+TEST_GROUP(lib_setup, lib_teardown);

@@ -3,13 +3,9 @@
  * What lost records do to what is told of memory: nothing where they were of works alone, and nothing
  * where every call was seen; else its rows are incomplete. And what a helper's losses are of.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "lib/test.h"
 #include "source/helper/life.h"
 #include "source/helper/decode.h"
 #include "event/event.h"
@@ -101,9 +97,8 @@ static void push_acts(struct model *m, const struct lost *c)
 	}
 }
 
-static void memory_is_incomplete_where_something_may_be_missing(void **state)
+TEST(memory_is_incomplete_where_something_may_be_missing)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct lost *c = &cases[i];
 		struct model *m = model_new(&funcs);
@@ -153,9 +148,8 @@ static void push_reset(struct model *m, const struct reset *r)
 				.end_ns = at + MS });
 }
 
-static void memory_freed_by_a_reset_is_unknown_if_any_lived(void **state)
+TEST(memory_freed_by_a_reset_is_unknown_if_any_lived)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(resets) / sizeof(resets[0]); i++) {
 		const struct reset *r = &resets[i];
 		struct model *m = model_new(&funcs);
@@ -178,7 +172,7 @@ static void memory_freed_by_a_reset_is_unknown_if_any_lived(void **state)
 
 /* ---- what a helper's losses are of ------------------------------------------------------------ */
 
-static void a_loss_is_of_the_kinds_that_it_names(void **state)
+TEST(a_loss_is_of_the_kinds_that_it_names)
 {
 	static const struct {
 		struct gp_ring_loss loss;
@@ -195,7 +189,6 @@ static void a_loss_is_of_the_kinds_that_it_names(void **state)
 		{ { .cause = GP_LOSS_UNKNOWN, .kinds = UINT32_MAX }, UNSEEN_OF_WORKS | UNSEEN_OF_MEMORY },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
 		assert_int_equal(helper_work_unseen_of(&losses[i].loss), losses[i].of);
 }
@@ -208,7 +201,7 @@ static int take(void *ctx, const struct event *ev)
 	return 0;
 }
 
-static void ring_losses_are_reported_once_with_their_kind(void **state)
+TEST(ring_losses_are_reported_once_with_their_kind)
 {
 	static const struct {
 		struct helper_lost lost;
@@ -220,23 +213,10 @@ static void ring_losses_are_reported_once_with_their_kind(void **state)
 	struct helper_lost told = { 0 };
 	unsigned int of;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		of = 0;
 		assert_int_equal(helper_gap_lost(&told, &steps[i].lost, PID, 10, 20,
 						  &(struct event_sink){ take, &of }), 0);
 		assert_int_equal(of, steps[i].of);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(memory_is_incomplete_where_something_may_be_missing),
-		cmocka_unit_test(memory_freed_by_a_reset_is_unknown_if_any_lived),
-		cmocka_unit_test(a_loss_is_of_the_kinds_that_it_names),
-		cmocka_unit_test(ring_losses_are_reported_once_with_their_kind),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

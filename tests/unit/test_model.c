@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/time.h"
+#include "lib/test.h"
 #include "unit/model_room.h"
 #include "view/render.h"
 #include "view_of.h"
@@ -90,22 +91,20 @@ static struct model *some_calls(void)
 	return m;
 }
 
-static void test_calls_by_function(void **state)
+TEST(test_calls_by_function)
 {
 	struct model *m = some_calls();
 
-	(void)state;
 	assert_rows(view_now(&view_calls, m), CALLS,
 		    "100,train,cudaMemcpy,copy,2,1,0,12288,20,10,10,10,10,,,,,0,\n"
 		    "100,train,cudaLaunchKernel,launch,3,0,0,,12,4,4,4,4,,,,,0,\n");
 	model_free(m);
 }
 
-static void test_calls_by_launch(void **state)
+TEST(test_calls_by_launch)
 {
 	struct model *m = some_calls();
 
-	(void)state;
 	assert_rows(view_by(&view_calls, m, 0, CALLS_BY_LAUNCH), CALLS,
 		    "100,train,cudaMemcpy,copy,2,1,0,12288,20,10,10,10,10,,,,,0,\n"
 		    "100,train,cudaLaunchKernel,launch,2,0,0,,8,4,4,4,4,8x1x1,256x2x1,,,0,\n"
@@ -113,11 +112,10 @@ static void test_calls_by_launch(void **state)
 	model_free(m);
 }
 
-static void test_calls_by_result(void **state)
+TEST(test_calls_by_result)
 {
 	struct model *m = some_calls();
 
-	(void)state;
 	assert_rows(view_by(&view_calls, m, 0, CALLS_BY_RESULT), CALLS,
 		    "100,train,cudaLaunchKernel,launch,3,0,0,,12,4,4,4,4,,,cudaSuccess,,0,\n"
 		    "100,train,cudaMemcpy,copy,1,0,0,4096,10,10,10,10,10,,,cudaSuccess,,0,\n"
@@ -125,12 +123,11 @@ static void test_calls_by_result(void **state)
 	model_free(m);
 }
 
-static void test_unknown_is_not_zero(void **state)
+TEST(test_unknown_is_not_zero)
 {
 	struct model *m = session(1000);
 	struct event ev = call(100, 1, L, 1000, 1000);
 
-	(void)state;
 	ev.has = 0;
 	push(m, ev);
 	assert_rows(view_now(&view_calls, m), CALLS,
@@ -138,11 +135,10 @@ static void test_unknown_is_not_zero(void **state)
 	model_free(m);
 }
 
-static void test_open_call(void **state)
+TEST(test_open_call)
 {
 	struct model *m = session(1000);
 
-	(void)state;
 	push(m, of_thread(EVENT_THREAD, 100, 0, 500, 0));
 	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100));
 	push(m, (struct event){ .kind = EVENT_ENTER, .pid = 100, .tid = 100, .seq = 1, .func = S,
@@ -154,7 +150,7 @@ static void test_open_call(void **state)
 	model_free(m);
 }
 
-static void test_shapes_are_bounded(void **state)
+TEST(test_shapes_are_bounded)
 {
 	struct model *m = session(1000);
 	const struct cell *c;
@@ -163,7 +159,6 @@ static void test_shapes_are_bounded(void **state)
 	uint32_t seq = 0;
 	uint64_t sum = 0;
 
-	(void)state;
 	for (uint32_t round = 0; round < 2; round++)
 		for (uint32_t grid = 1; grid <= CALL_STATS_MAX + 500; grid++, seq++)
 			push(m, launch(seq + 1, grid, 1000 + seq, 1001 + seq));
@@ -183,11 +178,10 @@ static void test_shapes_are_bounded(void **state)
 
 /* ---- threads and processes ----------------------------------------------------------------- */
 
-static void test_only_callers_have_books(void **state)
+TEST(test_only_callers_have_books)
 {
 	struct model *m = session(1000);
 
-	(void)state;
 	push(m, of_thread(EVENT_THREAD, 101, 0, 900, 0));
 	push(m, of_thread(EVENT_EXIT, 101, 1, 900, 1050));
 	push(m, call(102, 1, L, 1010, 1020));
@@ -197,23 +191,21 @@ static void test_only_callers_have_books(void **state)
 	model_free(m);
 }
 
-static void test_a_thread_of_which_all_was_lost(void **state)
+TEST(test_a_thread_of_which_all_was_lost)
 {
 	struct model *m = session(1000);
 
-	(void)state;
 	push(m, of_thread(EVENT_EXIT, 101, 5, 1020, 1050));
 	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100));
 	assert_rows(view_now(&view_threads, m), THREADS, "100,101,,lost,30,1,,30,,1020,,\n");
 	model_free(m);
 }
 
-static void test_a_tid_is_used_again(void **state)
+TEST(test_a_tid_is_used_again)
 {
 	const uint64_t ms = NS_PER_MS;
 	struct model *m = session(1000 * ms);
 
-	(void)state;
 	push(m, of_thread(EVENT_THREAD, 101, 0, 1000 * ms, 0));
 	push(m, call(101, 1, L, 1010 * ms, 1020 * ms));
 	push(m, of_thread(EVENT_EXIT, 101, 2, 1000 * ms, 1040 * ms));
@@ -234,11 +226,10 @@ static void test_a_tid_is_used_again(void **state)
 }
 
 /* Exec in another thread: the process lives on, so the new first thread is not much younger. */
-static void test_a_number_is_taken_by_exec(void **state)
+TEST(test_a_number_is_taken_by_exec)
 {
 	struct model *m = session(1000);
 
-	(void)state;
 	push(m, of_thread(EVENT_THREAD, 100, 0, 950, 0));
 	push(m, call(100, 1, L, 1010, 1020));
 	push(m, of_thread(EVENT_EXIT, 100, 2, 950, 1050));
@@ -251,13 +242,12 @@ static void test_a_number_is_taken_by_exec(void **state)
 	model_free(m);
 }
 
-static void test_a_pid_is_used_again(void **state)
+TEST(test_a_pid_is_used_again)
 {
 	struct model *m = session(NS_PER_SEC);
 	struct event ev = { .kind = EVENT_PROCESS, .pid = 100, .task.comm = "old",
 			    .start_ns = NS_PER_SEC };
 
-	(void)state;
 	push(m, ev);
 	push(m, call(100, 1, L, NS_PER_SEC, NS_PER_SEC + 5));
 	ev.task.comm = "new";
@@ -280,12 +270,11 @@ static struct event birth(uint32_t pid, uint64_t process_ns)
 }
 
 /* Births that BPF tells are exact: the number may be used again at once. */
-static void test_a_pid_is_used_again_within_a_tick(void **state)
+TEST(test_a_pid_is_used_again_within_a_tick)
 {
 	const uint64_t born = NS_PER_SEC + NS_PER_MS;
 	struct model *m = session(NS_PER_SEC);
 
-	(void)state;
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 100, .start_ns = NS_PER_SEC });
 	push(m, birth(100, born));		/* procfs said the same, to the tick */
 	push(m, call(100, 1, L, born, born + 5));
@@ -299,14 +288,13 @@ static void test_a_pid_is_used_again_within_a_tick(void **state)
 	model_free(m);
 }
 
-static void test_identity_is_of_one_program(void **state)
+TEST(test_identity_is_of_one_program)
 {
 	struct event ev = { .kind = EVENT_IDENTITY, .pid = 100, .fact.key = "rank",
 			    .fact.value = "3" };
 	struct model *m = session(1000);
 	struct model_counts counts;
 
-	(void)state;
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 100, .task.comm = "train" });
 	assert_null(snapshot_identity(&snap_of(m)->processes.v[0], "rank"));
 	push(m, ev);
@@ -322,11 +310,10 @@ static void test_identity_is_of_one_program(void **state)
 	model_free(m);
 }
 
-static void test_children_are_named_and_counted(void **state)
+TEST(test_children_are_named_and_counted)
 {
 	struct model *m = session(1000);
 
-	(void)state;
 	for (uint32_t i = 0; i < MODEL_CHILDREN + 3; i++)
 		push(m, (struct event){ .kind = EVENT_FORK, .pid = 100, .tid = 200 + i,
 					.start_ns = 1000 + i,
@@ -338,11 +325,10 @@ static void test_children_are_named_and_counted(void **state)
 	model_free(m);
 }
 
-static void test_unarmed_time(void **state)
+TEST(test_unarmed_time)
 {
 	struct model *m = session(1000);
 
-	(void)state;
 	push(m, of_thread(EVENT_UNARMED, 0, 0, 1000, 1030));
 	push(m, call(101, 1, L, 1050, 1060));
 	push(m, of_thread(EVENT_UNARMED, 0, 0, 1070, 1080));
@@ -355,11 +341,10 @@ static void test_unarmed_time(void **state)
 
 /* ---- the session ---------------------------------------------------------------------------- */
 
-static void test_interval_mode(void **state)
+TEST(test_interval_mode)
 {
 	struct model *m = session(1000);
 
-	(void)state;
 	push(m, call(101, 1, L, 1010, 1020));
 	push(m, of_thread(EVENT_EXIT, 101, 2, 0, 1030));
 	push(m, (struct event){ .kind = EVENT_ENTER, .pid = 100, .tid = 102, .seq = 1, .func = S,
@@ -375,13 +360,12 @@ static void test_interval_mode(void **state)
 	model_free(m);
 }
 
-static void test_facts_and_readings(void **state)
+TEST(test_facts_and_readings)
 {
 	struct model *m = session(1000);
 	struct event fact = { .kind = EVENT_FACT, .fact.key = "host", .fact.value = "a" };
 	struct event count = { .kind = EVENT_COUNT, .count.source = "bpf", .count.kind = "call" };
 
-	(void)state;
 	push(m, fact);
 	fact.fact.value = "b";
 	push(m, fact);
@@ -402,11 +386,10 @@ static void test_facts_and_readings(void **state)
 	model_free(m);
 }
 
-static void test_a_session_without_its_start(void **state)
+TEST(test_a_session_without_its_start)
 {
 	struct model *m = model_new(&funcs);
 
-	(void)state;
 	push(m, call(101, 7, L, 5000, 5010));
 	push(m, call(101, 8, L, 5020, 5030));
 	assert_int_equal(snap_of(m)->now_ns, 5030);
@@ -414,31 +397,4 @@ static void test_a_session_without_its_start(void **state)
 		    "100,101,,launch,20,0.6666666666666666,,30,,,,\n"
 		    "100,101,,other,10,0.3333333333333333,,30,,,,\n");
 	model_free(m);
-}
-
-/* ---- anything at all ------------------------------------------------------------------------ */
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_calls_by_function),
-		cmocka_unit_test(test_calls_by_launch),
-		cmocka_unit_test(test_calls_by_result),
-		cmocka_unit_test(test_unknown_is_not_zero),
-		cmocka_unit_test(test_open_call),
-		cmocka_unit_test(test_shapes_are_bounded),
-		cmocka_unit_test(test_only_callers_have_books),
-		cmocka_unit_test(test_a_thread_of_which_all_was_lost),
-		cmocka_unit_test(test_a_tid_is_used_again),
-		cmocka_unit_test(test_a_number_is_taken_by_exec),
-		cmocka_unit_test(test_a_pid_is_used_again),
-		cmocka_unit_test(test_a_pid_is_used_again_within_a_tick),
-		cmocka_unit_test(test_identity_is_of_one_program),
-		cmocka_unit_test(test_children_are_named_and_counted),
-		cmocka_unit_test(test_unarmed_time),
-		cmocka_unit_test(test_interval_mode),
-		cmocka_unit_test(test_facts_and_readings),
-		cmocka_unit_test(test_a_session_without_its_start),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * A call that began before the session, in the tables and in captures: it is open, or it has
  * returned and how long it took is not known; a capture that begins while it lasts says so too.
  */
+#include "lib/test.h"
 #include "model_room.h"
 #include "snap_of.h"
 
@@ -72,12 +73,11 @@ static uint64_t ns_of(const struct model *m, unsigned int bucket)
 	return t.book.ns[bucket];
 }
 
-static void test_a_thread_that_hangs_is_in_its_call_from_the_start(void **state)
+TEST(test_a_thread_that_hangs_is_in_its_call_from_the_start)
 {
 	struct model *m = session(1000);
 	struct event open = of_call(EVENT_OPEN, 0, 1100);
 
-	(void)state;
 	push(m, inside(1010, true));
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = 1100 });
 	push(m, open);
@@ -86,11 +86,10 @@ static void test_a_thread_that_hangs_is_in_its_call_from_the_start(void **state)
 	model_free(m);
 }
 
-static void test_its_return_has_a_result_and_no_duration(void **state)
+TEST(test_its_return_has_a_result_and_no_duration)
 {
 	struct model *m = session(1000);
 
-	(void)state;
 	push(m, inside(1010, true));
 	push(m, left(1, 1040, 700));
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = 1100 });
@@ -100,11 +99,10 @@ static void test_its_return_has_a_result_and_no_duration(void **state)
 	model_free(m);
 }
 
-static void test_an_end_that_was_not_seen_is_bounded(void **state)
+TEST(test_an_end_that_was_not_seen_is_bounded)
 {
 	struct model *m = session(1000);
 
-	(void)state;
 	push(m, inside(1010, false));
 	assert_sync(m, 0, -1, 1, 1);
 	push(m, of_call(EVENT_GONE, 0, 1030));
@@ -123,11 +121,10 @@ static void test_an_end_that_was_not_seen_is_bounded(void **state)
 	model_free(m);
 }
 
-static void test_intervals_count_it_while_it_lasts_and_when_it_ends(void **state)
+TEST(test_intervals_count_it_while_it_lasts_and_when_it_ends)
 {
 	struct model *m = session(1000);
 
-	(void)state;
 	push(m, inside(1010, true));
 	model_cut(m, 1050);
 	assert_sync(m, 0, -1, 1, 1);
@@ -175,12 +172,11 @@ static void take(struct start_state *r, struct event ev, uint32_t seq)
 	assert_int_equal(out.seq, seq);
 }
 
-static void test_a_capture_that_begins_in_a_call_is_marked(void **state)
+TEST(test_a_capture_that_begins_in_a_call_is_marked)
 {
 	struct start_state *r = start_state_new();
 	struct begun b;
 
-	(void)state;
 	assert_non_null(r);
 	take(r, inside(1010, false), 0);
 	take(r, inside(1030, true), 0);
@@ -196,28 +192,13 @@ static void test_a_capture_that_begins_in_a_call_is_marked(void **state)
 	start_state_free(r);
 }
 
-static void test_a_call_that_is_gone_is_not_reported(void **state)
+TEST(test_a_call_that_is_gone_is_not_reported)
 {
 	struct start_state *r = start_state_new();
 
-	(void)state;
 	assert_non_null(r);
 	take(r, inside(1010, false), 0);
 	take(r, of_call(EVENT_GONE, 0, 1020), 0);
 	assert_int_equal(begin(r, 1050).insides, 0);
 	start_state_free(r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_thread_that_hangs_is_in_its_call_from_the_start),
-		cmocka_unit_test(test_its_return_has_a_result_and_no_duration),
-		cmocka_unit_test(test_an_end_that_was_not_seen_is_bounded),
-		cmocka_unit_test(test_intervals_count_it_while_it_lasts_and_when_it_ends),
-		cmocka_unit_test(test_a_capture_that_begins_in_a_call_is_marked),
-		cmocka_unit_test(test_a_call_that_is_gone_is_not_reported),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include "ledger/share_book.h"
 #include "lib/random.h"
+#include "lib/test.h"
 #include "model_room.h"
 #include "snap_of.h"
 #include "lib/work_named.h"
@@ -78,9 +79,8 @@ static void records(struct model *m)
 	work(m, 99, 97, 98);
 }
 
-static void gaps_are_divided_in_any_order_of_arrival(void **state)
+TEST(gaps_are_divided_in_any_order_of_arrival)
 {
-	(void)state;
 	for (int calls_last = 0; calls_last < 2; calls_last++) {
 		struct model *m = session(BASE);
 		struct model_counts counts;
@@ -111,13 +111,12 @@ static void gaps_are_divided_in_any_order_of_arrival(void **state)
 }
 
 /* What is settled on the way, long before the session ends, is the same as if it all waited. */
-static void a_long_session_is_settled_as_it_goes(void **state)
+TEST(a_long_session_is_settled_as_it_goes)
 {
 	struct model *m = session(BASE);
 	const uint64_t ms = 1000000, n = 20000;
 	struct read r;
 
-	(void)state;
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t at = i * ms;
 		uint32_t number = (uint32_t)i + 1;
@@ -149,11 +148,10 @@ static uint64_t read_owned(const struct model *m, uint64_t *unknown_ns)
 }
 
 /* Ended, or said to have begun, long after anybody waits for it: a collective whose peer hung, say. */
-static void a_kernel_of_minutes_is_booked_when_it_ends(void **state)
+TEST(a_kernel_of_minutes_is_booked_when_it_ends)
 {
 	const uint64_t s = 1000000000, end = 300 * s;
 
-	(void)state;
 	for (unsigned int how = 0; how < 8; how++) {
 		const bool launch_is_told = how & 1, is_busy_before = how & 2, is_told = how & 4;
 		const uint64_t begin = is_busy_before ? 2 * s : 0;
@@ -197,14 +195,13 @@ static void a_kernel_of_minutes_is_booked_when_it_ends(void **state)
 }
 
 /* More works than may wait: the oldest are settled early, and what is known of calls then is used. */
-static void where_works_have_no_room_causes_are_known_all_the_same(void **state)
+TEST(where_works_have_no_room_causes_are_known_all_the_same)
 {
 	struct model *m = session(BASE);
 	const uint64_t us = 1000, n = 700000;
 	struct model_counts counts;
 	struct read r;
 
-	(void)state;
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t at = i * us;
 		uint32_t number = (uint32_t)i + 1;
@@ -246,11 +243,10 @@ static struct model_counts counts_of(const struct model *m)
 }
 
 /* Of a process that was killed: it is said when some of its calls have come, and more come later. */
-static void launches_without_a_recording_helper_are_counted_once(void **state)
+TEST(launches_without_a_recording_helper_are_counted_once)
 {
 	struct model *m = session(BASE);
 
-	(void)state;
 	call(m, 1, L, 10 * MS, 11 * MS);
 	call(m, 2, L, 20 * MS, 21 * MS);
 	call(m, 3, S, 22 * MS, 23 * MS);
@@ -278,13 +274,12 @@ static void launches_without_a_recording_helper_are_counted_once(void **state)
 }
 
 /* Its book opens with its own, not with time itself. */
-static void a_devices_owners_are_known_from_its_opening_in_any_order(void **state)
+TEST(a_devices_owners_are_known_from_its_opening_in_any_order)
 {
 	const struct device_facts facts = { .uuid = "GPU-a" };
 	struct model *m = session(BASE);
 	const struct snapshot_host *h;
 
-	(void)state;
 	api(m, 1, 1, 2);
 	work(m, 1, 10, 30);
 	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7, .device.facts = facts });
@@ -298,13 +293,12 @@ static void a_devices_owners_are_known_from_its_opening_in_any_order(void **stat
 }
 
 /* More losses than intervals have room, each of 1 ms in a gap of 9 ms. */
-static void of_many_losses_each_is_its_own(void **state)
+TEST(of_many_losses_each_is_its_own)
 {
 	struct model *m = session(BASE);
 	const uint64_t n = INTERVALS_MAX + 1000;
 	struct read r;
 
-	(void)state;
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t at = 10 * i * MS;
 
@@ -322,11 +316,10 @@ static void of_many_losses_each_is_its_own(void **state)
 	model_free(m);
 }
 
-static void launches_that_no_work_met_are_counted(void **state)
+TEST(launches_that_no_work_met_are_counted)
 {
 	struct model *m = session(BASE);
 
-	(void)state;
 	api(m, 31, 11, 14);
 	api(m, 32, 81, 83);
 	work(m, 31, 20, 50);
@@ -360,12 +353,11 @@ static struct event random_event(uint64_t *now, struct work *w)
 	return ev;
 }
 
-static void the_worst_clock_error_of_works_is_reported(void **state)
+TEST(the_worst_clock_error_of_works_is_reported)
 {
 	struct model *m = session(BASE);
 	struct model_counts counts;
 
-	(void)state;
 	for (uint64_t error = 3; error; error--)
 		push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .start_ns = BASE,
 					.end_ns = BASE + 9,
@@ -376,9 +368,8 @@ static void the_worst_clock_error_of_works_is_reported(void **state)
 	model_free(m);
 }
 
-static void hostile_streams_break_no_book(void **state)
+TEST(hostile_streams_break_no_book)
 {
-	(void)state;
 	for (int round = 0; round < random_rounds(300); round++) {
 		struct model *m = session(BASE);
 		uint64_t now = BASE;
@@ -400,20 +391,4 @@ static void hostile_streams_break_no_book(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(gaps_are_divided_in_any_order_of_arrival),
-		cmocka_unit_test(a_long_session_is_settled_as_it_goes),
-		cmocka_unit_test(a_kernel_of_minutes_is_booked_when_it_ends),
-		cmocka_unit_test(where_works_have_no_room_causes_are_known_all_the_same),
-		cmocka_unit_test(launches_without_a_recording_helper_are_counted_once),
-		cmocka_unit_test(a_devices_owners_are_known_from_its_opening_in_any_order),
-		cmocka_unit_test(of_many_losses_each_is_its_own),
-		cmocka_unit_test(launches_that_no_work_met_are_counted),
-		cmocka_unit_test(the_worst_clock_error_of_works_is_reported),
-		cmocka_unit_test(hostile_streams_break_no_book),
-	};
-
-	return cmocka_run_group_tests(tests, random_seed, NULL);
-}
+TEST_GROUP(random_seed, NULL);

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "lib/test.h"
 #include "model_room.h"
 #include "snap_of.h"
 #include "lib/work_named.h"
@@ -67,11 +68,10 @@ static uint64_t wall_ms(struct model *m)
 	return ns / MS;
 }
 
-static void a_book_closes_at_the_exit_in_the_helpers_ring(void **state)
+TEST(a_book_closes_at_the_exit_in_the_helpers_ring)
 {
 	struct model *m = one_launch();
 
-	(void)state;
 	thread_exits(m, 8, 40);
 	ring_tells(m, "1000050000000");
 	assert_false(model_may_go_on(m, 0));
@@ -81,11 +81,10 @@ static void a_book_closes_at_the_exit_in_the_helpers_ring(void **state)
 }
 
 /* Probes' events may come later than a ring's. */
-static void its_last_thread_may_exit_after_that(void **state)
+TEST(its_last_thread_may_exit_after_that)
 {
 	struct model *m = one_launch();
 
-	(void)state;
 	ring_tells(m, "1000035000000");
 	assert_true(model_may_go_on(m, 0));
 	thread_exits(m, 8, 40);
@@ -93,11 +92,10 @@ static void its_last_thread_may_exit_after_that(void **state)
 	assert_int_equal(wall_ms(m), 40);
 }
 
-static void a_process_found_exited_ended_with_its_last_thread(void **state)
+TEST(a_process_found_exited_ended_with_its_last_thread)
 {
 	struct model *m = one_launch();
 
-	(void)state;
 	thread_exits(m, 8, 40);
 	passes(m, 4000);
 	found_out(m);
@@ -106,21 +104,19 @@ static void a_process_found_exited_ended_with_its_last_thread(void **state)
 }
 
 /* An end was lost: nothing better is known than when it was found out. */
-static void with_a_thread_whose_end_was_lost_it_ended_when_that_was_found(void **state)
+TEST(with_a_thread_whose_end_was_lost_it_ended_when_that_was_found)
 {
 	struct model *m = one_launch();
 
-	(void)state;
 	passes(m, 4000);
 	found_out(m);
 	assert_int_equal(wall_ms(m), 4000);
 }
 
-static void a_process_ends_no_sooner_than_its_last_thread_and_its_last_work(void **state)
+TEST(a_process_ends_no_sooner_than_its_last_thread_and_its_last_work)
 {
 	struct model *m = one_launch();
 
-	(void)state;
 	thread_exits(m, 7, 40);
 	thread_exits(m, 8, 41);
 	assert_int_equal(model_process(m, 0)->exit_ns, BASE + 41 * MS);
@@ -151,9 +147,8 @@ static void calls_later(struct model *m, uint32_t seq, uint16_t func, uint64_t m
 }
 
 /* The helper recorded until 32 ms; the thread launches at 31, 35 and 38, and ends at 40. */
-static void launches_after_the_helpers_last_record_are_unknown_and_counted(void **state)
+TEST(launches_after_the_helpers_last_record_are_unknown_and_counted)
 {
-	(void)state;
 	for (int ring_first = 0; ring_first < 2; ring_first++) {
 		struct model *m = one_launch();
 		uint64_t untold;
@@ -172,12 +167,11 @@ static void launches_after_the_helpers_last_record_are_unknown_and_counted(void 
 	}
 }
 
-static void without_later_launches_nothing_is_unknown(void **state)
+TEST(without_later_launches_nothing_is_unknown)
 {
 	struct model *m = one_launch();
 	uint64_t untold;
 
-	(void)state;
 	calls_later(m, 2, L, 31);
 	calls_later(m, 3, S, 35);
 	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 8, .seq = 4, .end_ns = BASE + 40 * MS });
@@ -186,11 +180,10 @@ static void without_later_launches_nothing_is_unknown(void **state)
 	assert_int_equal(untold, 0);
 }
 
-static void an_impossible_exit_record_is_rejected(void **state)
+TEST(an_impossible_exit_record_is_rejected)
 {
 	static const char *const lies[] = { "", "yes", "0", "999999999999", "-" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
 		struct model *m = one_launch();
 
@@ -199,20 +192,4 @@ static void an_impossible_exit_record_is_rejected(void **state)
 		assert_int_equal(model_process(m, 0)->exit_ns, 0);
 		assert_int_equal(wall_ms(m), 9000);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_book_closes_at_the_exit_in_the_helpers_ring),
-		cmocka_unit_test(its_last_thread_may_exit_after_that),
-		cmocka_unit_test(a_process_found_exited_ended_with_its_last_thread),
-		cmocka_unit_test(with_a_thread_whose_end_was_lost_it_ended_when_that_was_found),
-		cmocka_unit_test(a_process_ends_no_sooner_than_its_last_thread_and_its_last_work),
-		cmocka_unit_test(launches_after_the_helpers_last_record_are_unknown_and_counted),
-		cmocka_unit_test(without_later_launches_nothing_is_unknown),
-		cmocka_unit_test(an_impossible_exit_record_is_rejected),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

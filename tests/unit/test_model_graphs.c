@@ -4,6 +4,7 @@
  * it was; and one that is never told is unresolved.
  */
 #include "facts/kernel_configs.h"
+#include "lib/test.h"
 #include "model_room.h"
 #include "snap_of.h"
 #include "lib/work_named.h"
@@ -48,13 +49,12 @@ static const struct kernel_config *row_of(const struct model *m, enum graph_evid
 	return NULL;
 }
 
-static void a_kernel_waits_for_the_call_that_its_node_was_made_by(void **state)
+TEST(a_kernel_waits_for_the_call_that_its_node_was_made_by)
 {
 	const uint64_t nodes[] = { 5, 5, 6, 9 };
 	struct model *m = session(BASE);
 	const struct kernel_config *r;
 
-	(void)state;
 	model_use_launches(m);
 	node(m, 1, 0, 15);
 	node(m, 5, 1, 50);
@@ -82,12 +82,11 @@ static void a_kernel_waits_for_the_call_that_its_node_was_made_by(void **state)
 	model_free(m);
 }
 
-static void another_program_has_other_nodes_of_the_same_numbers(void **state)
+TEST(another_program_has_other_nodes_of_the_same_numbers)
 {
 	const uint64_t nodes[] = { 1, 2 };
 	struct model *m = session(BASE);
 
-	(void)state;
 	model_use_launches(m);
 	node(m, 1, 0, 15);
 	node(m, 2, 0, 55);	/* the other program's, which is told of later */
@@ -105,12 +104,11 @@ static void another_program_has_other_nodes_of_the_same_numbers(void **state)
 	model_free(m);
 }
 
-static void at_the_end_nothing_waits_any_more(void **state)
+TEST(at_the_end_nothing_waits_any_more)
 {
 	const uint64_t nodes[] = { 1 };
 	struct model *m = session(BASE);
 
-	(void)state;
 	model_use_launches(m);
 	node(m, 1, 0, 15);
 	launch(m, nodes, 1);
@@ -174,12 +172,11 @@ static void range(struct model *m, uint8_t dir, uint64_t at)
 }
 
 /* It is told a while later in which range a call was captured: not before the first works of it. */
-static void a_captured_call_is_one_row_whenever_its_range_arrives(void **state)
+TEST(a_captured_call_is_one_row_whenever_its_range_arrives)
 {
 	struct model *m = model_new(&captures);
 	const struct kernel_config *r;
 
-	(void)state;
 	assert_non_null(m);
 	push(m, (struct event){ .kind = EVENT_START, .start_ns = BASE });
 	model_use_launches(m);
@@ -212,12 +209,11 @@ static void a_captured_call_is_one_row_whenever_its_range_arrives(void **state)
 	model_free(m);
 }
 
-static void a_node_that_cannot_be_is_counted(void **state)
+TEST(a_node_that_cannot_be_is_counted)
 {
 	struct model *m = session(BASE);
 	struct model_counts c;
 
-	(void)state;
 	node(m, 0, 0, 15);
 	node(m, 4, 4, 15);
 	node(m, 4, 3, 15);
@@ -225,17 +221,4 @@ static void a_node_that_cannot_be_is_counted(void **state)
 	assert_int_equal(c.received[EVENT_NODE], 3);
 	assert_int_equal(c.invalid[EVENT_NODE], 2);
 	model_free(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_kernel_waits_for_the_call_that_its_node_was_made_by),
-		cmocka_unit_test(another_program_has_other_nodes_of_the_same_numbers),
-		cmocka_unit_test(at_the_end_nothing_waits_any_more),
-		cmocka_unit_test(a_captured_call_is_one_row_whenever_its_range_arrives),
-		cmocka_unit_test(a_node_that_cannot_be_is_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 
 #include "event/schema.h"
 #include "lib/random.h"
+#include "lib/test.h"
 #include "unit/model_room.h"
 #include "view_of.h"
 #include "snap_of.h"
@@ -89,9 +90,8 @@ static uint64_t calls_counted(const struct model *m)
 	return n;
 }
 
-static void test_hostile_streams(void **state)
+TEST(test_hostile_streams)
 {
-	(void)state;
 	for (int round = 0; round < random_rounds(400); round++) {
 		struct model *m = round % 3 ? session(NS_PER_SEC) : model_new(&funcs);
 		struct model_counts c;
@@ -123,11 +123,4 @@ static void test_hostile_streams(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hostile_streams),
-	};
-
-	return cmocka_run_group_tests(tests, random_seed, NULL);
-}
+TEST_GROUP(random_seed, NULL);

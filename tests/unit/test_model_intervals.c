@@ -19,6 +19,7 @@
 #include "base/num.h"
 #include "ledger/devices.h"
 #include "lib/random.h"
+#include "lib/test.h"
 #include "model_room.h"
 #include "snap_of.h"
 #include "lib/work_named.h"
@@ -247,28 +248,25 @@ static void compare(uint64_t pause, uint64_t longest, uint64_t cut_every, bool e
 	assert_memory_equal(parts.wall, whole.wall, sizeof(whole.wall));
 }
 
-static void intervals_add_up_to_the_whole(void **state)
+TEST(intervals_add_up_to_the_whole)
 {
-	(void)state;
 	for (int round = 0; round < 20; round++)
 		compare(2 * MS + below(10 * MS), MS + below(20 * MS), 500 * MS + below(SEC), true);
 }
 
-static void works_and_gaps_longer_than_an_interval_add_up(void **state)
+TEST(works_and_gaps_longer_than_an_interval_add_up)
 {
-	(void)state;
 	for (int round = 0; round < 20; round++)
 		compare(SEC + below(4 * SEC), below(2) ? SEC * 2 : MS, 200 * MS + below(SEC), false);
 }
 
 /* The tables go on where the device idles for long: its interval is open, and then divided. */
-static void a_device_that_idles_on_is_open(void **state)
+TEST(a_device_that_idles_on_is_open)
 {
 	struct model *m = begin(1);
 	struct parts p = { 0 };
 	struct totals *t = p.of;
 
-	(void)state;
 	model_use_intervals(m);
 	for (uint64_t i = 1; i <= 10; i++) {
 		push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + i * SEC });
@@ -293,14 +291,13 @@ static void a_device_that_idles_on_is_open(void **state)
 }
 
 /* S [500,600) L [690,700), and it ended 0.3 s before the cut; what it launched runs from 705 on. */
-static void a_gap_is_divided_by_a_thread_that_ended_before_the_cut(void **state)
+TEST(a_gap_is_divided_by_a_thread_that_ended_before_the_cut)
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 9 };
 	struct model *m = begin(1);
 	struct parts p = { 0 };
 	struct totals *t = &p.of[0];
 
-	(void)state;
 	model_use_intervals(m);
 	push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 8, .seq = 1, .func = S,
 				.start_ns = BASE + 500 * MS, .end_ns = BASE + 600 * MS });
@@ -329,13 +326,12 @@ static void a_gap_is_divided_by_a_thread_that_ended_before_the_cut(void **state)
 }
 
 /* Its helper told of one work, and then of nothing: a minute in which who had the device is not known. */
-static void without_records_the_owner_of_a_device_is_unknown(void **state)
+TEST(without_records_the_owner_of_a_device_is_unknown)
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 9 };
 	uint64_t unknown = 0, idle = 0, closed = BASE;
 	struct model *m = begin(1);
 
-	(void)state;
 	model_use_intervals(m);
 	push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .work = w, .start_ns = BASE + MS,
 				.end_ns = BASE + 2 * MS });
@@ -364,14 +360,13 @@ static void without_records_the_owner_of_a_device_is_unknown(void **state)
 }
 
 /* Its book closes at its exit; then it is shown once more, and forgotten. */
-static void a_process_that_ended_leaves_the_tables(void **state)
+TEST(a_process_that_ended_leaves_the_tables)
 {
 	struct model *m = begin(1);
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 9 };
 	struct parts p = { 0 };
 	struct totals *t = p.of;
 
-	(void)state;
 	model_use_intervals(m);
 	push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .work = w, .start_ns = BASE + MS,
 				.end_ns = BASE + 2 * MS });
@@ -391,11 +386,10 @@ static void a_process_that_ended_leaves_the_tables(void **state)
 
 /* It was not there before: what it did begins with it. */
 /* The end of its other thread was lost; that it has ended was found out. */
-static void a_process_that_was_found_to_have_ended_leaves_the_tables(void **state)
+TEST(a_process_that_was_found_to_have_ended_leaves_the_tables)
 {
 	struct model *m = session(BASE);
 
-	(void)state;
 	model_use_intervals(m);
 	for (uint32_t tid = 7; tid <= 8; tid++)
 		push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = tid, .seq = 1, .func = L,
@@ -412,13 +406,12 @@ static void a_process_that_was_found_to_have_ended_leaves_the_tables(void **stat
 	model_free(m);
 }
 
-static void a_process_that_begins_later_has_a_book_from_then_on(void **state)
+TEST(a_process_that_begins_later_has_a_book_from_then_on)
 {
 	struct model *m = session(BASE);
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 9 };
 	const struct device_sum *sum;
 
-	(void)state;
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 7, .start_ns = BASE + SEC,
 				.task.comm = "late" });
 	push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .work = w, .start_ns = BASE + 2 * SEC,
@@ -431,18 +424,4 @@ static void a_process_that_begins_later_has_a_book_from_then_on(void **state)
 	model_free(m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(intervals_add_up_to_the_whole),
-		cmocka_unit_test(works_and_gaps_longer_than_an_interval_add_up),
-		cmocka_unit_test(a_device_that_idles_on_is_open),
-		cmocka_unit_test(a_gap_is_divided_by_a_thread_that_ended_before_the_cut),
-		cmocka_unit_test(without_records_the_owner_of_a_device_is_unknown),
-		cmocka_unit_test(a_process_that_ended_leaves_the_tables),
-		cmocka_unit_test(a_process_that_was_found_to_have_ended_leaves_the_tables),
-		cmocka_unit_test(a_process_that_begins_later_has_a_book_from_then_on),
-	};
-
-	return cmocka_run_group_tests(tests, random_seed, NULL);
-}
+TEST_GROUP(random_seed, NULL);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/test.h"
 #include "model_room.h"
 #include "snap_of.h"
 #include "view/render.h"
@@ -51,12 +52,11 @@ static void launched(struct model *m, uint32_t correlation, uint64_t call_ns, ui
 				.end_ns = BASE + end, .work = work_named(w, "sgemm") });
 }
 
-static void a_device_idles_for_its_threads_wait_reason(void **state)
+TEST(a_device_idles_for_its_threads_wait_reason)
 {
 	struct model *m = session(BASE);
 	const uint64_t *idle;
 
-	(void)state;
 	call(m, 1, 10, 15);
 	push(m, lock(2, 20, 60, 5));
 	push(m, off(4, OFF_SLEEP, 70, 75));	/* one was lost before */
@@ -82,12 +82,11 @@ static const struct offcpu_row *row(const struct model *m, size_t i)
 	return offcpu_at(&snap_of(m)->offcpu, i);
 }
 
-static void rows_are_keyed_by_system_call_and_waker(void **state)
+TEST(rows_are_keyed_by_system_call_and_waker)
 {
 	struct model *m = session(BASE);
 	struct event other = lock(4, 80, 90, 0);
 
-	(void)state;
 	call(m, 1, 10, 15);
 	push(m, lock(2, 20, 60, 5));
 	push(m, lock(3, 65, 75, 0));
@@ -109,12 +108,11 @@ static void rows_are_keyed_by_system_call_and_waker(void **state)
 }
 
 /* A wait of three intervals: still there at the first two ends, over in the third. */
-static void a_wait_is_in_each_interval_and_ends_with_the_session(void **state)
+TEST(a_wait_is_in_each_interval_and_ends_with_the_session)
 {
 	struct model *m = session(BASE);
 	struct event reading = lock(1, 20, 40, 0);
 
-	(void)state;
 	reading.has = 0;
 	call(m, 1, 10, 15);
 	push(m, reading);
@@ -136,12 +134,11 @@ static void a_wait_is_in_each_interval_and_ends_with_the_session(void **state)
 }
 
 /* Its thread's records are still on their way: nothing is known of what comes after them. */
-static void a_reading_that_is_ahead_is_not_taken(void **state)
+TEST(a_reading_that_is_ahead_is_not_taken)
 {
 	struct model *m = session(BASE);
 	struct event reading = lock(3, 20, 40, 0), stranger = lock(0, 20, 40, 0);
 
-	(void)state;
 	reading.has = stranger.has = 0;
 	stranger.tid = 99;
 	call(m, 1, 10, 15);
@@ -152,13 +149,12 @@ static void a_reading_that_is_ahead_is_not_taken(void **state)
 	model_free(m);
 }
 
-static void rows_are_bounded(void **state)
+TEST(rows_are_bounded)
 {
 	struct model *m = session(BASE);
 	uint64_t total = 0;
 	char name[16];
 
-	(void)state;
 	call(m, 1, 1, 2);
 	for (uint32_t i = 0; i < OFFCPU_MAX + 100; i++) {
 		struct event ev = lock(i + 2, 10 + 10ull * i, 15 + 10ull * i, 0);
@@ -177,13 +173,12 @@ static void rows_are_bounded(void **state)
 }
 
 /* An end that the kernel did not tell is no record that was lost. */
-static void only_the_time_of_a_missing_end_is_lost(void **state)
+TEST(only_the_time_of_a_missing_end_is_lost)
 {
 	struct model *m = session(BASE);
 	struct model_counts counts;
 	struct snapshot_thread t;
 
-	(void)state;
 	call(m, 1, 10, 15);
 	push(m, off(2, OFF_UNTOLD, 20, 60));
 	push(m, lock(3, 60, 80, 5));
@@ -229,32 +224,16 @@ static void assert_threads(const char *facts[][2], const char *rows)
 }
 
 /* Where nobody recorded it, and of a capture that is older, nothing is known: not 0. */
-static void a_calls_known_runqueue_time_is_in_its_row(void **state)
+TEST(a_calls_known_runqueue_time_is_in_its_row)
 {
 	const char *off[][2] = { { "off_cpu", "not recorded" }, { NULL, NULL } };
 	const char *older[][2] = { { "off_cpu", "recorded" }, { NULL, NULL } };
 	const char *now[][2] = { { "off_cpu", "recorded" }, { "off_cpu_calls", "last" }, { NULL, NULL } };
 
-	(void)state;
 	assert_threads(off, "7,8,,sync,80,0.8,,100,,,,\n7,8,,other,10,0.1,,100,,,,\n"
 		       "7,8,,runqueue,10,0.1,,100,,,,\n");
 	assert_threads(older, "7,8,,sync,80,0.8,60,100,,,,\n7,8,,other,10,0.1,0,100,,,,\n"
 		       "7,8,,runqueue,10,0.1,10,100,10,,,\n");
 	assert_threads(now, "7,8,,sync,80,0.8,60,100,25,,,\n7,8,,other,10,0.1,0,100,0,,,\n"
 		       "7,8,,runqueue,10,0.1,10,100,10,,,\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_device_idles_for_its_threads_wait_reason),
-		cmocka_unit_test(rows_are_keyed_by_system_call_and_waker),
-		cmocka_unit_test(a_wait_is_in_each_interval_and_ends_with_the_session),
-		cmocka_unit_test(a_reading_that_is_ahead_is_not_taken),
-		cmocka_unit_test(rows_are_bounded),
-		cmocka_unit_test(only_the_time_of_a_missing_end_is_lost),
-		cmocka_unit_test(a_calls_known_runqueue_time_is_in_its_row),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

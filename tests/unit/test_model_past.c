@@ -9,6 +9,7 @@
 
 #include "past_load.h"
 
+#include "lib/test.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "view/summary.h"
@@ -211,14 +212,13 @@ static const struct model_process *find_past(const struct model *m)
 	return NULL;
 }
 
-static void processes_that_ended_become_one_and_every_sum_stays(void **state)
+TEST(processes_that_ended_become_one_and_every_sum_stays)
 {
 	struct sums truth = read_truth(PROCESSES), got = { .all = { 0 } };
 	struct model *m = run(0, PROCESSES);
 	const struct model_process *past = find_past(m);
 	char label[32];
 
-	(void)state;
 	assert_non_null(past);
 	assert_true(model_processes(m) >= MODEL_ENDED);
 	assert_int_equal(past->past + model_processes(m) - 1, PROCESSES);
@@ -232,13 +232,12 @@ static void processes_that_ended_become_one_and_every_sum_stays(void **state)
 }
 
 /* Wall time of the one that stands for many is theirs, and its book adds up. */
-static void the_book_of_those_that_are_one_adds_up(void **state)
+TEST(the_book_of_those_that_are_one_adds_up)
 {
 	struct model *m = run(0, PROCESSES);
 	const struct snapshot *snap = snap_of(m);
 	uint64_t wall = 0;
 
-	(void)state;
 	for (size_t i = 0; i < snap->devices.n; i++) {
 		const struct snapshot_device *d = &snap->devices.v[i];
 		uint64_t all = 0;
@@ -257,13 +256,12 @@ static void the_book_of_those_that_are_one_adds_up(void **state)
 	model_free(m);
 }
 
-static void the_latest_the_failed_and_the_longest_lived_keep_own_rows(void **state)
+TEST(the_latest_the_failed_and_the_longest_lived_keep_own_rows)
 {
 	const uint64_t end = load_begin(PROCESSES / 2);
 	struct model *m = session(LOAD_BASE);
 	size_t found = 0, failed = 0;
 
-	(void)state;
 	load_push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 7, .seq = 1, .func = L,
 				     .start_ns = LOAD_BASE, .end_ns = LOAD_BASE + 10 });
 	load_run(m, 0, PROCESSES / 2);
@@ -282,12 +280,11 @@ static void the_latest_the_failed_and_the_longest_lived_keep_own_rows(void **sta
 }
 
 /* Its first thread makes no call, so nobody tells when it ends; that it has is found out. */
-static void a_process_found_exited_is_folded_too(void **state)
+TEST(a_process_found_exited_is_folded_too)
 {
 	enum { FOUND = 1000 };
 	struct model *m = session(LOAD_BASE);
 
-	(void)state;
 	for (uint32_t n = 0; n < FOUND; n++) {
 		const uint32_t pid = LOAD_PID + n;
 
@@ -310,13 +307,12 @@ static void a_process_found_exited_is_folded_too(void **state)
 }
 
 /* Its first thread has ended; of another that is not known: it may go on, until it is found that none does. */
-static void a_process_of_which_an_end_was_lost_waits_until_it_is_found(void **state)
+TEST(a_process_of_which_an_end_was_lost_waits_until_it_is_found)
 {
 	enum { PROCESSES_LOST = 1000 };
 	struct model *m = session(LOAD_BASE);
 	size_t told_apart;
 
-	(void)state;
 	for (uint32_t n = 0; n < PROCESSES_LOST; n++) {
 		const uint32_t pid = LOAD_PID + n;
 
@@ -348,7 +344,7 @@ static void a_process_of_which_an_end_was_lost_waits_until_it_is_found(void **st
 	model_free(m);
 }
 
-static void the_footer_counts_folded_processes(void **state)
+TEST(the_footer_counts_folded_processes)
 {
 	struct model *m = run(0, PROCESSES);
 	struct snapshot *snap = snapshot_take(m, 0);
@@ -356,7 +352,6 @@ static void the_footer_counts_folded_processes(void **state)
 	struct strbuf text = STRBUF_INIT;
 	char label[64];
 
-	(void)state;
 	summary_head(&text, &summary);
 	assert_non_null(strstr(text.s, "gpuprof: 2000 processes, "));
 	strbuf_reset(&text);
@@ -371,11 +366,10 @@ static void the_footer_counts_folded_processes(void **state)
 }
 
 /* Within an interval, too; the next one begins without them. */
-static void a_cut_drops_those_that_are_one(void **state)
+TEST(a_cut_drops_those_that_are_one)
 {
 	struct model *m = session(LOAD_BASE);
 
-	(void)state;
 	model_use_intervals(m);
 	load_run(m, 0, PROCESSES);
 	assert_non_null(find_past(m));
@@ -405,14 +399,13 @@ static struct model *replay(struct capture_reader *r)
 	return m;
 }
 
-static void a_replay_is_the_run(void **state)
+TEST(a_replay_is_the_run)
 {
 	char dir[] = "/tmp/gpuprof-past-XXXXXX", path[64];
 	struct sums run_sums = { .all = { 0 } }, again = { .all = { 0 } };
 	struct model *m = session(LOAD_BASE), *replayed;
 	struct capture_reader *reader;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/run.gpr", dir);
 	load_writer = capture_create(path, &funcs);
@@ -440,33 +433,15 @@ static void a_replay_is_the_run(void **state)
 }
 
 /* Its number means those that are one. */
-static void an_event_of_pid_zero_is_invalid(void **state)
+TEST(an_event_of_pid_zero_is_invalid)
 {
 	struct model *m = session(LOAD_BASE);
 	struct model_counts counts;
 
-	(void)state;
 	push(m, (struct event){ .kind = EVENT_CALL, .pid = MODEL_PAST_PID, .tid = 1, .seq = 1,
 				.start_ns = LOAD_BASE + 1, .end_ns = LOAD_BASE + 2 });
 	model_counts(m, &counts);
 	assert_int_equal(counts.invalid[EVENT_CALL], 1);
 	assert_int_equal(model_processes(m), 0);
 	model_free(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(processes_that_ended_become_one_and_every_sum_stays),
-		cmocka_unit_test(the_book_of_those_that_are_one_adds_up),
-		cmocka_unit_test(the_latest_the_failed_and_the_longest_lived_keep_own_rows),
-		cmocka_unit_test(a_process_found_exited_is_folded_too),
-		cmocka_unit_test(a_process_of_which_an_end_was_lost_waits_until_it_is_found),
-		cmocka_unit_test(the_footer_counts_folded_processes),
-		cmocka_unit_test(a_cut_drops_those_that_are_one),
-		cmocka_unit_test(a_replay_is_the_run),
-		cmocka_unit_test(an_event_of_pid_zero_is_invalid),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

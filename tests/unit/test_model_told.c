@@ -3,6 +3,7 @@
  * Calls that CUPTI alone tells of, in a session with probes: each is counted once, whichever side saw
  * it, and has what its thread's book had as other, where that has come so far.
  */
+#include "lib/test.h"
 #include "model_room.h"
 #include "snap_of.h"
 
@@ -33,12 +34,11 @@ static uint64_t count(const struct model *m, uint16_t func)
 	return n;
 }
 
-static void a_call_of_either_side_is_one_call(void **state)
+TEST(a_call_of_either_side_is_one_call)
 {
 	struct model *m = session(BASE);
 	struct snapshot_thread t;
 
-	(void)state;
 	call(m, 1, L, 100, 200);
 	call(m, 2, L, 300, 400);
 	told(m, C, 120, 180);		/* inside the first */
@@ -64,12 +64,11 @@ static uint64_t booked(const struct model *m)
 	return c.told_booked;
 }
 
-static void a_call_known_by_cupti_alone_takes_time_of_other_only(void **state)
+TEST(a_call_known_by_cupti_alone_takes_time_of_other_only)
 {
 	struct model *m = session(BASE);
 	struct snapshot_thread t;
 
-	(void)state;
 	call(m, 1, L, 100, 200);
 	push(m, (struct event){ .kind = EVENT_OFF, .has = HAS_END, .pid = 7, .tid = 8, .seq = 2,
 				.off.reason = OFF_LOCK,
@@ -92,12 +91,11 @@ static void a_call_known_by_cupti_alone_takes_time_of_other_only(void **state)
 	model_free(m);
 }
 
-static void a_late_call_changes_no_closed_interval(void **state)
+TEST(a_late_call_changes_no_closed_interval)
 {
 	struct model *m = session(BASE);
 	struct snapshot_thread t;
 
-	(void)state;
 	model_use_intervals(m);
 	call(m, 1, L, 100, 200);
 	call(m, 2, L, 300, 400);
@@ -115,12 +113,11 @@ static void a_late_call_changes_no_closed_interval(void **state)
 }
 
 /* Its process has a helper, of which nothing else is known. */
-static void an_exited_thread_is_known_in_the_next_interval(void **state)
+TEST(an_exited_thread_is_known_in_the_next_interval)
 {
 	struct model *m = session(BASE);
 	struct snapshot_thread t;
 
-	(void)state;
 	model_use_intervals(m);
 	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7,
 				.device.facts = (struct device_facts){ 0 } });
@@ -139,12 +136,11 @@ static void an_exited_thread_is_known_in_the_next_interval(void **state)
 	model_free(m);
 }
 
-static void outside_or_impossible_records_are_no_calls(void **state)
+TEST(outside_or_impossible_records_are_no_calls)
 {
 	struct model *m = session(BASE + 100);
 	struct model_counts c;
 
-	(void)state;
 	told(m, C, 50, 60);
 	told(m, C, 200, 190);
 	told(m, 4000, 200, 300);
@@ -157,17 +153,4 @@ static void outside_or_impossible_records_are_no_calls(void **state)
 	assert_int_equal(c.late[EVENT_TOLD], 2);
 	assert_int_equal(c.received[EVENT_TOLD], 5);
 	model_free(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_call_of_either_side_is_one_call),
-		cmocka_unit_test(a_call_known_by_cupti_alone_takes_time_of_other_only),
-		cmocka_unit_test(a_late_call_changes_no_closed_interval),
-		cmocka_unit_test(an_exited_thread_is_known_in_the_next_interval),
-		cmocka_unit_test(outside_or_impossible_records_are_no_calls),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "lib/test.h"
 #include "view/summary.h"
 #include "findings/findings.h"
 #include "ledger/own_cost.h"
@@ -32,9 +33,9 @@ static const struct {
 	{ UINT64_MAX, 10, 10, UINT64_MAX, UINT64_MAX, 20, 0, 130 },
 };
 
-static void what_a_hit_costs_is_taken_from_the_call_and_from_what_is_around_it(void **state)
+TEST_TITLED("own cost: of a hit half is taken from the call and half from what is around it, " "never more than was on a CPU",
+	    what_a_hit_costs_is_taken_from_the_call_and_from_what_is_around_it)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
 		struct own_cost c = { .calls = 20, .call_ns = examples[i].call_ns,
 				      .nested = examples[i].nested, .nested_ns = examples[i].nested_ns };
@@ -75,13 +76,13 @@ static uint64_t cell_of(const struct table *t, const char *bucket, const char *c
 	return 0;
 }
 
-static void rows_of_a_thread_still_add_up_to_its_wall_time(void **state)
+TEST_TITLED("own cost: rows of a thread still add up to its wall time",
+	    rows_of_a_thread_still_add_up_to_its_wall_time)
 {
 	struct model *m = session(MS);
 	uint64_t sum = 0, wall = 0;
 	struct table *t;
 
-	(void)state;
 	fact(m, "cost_per_hit_ns", "600");
 	fact(m, "cost_per_nested_ns", "200");
 	fact(m, "nested", "10");
@@ -104,13 +105,13 @@ static void rows_of_a_thread_still_add_up_to_its_wall_time(void **state)
 	model_free(m);
 }
 
-static void each_interval_has_the_cost_of_its_own_calls(void **state)
+TEST_TITLED("own cost: each interval has that of its own calls",
+	    each_interval_has_the_cost_of_its_own_calls)
 {
 	struct model *m = session(MS);
 	struct snapshot_thread t;
 	struct own_cost c;
 
-	(void)state;
 	fact(m, "cost_per_hit_ns", "600");
 	fact(m, "cost_per_nested_ns", "200");
 	calls(m, L, 1, 8);
@@ -125,12 +126,12 @@ static void each_interval_has_the_cost_of_its_own_calls(void **state)
 }
 
 /* Their bucket is empty: all that they cost is around them. */
-static void calls_seen_at_their_entry_only_cost_what_is_around_them(void **state)
+TEST_TITLED("own cost: of calls seen at their entry only it is around them",
+	    calls_seen_at_their_entry_only_cost_what_is_around_them)
 {
 	struct model *m = session(MS);
 	struct snapshot_thread t;
 
-	(void)state;
 	calls(m, L, 1, 1);
 	push(m, (struct event){ .kind = EVENT_CALL, .func = L, .pid = 7, .tid = 7, .seq = 2,
 				.start_ns = MS + 20000, .end_ns = MS + 20000 });
@@ -152,11 +153,11 @@ static void foot_has(const struct model *m, const char *words)
 	strbuf_free(&foot);
 }
 
-static void what_is_not_known_before_the_end_makes_it_at_least(void **state)
+TEST_TITLED("own cost: without the number of nested calls it is said to be at least",
+	    what_is_not_known_before_the_end_makes_it_at_least)
 {
 	struct model *m = session(MS);
 
-	(void)state;
 	fact(m, "cost_per_hit_ns", "10");
 	fact(m, "cost_per_nested_ns", "5");
 	calls(m, L, 1, 10);
@@ -170,7 +171,8 @@ static void what_is_not_known_before_the_end_makes_it_at_least(void **state)
 	model_free(m);
 }
 
-static void its_share_has_no_exponent_and_is_not_above_all_there_was(void **state)
+TEST_TITLED("own cost: its share has no exponent and is at most all there was",
+	    its_share_has_no_exponent_and_is_not_above_all_there_was)
 {
 	static const struct {
 		const char *each_ns, *words;
@@ -184,7 +186,6 @@ static void its_share_has_no_exponent_and_is_not_above_all_there_was(void **stat
 	};
 	struct model *m = session(MS);
 
-	(void)state;
 	calls(m, L, 1, 10);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = 2 * MS });
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -225,11 +226,11 @@ static void assert_gain(const struct finding *f, double share, double gain)
 	assert_float_equal((float)f->gain_bound, (float)gain, 1e-6f);
 }
 
-static void a_finding_says_what_of_it_is_ours_and_that_it_is_not_gained(void **state)
+TEST_TITLED("own cost: a finding says what of it is ours, and that it is not gained",
+	    a_finding_says_what_of_it_is_ours_and_that_it_is_not_gained)
 {
 	struct findings f = judge(MS / 2, MS / 10, 0);
 
-	(void)state;
 	assert_int_equal(f.all.n, 1);
 	assert_gain(&f.all.v[0], 0.2, 0.17);
 	assert_non_null(strstr(f.all.v[0].evidence.s,
@@ -244,12 +245,12 @@ static void a_finding_says_what_of_it_is_ours_and_that_it_is_not_gained(void **s
 }
 
 /* A process that is still to come can only be found by probes. */
-static void the_next_command_without_probes_can_be_typed(void **state)
+TEST_TITLED("own cost: the next command without probes can be typed",
+	    the_next_command_without_probes_can_be_typed)
 {
 	struct next_target target = { .pid = 12, .probes = true, .name = "train" };
 	struct strbuf out = STRBUF_INIT;
 
-	(void)state;
 	next_add(&out, NEXT_UNPROBED, &target, NULL);
 	assert_string_equal(out.s, "gpuprof stat --attach none -d 10s -p 12");
 	strbuf_reset(&out);
@@ -260,11 +261,11 @@ static void the_next_command_without_probes_can_be_typed(void **state)
 }
 
 /* However much it is: not more than each thread lost. */
-static void what_is_mostly_ours_is_not_the_programs_fault(void **state)
+TEST_TITLED("own cost: what is mostly ours is not the program's fault, and Next goes without probes",
+	    what_is_mostly_ours_is_not_the_programs_fault)
 {
 	struct findings f = judge(900 * MS, 0, 2000);
 
-	(void)state;
 	assert_int_equal(f.all.n, 2);
 	assert_gain(&f.all.v[0], 0.2, 0.05);
 	assert_true(finding_is_own(&f.all.v[0]));
@@ -282,30 +283,3 @@ static void what_is_mostly_ours_is_not_the_programs_fault(void **state)
 }
 
 #define SAYS(name, fn) { name, fn, NULL, NULL, NULL }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SAYS("own cost: of a hit half is taken from the call and half from what is around it, "
-		     "never more than was on a CPU",
-		     what_a_hit_costs_is_taken_from_the_call_and_from_what_is_around_it),
-		SAYS("own cost: rows of a thread still add up to its wall time",
-		     rows_of_a_thread_still_add_up_to_its_wall_time),
-		SAYS("own cost: each interval has that of its own calls",
-		     each_interval_has_the_cost_of_its_own_calls),
-		SAYS("own cost: of calls seen at their entry only it is around them",
-		     calls_seen_at_their_entry_only_cost_what_is_around_them),
-		SAYS("own cost: without the number of nested calls it is said to be at least",
-		     what_is_not_known_before_the_end_makes_it_at_least),
-		SAYS("own cost: its share has no exponent and is at most all there was",
-		     its_share_has_no_exponent_and_is_not_above_all_there_was),
-		SAYS("own cost: a finding says what of it is ours, and that it is not gained",
-		     a_finding_says_what_of_it_is_ours_and_that_it_is_not_gained),
-		SAYS("own cost: the next command without probes can be typed",
-		     the_next_command_without_probes_can_be_typed),
-		SAYS("own cost: what is mostly ours is not the program's fault, and Next goes without probes",
-		     what_is_mostly_ours_is_not_the_programs_fault),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Handles of processes: event/registry.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "event/registry.h"
+#include "lib/test.h"
 
 #define MS 1000000ull
 #define SEC (1000 * MS)
@@ -34,21 +29,19 @@ static uint32_t ended(struct registry *r, uint32_t pid, uint64_t exact_ns, uint6
 					.task.process_ns = exact_ns, .end_ns = end_ns });
 }
 
-static void test_events_without_a_pid_have_no_process(void **state)
+TEST(test_events_without_a_pid_have_no_process)
 {
 	struct registry *r = registry_new();
 
-	(void)state;
 	assert_int_equal(stamp(r, (struct event){ .kind = EVENT_WATERMARK, .process = 9 }), 0);
 	registry_free(r);
 }
 
-static void test_one_birth_is_one_process(void **state)
+TEST(test_one_birth_is_one_process)
 {
 	struct registry *r = registry_new();
 	uint32_t p = call(r, 7);
 
-	(void)state;
 	assert_int_not_equal(p, 0);
 	assert_int_equal(met(r, 7, 5 * SEC, 0), p);		/* procfs: to the tick */
 	assert_int_equal(met(r, 7, 0, 5 * SEC + 9 * MS), p);	/* BPF: exact */
@@ -58,12 +51,11 @@ static void test_one_birth_is_one_process(void **state)
 	registry_free(r);
 }
 
-static void test_two_processes_of_one_pid_have_two_handles(void **state)
+TEST(test_two_processes_of_one_pid_have_two_handles)
 {
 	struct registry *r = registry_new();
 	uint32_t a = met(r, 7, 0, 5 * SEC), b = met(r, 7, 0, 5 * SEC + 1);
 
-	(void)state;
 	assert_int_not_equal(a, b);	/* exact births: no tolerance */
 	assert_int_equal(call(r, 7), b);
 	assert_int_equal(ended(r, 7, 5 * SEC, 6 * SEC), a);	/* the older one's, late */
@@ -72,12 +64,11 @@ static void test_two_processes_of_one_pid_have_two_handles(void **state)
 	registry_free(r);
 }
 
-static void test_an_older_process_that_was_never_met_has_none(void **state)
+TEST(test_an_older_process_that_was_never_met_has_none)
 {
 	struct registry *r = registry_new();
 	uint32_t a = met(r, 7, 0, 5 * SEC);
 
-	(void)state;
 	assert_int_equal(met(r, 7, 0, 4 * SEC), 0);
 	assert_int_equal(stamp(r, (struct event){ .kind = EVENT_THREAD, .pid = 7, .tid = 8,
 						  .task.process_ns = 4 * SEC }), 0);
@@ -85,12 +76,11 @@ static void test_an_older_process_that_was_never_met_has_none(void **state)
 	registry_free(r);
 }
 
-static void test_memory_is_bounded_and_a_process_that_runs_keeps_its_handle(void **state)
+TEST(test_memory_is_bounded_and_a_process_that_runs_keeps_its_handle)
 {
 	struct registry *r = registry_new();
 	uint32_t runs = met(r, 1, 0, SEC), execs = met(r, 2, 0, SEC);
 
-	(void)state;
 	/* An exec ends the first thread and goes on. */
 	assert_int_equal(ended(r, 2, SEC, 2 * SEC), execs);
 	assert_int_equal(stamp(r, (struct event){ .kind = EVENT_PROCESS, .pid = 2, .tid = 2,
@@ -105,17 +95,4 @@ static void test_memory_is_bounded_and_a_process_that_runs_keeps_its_handle(void
 	assert_int_equal(call(r, 1), runs);
 	assert_int_equal(call(r, 2), execs);
 	registry_free(r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_events_without_a_pid_have_no_process),
-		cmocka_unit_test(test_one_birth_is_one_process),
-		cmocka_unit_test(test_two_processes_of_one_pid_have_two_handles),
-		cmocka_unit_test(test_an_older_process_that_was_never_met_has_none),
-		cmocka_unit_test(test_memory_is_bounded_and_a_process_that_runs_keeps_its_handle),
-	};
-
-	return cmocka_run_group_tests_name("registry", tests, NULL, NULL);
 }

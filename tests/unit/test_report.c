@@ -2,19 +2,15 @@
 /* Printing: the words around the tables, what the exit code says, and that a report of a capture
  * is the report of the run. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/io.h"
 #include "base/exit.h"
+#include "lib/test.h"
 #include "view/report.h"
 #include "view_of.h"
 #include "snap_of.h"
@@ -152,13 +148,12 @@ static int print_nothing(const struct report_options *o, const struct model *m)
 	return rc;
 }
 
-static void a_report_of_a_capture_is_the_report_of_the_run(void **state)
+TEST(a_report_of_a_capture_is_the_report_of_the_run)
 {
 	static const char *const formats[] = { "text", "md", "csv", "json" };
 	static const char *const by[] = { "function", "launch", "result" };
 	struct room r = room_new(1);
 
-	(void)state;
 	for (size_t i = 0; i < 12; i++) {
 		struct options o = parsed(&r, WORDS("--format", formats[i % 4], "--by", by[i / 4],
 						    "--table", "events,calls,threads",
@@ -177,14 +172,13 @@ static void a_report_of_a_capture_is_the_report_of_the_run(void **state)
 	room_free(&r);
 }
 
-static void header_and_footer_have_measured_lost_and_cost(void **state)
+TEST(header_and_footer_have_measured_lost_and_cost)
 {
 	struct room r = room_new(0);
 	struct snapshot *snap = snapshot_take(r.model, 0);
 	struct summary s = summary_read(snap, false);
 	struct strbuf sb = STRBUF_INIT;
 
-	(void)state;
 	summary_head(&sb, &s);
 	assert_string_equal(sb.s, "gpuprof: pid 77 (tr\\x1b[ain), 1.000 ms on node-1");
 	strbuf_reset(&sb);
@@ -200,12 +194,11 @@ static void header_and_footer_have_measured_lost_and_cost(void **state)
 }
 
 /* Counters are the session's, as those of the table events; calls and time are the interval's. */
-static void figures_of_a_later_interval_have_their_time_span(void **state)
+TEST(figures_of_a_later_interval_have_their_time_span)
 {
 	struct room r = room_new(0);
 	struct strbuf sb = STRBUF_INIT;
 
-	(void)state;
 	model_cut(r.model, snap_of(r.model)->now_ns);
 	foot_of(&sb, r.model);
 	assert_non_null(strstr(sb.s, "lost since the session began: none of 5 events; gpuprof cost: ~0 ns "
@@ -214,13 +207,12 @@ static void figures_of_a_later_interval_have_their_time_span(void **state)
 	room_free(&r);
 }
 
-static void meta_has_the_clock_on_the_wall_and_the_losses(void **state)
+TEST(meta_has_the_clock_on_the_wall_and_the_losses)
 {
 	struct room r = room_new(2);
 	struct options o = parsed(&r, WORDS("--format", "json", "--max-loss", "100"));
 	char *text;
 
-	(void)state;
 	assert_int_equal(print_model(&o.report, r.model), EXIT_OK);
 	text = printed(&r);
 	assert_non_null(strstr(text, "\"host\": \"node-1\", "
@@ -233,13 +225,12 @@ static void meta_has_the_clock_on_the_wall_and_the_losses(void **state)
 	room_free(&r);
 }
 
-static void loss_above_the_limit_is_exit_5_with_a_report(void **state)
+TEST(loss_above_the_limit_is_exit_5_with_a_report)
 {
 	struct room r = room_new(1);
 	struct options o = parsed(&r, WORDS("--max-loss", "10%"));
 	char *text;
 
-	(void)state;
 	assert_int_equal(print_model(&o.report, r.model), EXIT_PARTIAL);
 	assert_int_equal(print_nothing(&o.report, r.model), EXIT_PARTIAL);
 	text = printed(&r);
@@ -252,14 +243,13 @@ static void loss_above_the_limit_is_exit_5_with_a_report(void **state)
 	room_free(&r);
 }
 
-static void a_capture_without_its_end_is_exit_5_with_a_report(void **state)
+TEST(a_capture_without_its_end_is_exit_5_with_a_report)
 {
 	struct room r = room_new(0);
 	struct options o = parsed(&r, WORDS("--format", "json"));
 	size_t len;
 	char *bytes = io_read_file(r.capture, 1 << 20, &len), *text;
 
-	(void)state;
 	free(bytes);
 	assert_int_equal(truncate(r.capture, (off_t)len - 1), 0);
 	assert_int_equal(verb_report(&o), EXIT_PARTIAL);
@@ -272,7 +262,7 @@ static void a_capture_without_its_end_is_exit_5_with_a_report(void **state)
 	room_free(&r);
 }
 
-static void names_are_checked_before_anything_is_read(void **state)
+TEST(names_are_checked_before_anything_is_read)
 {
 	static const char *const bad[][2] = {
 		{ "--table", "call" }, { "--table", "calls,,threads" }, { "--sort", "cont" },
@@ -281,7 +271,6 @@ static void names_are_checked_before_anything_is_read(void **state)
 	struct room r = room_new(0);
 	struct options o;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		o = parsed(&r, WORDS(bad[i][0], bad[i][1]));
 		assert_int_equal(report_check(&o.report), EXIT_USAGE);
@@ -296,14 +285,13 @@ static void names_are_checked_before_anything_is_read(void **state)
 	room_free(&r);
 }
 
-static void filter_sort_and_top_choose_the_rows(void **state)
+TEST(filter_sort_and_top_choose_the_rows)
 {
 	struct room r = room_new(0);
 	struct options o = parsed(&r, WORDS("--format", "csv", "--filter", "Sync|Launch", "--sort",
 					    "count", "--top", "1"));
 	char *text;
 
-	(void)state;
 	assert_int_equal(print_model(&o.report, r.model), EXIT_OK);
 	text = printed(&r);
 	assert_non_null(strstr(text, ",cudaLaunchKernel,launch,3,"));
@@ -320,33 +308,15 @@ static void filter_sort_and_top_choose_the_rows(void **state)
 	room_free(&r);
 }
 
-static void an_output_that_cannot_take_it_is_exit_1(void **state)
+TEST(an_output_that_cannot_take_it_is_exit_1)
 {
 	struct room r = room_new(0);
 	struct options o = parsed(&r, WORDS("-o", "/dev/full"));
 
-	(void)state;
 	assert_int_equal(print_model(&o.report, r.model), EXIT_FAIL);
 	options_free(&o);
 	o = parsed(&r, WORDS("-o", "/nonexistent/file"));
 	assert_int_equal(verb_report(&o), EXIT_FAIL);
 	options_free(&o);
 	room_free(&r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_report_of_a_capture_is_the_report_of_the_run),
-		cmocka_unit_test(header_and_footer_have_measured_lost_and_cost),
-		cmocka_unit_test(figures_of_a_later_interval_have_their_time_span),
-		cmocka_unit_test(meta_has_the_clock_on_the_wall_and_the_losses),
-		cmocka_unit_test(loss_above_the_limit_is_exit_5_with_a_report),
-		cmocka_unit_test(a_capture_without_its_end_is_exit_5_with_a_report),
-		cmocka_unit_test(names_are_checked_before_anything_is_read),
-		cmocka_unit_test(filter_sort_and_top_choose_the_rows),
-		cmocka_unit_test(an_output_that_cannot_take_it_is_exit_1),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 
 #include "unit/model_room.h"
 
+#include "lib/test.h"
 #include "capture/capture.h"
 #include "capture/capture_state.h"
 #include "event/stacks.h"
@@ -127,11 +128,10 @@ static void check_tables(const struct model *m)
 	free(text);
 }
 
-static void calls_are_split_by_the_functions_of_their_stacks(void **state)
+TEST(calls_are_split_by_the_functions_of_their_stacks)
 {
 	struct model *m = session(1000);
 
-	(void)state;
 	assert_int_equal(push_all(&(struct event_sink){ push_model, m }), 0);
 	check_tables(m);
 	model_free(m);
@@ -142,7 +142,7 @@ static int push_writer(void *w, const struct event *ev)
 	return capture_push(w, ev);
 }
 
-static void a_capture_gives_the_same_stacks(void **state)
+TEST(a_capture_gives_the_same_stacks)
 {
 	char path[] = "/tmp/gpuprof-stacks-XXXXXX";
 	int fd = mkstemp(path);
@@ -150,7 +150,6 @@ static void a_capture_gives_the_same_stacks(void **state)
 	struct capture_reader *r;
 	struct model *m;
 
-	(void)state;
 	assert_non_null(w);
 	assert_int_equal(push_all(&(struct event_sink){ push_writer, w }), 0);
 	assert_int_equal(capture_close(w, NULL), 0);
@@ -178,11 +177,10 @@ static int note(void *ctx, const struct event *ev)
 	return start_state_take(((struct recheck *)ctx)->state, ev, &out);
 }
 
-static void a_capture_that_begins_later_knows_all_stacks_before(void **state)
+TEST(a_capture_that_begins_later_knows_all_stacks_before)
 {
 	struct recheck l = { start_state_new(), model_new(&funcs) };
 
-	(void)state;
 	assert_int_equal(push_all(&(struct event_sink){ note, &l }), 0);
 	assert_int_equal(start_state_put(l.state, 1000, &(struct event_sink){ push_model, l.model }),
 			 0);
@@ -193,12 +191,11 @@ static void a_capture_that_begins_later_knows_all_stacks_before(void **state)
 	model_free(l.model);
 }
 
-static void frames_without_a_known_caller_are_refused(void **state)
+TEST(frames_without_a_known_caller_are_refused)
 {
 	struct stacks s = { 0 };
 	struct event ev = frame(2, 1, "b");
 
-	(void)state;
 	assert_int_equal(stacks_take(&s, &ev), -EINVAL);
 	ev = frame(1, 1, "itself");
 	assert_int_equal(stacks_take(&s, &ev), -EINVAL);
@@ -216,13 +213,12 @@ static void frames_without_a_known_caller_are_refused(void **state)
 	stacks_free(&s);
 }
 
-static void stored_stacks_are_bounded(void **state)
+TEST(stored_stacks_are_bounded)
 {
 	struct stacks s = { 0 };
 	struct event ev;
 	int err = 0;
 
-	(void)state;
 	for (uint64_t i = 1; i <= STACKS_MAX + 1; i++) {
 		ev = stack(i, 0, STACK_KNOWN_CUT);
 		err = stacks_take(&s, &ev);
@@ -235,17 +231,4 @@ static void stored_stacks_are_bounded(void **state)
 	assert_int_equal(err, -ENOSPC);
 	assert_int_equal(s.refused, 2);
 	stacks_free(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_are_split_by_the_functions_of_their_stacks),
-		cmocka_unit_test(a_capture_gives_the_same_stacks),
-		cmocka_unit_test(a_capture_that_begins_later_knows_all_stacks_before),
-		cmocka_unit_test(frames_without_a_known_caller_are_refused),
-		cmocka_unit_test(stored_stacks_are_bounded),
-	};
-
-	return cmocka_run_group_tests_name("stacks told", tests, NULL, NULL);
 }
