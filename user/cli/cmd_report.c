@@ -66,13 +66,15 @@ int judge_model(const struct options *o, const struct model *m)
 
 static int report_capture(const struct options *o, struct capture_reader *r, struct model *m)
 {
-	int err = capture_read(r, &(struct event_sink){ push, m });
+	struct report_state how = { 0 };
+	struct consumers consumers;
+	int state, rc, err;
 
+	err = model_use_consumers(m, view_consumers(&consumers));
+	if (!err)
+		err = capture_read(r, &(struct event_sink){ push, m });
 	if (!err)
 		err = model_finish(m);
-	struct report_state how = { 0 };
-	int state, rc;
-
 	if (err) {
 		log_error("cannot read %s: %s", o->args[0], strerror(-err));
 		return EXIT_FAIL;

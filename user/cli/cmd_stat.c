@@ -8,9 +8,11 @@
 
 int verb_stat(const struct options *o)
 {
+	struct consumers consumers;
 	struct session_plan plan = { .o = &o->session, .capture_path = o->capture,
 				     .output = o->report.output,
-				     .by_launch = o->report.by == CALLS_BY_LAUNCH };
+				     .by_launch = o->report.by == CALLS_BY_LAUNCH,
+				     .consumers = view_consumers(&consumers) };
 	int rc = report_check(&o->report), printed;
 	struct session *s;
 

@@ -31,9 +31,11 @@ static void print_rest(struct interval_reports *iv, const struct model *m)
 int verb_watch(const struct options *o)
 {
 	struct interval_reports iv = { .o = o };
+	struct consumers consumers;
 	struct session_plan plan = { .o = &o->session, .capture_path = o->capture,
 				     .output = o->report.output,
 				     .by_launch = o->report.by == CALLS_BY_LAUNCH,
+				     .consumers = view_consumers(&consumers),
 				     .interval_ns = o->interval_ns };
 	enum session_step step;
 	struct session *s;

@@ -19,6 +19,75 @@
 #include "catalog/func.h"
 #include "event/names.h"
 
+/* They leave the process in captures: append only. A new kind needs its payload below, its row in
+ * schema.c, its source and its consumer. */
+enum event_kind {
+	EVENT_CALL = 1,		/* a call that returned */
+	EVENT_ENTER = 2,	/* a call that may block or last has begun */
+	EVENT_OPEN = 3,		/* at session end (end_ns) this call had not returned */
+	EVENT_THREAD = 4,	/* a thread is known: start_ns = its birth */
+	EVENT_EXIT = 5,		/* a thread ended at end_ns (takes a seq) */
+	EVENT_FORK = 6,		/* process pid has the child process tid, born at start_ns */
+	EVENT_PROCESS = 7,	/* a process is known, born at start_ns; end_ns: the exec of its
+				 * program (0: before the session) */
+	EVENT_TAIL = 8,		/* at session end: seq = the last number that the thread used */
+	EVENT_FACT = 9,		/* about the session (host, version, ...) */
+	EVENT_COUNT = 10,	/* a counter, cumulative */
+	EVENT_START = 11,	/* the session begins at start_ns (probes are attached) */
+	EVENT_STOP = 12,	/* the session ended at end_ns */
+	EVENT_WATERMARK = 13,	/* every event that ended before end_ns has been delivered */
+	EVENT_UNARMED = 14,	/* pid had a library mapped but no probes in [start_ns, end_ns) */
+	EVENT_IDENTITY = 17,	/* a fact about process pid (rank, container, ...), after its
+				 * PROCESS; a new PROCESS with a comm discards them */
+
+	/* A call that began before its probes were attached: it has no number and no arguments, and
+	 * start_ns is the earliest time at which it was seen. */
+	EVENT_INSIDE = 18,	/* the thread was in it all of [start_ns, end_ns); repeated while
+				 * that lasts. has & HAS_END: its return will be seen (LEFT) */
+	EVENT_LEFT = 19,	/* it returned at end_ns, with result (takes a seq) */
+	EVENT_GONE = 20,	/* it returned before end_ns, at an unknown time */
+	EVENT_FRAME = 21,	/* a place in code, and its caller */
+	EVENT_STACK = 22,	/* which frames the stack of a call has */
+
+	/* Device activity, from a helper. */
+	EVENT_DEVICE = 23,	/* process pid has this device */
+	EVENT_WORK = 24,	/* a device did this work in [start_ns, end_ns) */
+	EVENT_API = 25,		/* CUPTI's record of a call in [start_ns, end_ns) */
+	EVENT_RANGE = 26,	/* an NVTX range of the application, at start_ns in thread tid */
+	EVENT_OFF = 27,		/* the thread was off the CPU in [start_ns, end_ns), outside calls
+				 * (takes a seq). Without HAS_END it still was at end_ns, and seq is
+				 * the thread's last one */
+	EVENT_UNSEEN = 28,	/* works or records of memory of pid are missing in [start_ns,
+				 * end_ns) */
+	EVENT_MEMORY = 29,	/* CUPTI's record: memory was allocated or freed at start_ns */
+
+	/* The host's devices, from NVML. */
+	EVENT_SAMPLE = 30,	/* the state of one in [start_ns, end_ns) */
+	EVENT_USER = 31,	/* process pid, watched or not, used it at start_ns; the device's
+				 * next SAMPLE follows after all of its USERs */
+	EVENT_FAULT = 32,	/* it had an error at start_ns */
+	EVENT_TOLD = 33,	/* CUPTI's record of a call that no probe sees: as CALL, without
+				 * number and not in the order of its thread */
+	EVENT_NODE = 34,	/* a node was added to a graph of process pid at start_ns, by the
+				 * call that thread tid was in */
+	EVENT_KIND_END
+};
+
+const char *event_kind_name(unsigned int kind);		/* "call", ..., "?" */
+
+/* Kinds with the payload `call`, in the order of their thread. */
+static inline bool event_is_call(unsigned int kind)
+{
+	return (kind >= EVENT_CALL && kind <= EVENT_OPEN) ||
+	       (kind >= EVENT_INSIDE && kind <= EVENT_GONE);
+}
+
+/* Kinds whose func names a function; in all others it is 0. */
+static inline bool event_has_func(unsigned int kind)
+{
+	return event_is_call(kind) || kind == EVENT_TOLD;
+}
+
 /* Of a matrix product (CLASS_LIBRARY): grid = m, n, k; block = number of products, 1, 1. */
 struct launch_shape {
 	uint32_t grid[3];

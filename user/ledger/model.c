@@ -37,6 +37,11 @@ struct model *model_new(const struct funcs *funcs)
 	return NULL;
 }
 
+int model_use_consumers(struct model *m, const struct consumers *list)
+{
+	return consumers_add(&m->consumers, list);
+}
+
 void model_free(struct model *m)
 {
 	if (!m)
@@ -53,6 +58,7 @@ void model_free(struct model *m)
 	offcpu_free(&m->offcpu);
 	kernel_configs_free(&m->kernel_configs);
 	kernel_configs_free(&m->pending_configs);
+	consumers_free(&m->consumers);
 	free(m);
 }
 
@@ -315,12 +321,20 @@ static int (*const push_kind[EVENT_KIND_END])(struct model *m, const struct even
 
 int model_push(struct model *m, const struct event *ev)
 {
-	if (ev->kind >= EVENT_KIND_END || !push_kind[ev->kind]) {
+	int err = 0;
+
+	if (ev->kind >= EVENT_KIND_END || !(push_kind[ev->kind] || m->consumers.takers[ev->kind])) {
 		m->counts.received[0]++;
 		return 0;
 	}
 	m->counts.received[ev->kind]++;
-	return ev->pid == MODEL_PAST_PID ? model_invalid(m, ev) : push_kind[ev->kind](m, ev);
+	if (ev->pid == MODEL_PAST_PID)
+		return model_invalid(m, ev);
+	if (push_kind[ev->kind])
+		err = push_kind[ev->kind](m, ev);
+	if (!err && m->consumers.takers[ev->kind])
+		err = consumers_push(&m->consumers, ev);
+	return err == -EINVAL ? model_invalid(m, ev) : err;
 }
 
 int model_finish(struct model *m)
@@ -365,6 +379,7 @@ void model_cut(struct model *m, uint64_t now_ns)
 		if (m->processes.v[i]->ranges)
 			ranges_cut(m->processes.v[i]->ranges, now_ns);
 	offcpu_reset(&m->offcpu);
+	consumers_cut(&m->consumers);
 	if (now_ns > m->session.interval_ns)
 		m->session.interval_ns = now_ns;
 	if (now_ns > m->now_ns)

@@ -36,6 +36,10 @@ void model_use_intervals(struct model *m);
 /* From the beginning on: kernels are counted by their launches, too (snapshot.kernel_configs). */
 void model_use_launches(struct model *m);
 
+/* Before the first event: these take events, too. 0 or -ENOMEM. */
+struct consumers;
+int model_use_consumers(struct model *m, const struct consumers *list);
+
 /* Forgets what was counted until now and goes on; open calls stay open, threads and processes that
  * ended are dropped. Take the interval's snapshot (with this now) before. */
 void model_cut(struct model *m, uint64_t now_ns);

@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "catalog/catalog.h"
 #include "event/stacks.h"
+#include "facts/consumer.h"
 #include "facts/kernel_configs.h"
 #include "facts/memory_book.h"
 #include "facts/offcpu.h"
@@ -56,6 +57,7 @@ struct model {
 	struct kernel_configs kernel_configs;
 	/* whose call, or its range, may still become known */
 	struct kernel_configs pending_configs;
+	struct consumer_states consumers;	/* of tables, beside the model's own parts */
 	struct model_counts counts;	/* what no book and no process keeps */
 };
 

@@ -274,6 +274,8 @@ static int take_all(struct snapshot *s, const struct model *m)
 		err = offcpu_copy(&s->offcpu, &m->offcpu);
 	if (!err)
 		err = stacks_copy(&s->stacks, &m->stacks);
+	if (!err)
+		err = consumers_copy(&s->states, &m->consumers);
 	return err ? err : kernel_configs_copy(&s->kernel_configs, &m->kernel_configs);
 }
 
@@ -331,6 +333,7 @@ void snapshot_free(struct snapshot *s)
 	VEC_FREE(&s->hosts);
 	VEC_FREE(&s->readings);
 	pairs_free(&s->facts);
+	consumers_free(&s->states);
 	samples_free(&s->samples);
 	offcpu_free(&s->offcpu);
 	stacks_free(&s->stacks);

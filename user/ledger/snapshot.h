@@ -9,6 +9,7 @@
 #define LEDGER_SNAPSHOT_H
 
 #include "base/pairs.h"
+#include "facts/consumer.h"
 #include "facts/kernel_configs.h"
 #include "facts/ranges.h"
 #include "event/stacks.h"
@@ -16,7 +17,6 @@
 #include "facts/offcpu.h"
 #include "ledger/devices.h"
 #include "ledger/model.h"
-#include "ledger/thread_book.h"
 
 struct snapshot_process {	/* as struct model_process */
 	uint32_t pid;
@@ -94,6 +94,7 @@ struct snapshot {
 	struct offcpu offcpu;
 	struct stacks stacks;
 	struct kernel_configs kernel_configs;	/* empty without model_use_launches */
+	struct consumer_states states;		/* see consumer_state */
 	struct strpool *texts;
 };
 

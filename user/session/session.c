@@ -302,7 +302,9 @@ static int start_tap(struct session *s)
 	if (s->tap.model && s->plan->by_launch)
 		model_use_launches(s->tap.model);
 	s->tap.registry = registry_new();
-	return s->tap.model && s->tap.registry ? 0 : -ENOMEM;
+	if (!s->tap.model || !s->tap.registry)
+		return -ENOMEM;
+	return s->plan->consumers ? model_use_consumers(s->tap.model, s->plan->consumers) : 0;
 }
 
 static struct capture_sink_plan plan_capture(const struct session_plan *plan)

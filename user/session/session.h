@@ -16,6 +16,7 @@ struct session_plan {
 	/* a file that is written when the session has ended; NULL: none */
 	const char *output;
 	bool by_launch;			/* the model counts launches, too */
+	const struct consumers *consumers;	/* that the model has, too; NULL: none */
 	uint64_t interval_ns;		/* 0: no intervals */
 };
 

@@ -15,6 +15,15 @@ const struct view *view_get(size_t i)
 	return i < sizeof(views) / sizeof(views[0]) ? views[i] : NULL;
 }
 
+const struct consumers *view_consumers(struct consumers *list)
+{
+	list->n = 0;
+	for (size_t i = 0; view_get(i); i++)
+		if (view_get(i)->consumer)
+			list->v[list->n++] = view_get(i)->consumer;
+	return list;
+}
+
 struct table *view_fill(const struct view *v, const struct view_query *q)
 {
 	struct table *t = table_new(v->name, v->columns, view_columns(v, q->by));

@@ -2,7 +2,8 @@
 /*
  * The tables of design §9 that a snapshot can fill: each is a const description (its columns, the
  * order of its rows, where it is shown) and a function that adds its rows. A new table is a file
- * with one and a line in view.c. A cell whose value is not known is left unknown, never zero.
+ * with one and a line in view.c; where the ledger does not keep its rows the file has a consumer of
+ * events, too (facts/consumer.h). A cell whose value is not known is left unknown, never zero.
  */
 #ifndef VIEW_VIEW_H
 #define VIEW_VIEW_H
@@ -29,12 +30,16 @@ struct view {
 	uint8_t n_columns_by_launch;	/* with CALLS_BY_LAUNCH; 0: the same */
 	uint8_t shown;			/* enum view_shown */
 	bool shows_stacks;
+	const struct consumer *consumer;	/* keeps its rows; NULL: the ledger does */
 	const char *sort;		/* column; NULL: rows stay as fill adds them */
 	int (*fill)(struct table *t, const struct view_query *q);	/* 0 or -errno */
 };
 
 /* In the order of a report. */
 const struct view *view_get(size_t i);		/* NULL: there are no more */
+
+/* Those of all tables: what a model needs so that its snapshots can fill them. */
+const struct consumers *view_consumers(struct consumers *list);
 
 static inline unsigned int view_columns(const struct view *v, enum calls_by by)
 {
