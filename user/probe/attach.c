@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Which file has which probes. A file is looked at once (plan.h) and remembered as what it is; its
- * links are made once for each process filter. Owns the memory of files and the hand-over; must not
- * know what is in a file, nor who maps it.
+ * The probes of each file. A file is examined once (plan.h) and remembered; its links are made
+ * once for each process filter. Owns the memory of files and the hand-over; must not know a
+ * file's content or the processes that map it.
  */
 #include "probe/attach.h"
 
@@ -45,7 +45,8 @@ static int find_mapping(int iter_fd, uint64_t start, struct file_key *out)
 	return -ENOENT;
 }
 
-/* Maps a page of the file and asks the kernel what is mapped there. 0 or -errno, not logged. */
+/* Maps a page of the file and asks the kernel which file is mapped there. 0 or -errno, not
+ * logged. */
 static int file_key_read(const struct loader *l, int fd, struct file_key *out)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -71,10 +72,10 @@ struct known {
 	uint64_t fingerprint;	/* of all that was planned */
 	/* our own, while there is a process filter on its probes; else -1 */
 	int fd;
-	bool changed;		/* in place, which was said */
-	bool failed;		/* links could not be made, which was said */
-	bool all;		/* also what is for processes without a runtime is probed */
-	bool chosen;		/* what the plan holds now is the best that can be had */
+	bool changed;		/* in place; a message was logged */
+	bool failed;		/* links could not be made; a message was logged */
+	bool all;		/* also the functions for processes without a runtime are probed */
+	bool chosen;		/* the plan holds the best selection that is possible */
 	struct attach_info info;
 };
 
@@ -97,13 +98,13 @@ struct attach {
 	struct few few;
 	struct strpool *names;
 	VEC(struct known) known;
-	/* what fstat tells of a file -> index + 1 in known; 0: no functions */
+	/* the file's fstat identity -> index + 1 in known; 0: no functions */
 	struct map seen;
 	struct map real;	/* how the kernel keys uprobes -> index + 1 in known */
 	struct map done;	/* (index, filter) that have their links */
 };
 
-/* The two parts of a plan: what is probed for all processes, and what for those without a
+/* The two parts of a plan: functions probed for all processes, and those for processes without a
  * runtime. */
 enum part { PART_FIRST, PART_REST };
 
@@ -120,7 +121,7 @@ static int attach_links(struct attach *a, struct known *k, enum part part,
 static int attach_few(struct attach *a, size_t index, const struct attach_for *to,
 	       struct attach_result *result);
 
-/* What the kernel says of an instruction that it cannot probe. */
+/* The kernel's error for an instruction that it cannot probe. */
 #if defined(__aarch64__)
 #define KERNEL_REFUSES EINVAL
 #else
@@ -136,8 +137,8 @@ struct attach *attach_new(struct loader *l)
 		return NULL;
 	a->loader = l;
 	a->rules.step_ns = loader_step_cost_ns(l);
-	/* Where returns must be refused call by call, the program decides whom to follow, not the
-	 * kernel's filter: see loader_returns. */
+	/* Where returns must be refused call by call, the BPF program decides which processes
+	 * are followed, not the kernel's filter: see loader_returns. */
 	a->handed_over = loader_returns(l) == GP_RETURNS_NO_SECCOMP;
 	a->few.max = loader_probes_max(l);
 	a->few.waits = a->few.max > 0;
@@ -199,8 +200,8 @@ static uint64_t mix(uint64_t key, uint64_t more)
 }
 
 /*
- * An inode's number is used again once the file is gone, and a file can be written over in place:
- * birth, last change and size tell those from what was seen.
+ * An inode number is reused once the file is gone, and a file can be overwritten in place:
+ * birth, last change and size tell such files apart.
  */
 static uint64_t identity(const struct target_file *file)
 {
@@ -216,7 +217,7 @@ static uint64_t identity(const struct target_file *file)
 	return mix(key, st.stx_size);
 }
 
-/* The file below any overlay; a poor substitute where the kernel does not tell. */
+/* The file below any overlay; a poor substitute where the kernel does not report it. */
 static uint64_t real_key(struct attach *a, const struct target_file *file)
 {
 	struct file_key key = { .dev = file->dev, .ino = file->ino };
@@ -229,7 +230,7 @@ static uint64_t real_key(struct attach *a, const struct target_file *file)
 	return mix(map_hash(key.dev), key.ino);
 }
 
-/* Tells functions that moved, whatever of the plan is carried out. */
+/* Reports functions that moved, whatever part of the plan is carried out. */
 static uint64_t fingerprint(const struct plan *plan)
 {
 	uint64_t print = plan->n_all;
@@ -389,7 +390,7 @@ static int attach_plan(struct attach *a, int fd, struct plan *plan, enum part pa
 	return err;
 }
 
-/* Until it can be, calls of the file are told by others. */
+/* Until it is attached, CUPTI's records stand for calls of the file. */
 static void note_failed(struct plan *plan, enum part part, bool failed)
 {
 	for (size_t i = part == PART_FIRST ? 0 : plan->n;
@@ -406,8 +407,8 @@ static uint64_t part_key(size_t index, enum part part)
 	return (uint64_t)index << 32 | (part == PART_REST ? 1u << 31 : 0);
 }
 
-/* 1: (part, filter) had no links and now counts as having them, 0: it has, -ENOMEM. What is
- * attached for all needs no filter. */
+/* 1: (part, filter) had no links and now counts as having them, 0: it has, -ENOMEM. Functions
+ * attached for all processes need no filter. */
 static int attach_claim(struct attach *a, size_t index, enum part part, pid_t pid)
 {
 	uint64_t all = part_key(index, part);
@@ -450,8 +451,8 @@ static int attach_part(struct attach *a, size_t index, enum part part, const str
 		return err;
 	err = a->few.max ? attach_few(a, index, to, result) :
 			   attach_links(a, &a->known.v[index], part, to, result);
-	/* Descriptors or memory may be there next time; what has some of its links gets no
-	 * second ones. */
+	/* Descriptors or memory may be available next time; a file with some of its links gets
+	 * no second ones. */
 	if (err && result->probes == before)
 		map_del(&a->done, part_key(index, part) | (uint32_t)to->pid);
 	return err;
@@ -465,8 +466,9 @@ static int is_runtime(void *ctx, const struct target_file *file)
 	return index > 0 && a->known.v[index - 1].plan->has_runtime;
 }
 
-/* Does the process map a runtime whose launches are probed? If it cannot be told, no: a launch that
- * is hit twice is better than none. pid 0: of a command that has not begun, what it will load. */
+/* Does the process map a runtime whose launches are probed? If unknown, no: a launch that is hit
+ * twice is better than none. pid 0: a command that has not begun, with the libraries it will
+ * load. */
 static bool has_runtime(struct attach *a, pid_t pid)
 {
 	if (pid)
@@ -508,7 +510,7 @@ bool attach_follows(const struct attach *a, pid_t pid)
 	return loader_follows(a->loader, pid);
 }
 
-/* Links for all, which wait, for what has some with a filter. 0 or -errno. */
+/* Links for all processes, which wait, for files that have some with a filter. 0 or -errno. */
 static int hand_over(struct attach *a, size_t index, enum part part)
 {
 	struct known *k = &a->known.v[index];
@@ -580,12 +582,12 @@ const struct attach_info *attach_get(const struct attach *a, size_t i)
 /* ---- attach few ---------------------------------------------------------------------------- */
 
 /*
- * Ways of attaching in which only a few functions can be probed at a time: what is wished for at
- * the start is collected, so that the best of all files is chosen; files that come later share what
- * is left. Owns the choice and its order in time; what is best is plan.c's.
+ * Ways of attaching in which only a few functions can be probed at a time: candidates at the
+ * start are collected, so that the best of all files are chosen; files that come later share the
+ * rest. Owns the choice and its order in time; plan.c ranks.
  */
 
-/* Of what is planned for n files, leaves the best that can still be had: once and for all. */
+/* Keeps of the plans for n files the best functions that are still possible, for good. */
 static int choose(struct attach *a, struct known *k, size_t n)
 {
 	struct plan **plans = calloc(n ? n : 1, sizeof(struct plan *));
@@ -598,7 +600,7 @@ static int choose(struct attach *a, struct known *k, size_t n)
 		runs |= a->known.v[i].plan->has_runtime;
 	for (size_t i = 0; i < n; i++) {
 		plans[i] = k[i].plan;
-		if (!runs)	/* then what is for processes without a runtime is for all */
+		if (!runs)	/* then the functions for processes without a runtime are for all */
 			plans[i]->n = plans[i]->n_all;
 	}
 	err = plan_keep_core(plans, n, a->few.max - a->few.used);
@@ -638,7 +640,7 @@ static int fulfil(struct attach *a, const struct wish *w)
 		err = attach_links(a, k, PART_FIRST, &(struct attach_for){ k->fd, pid }, &result);
 	if (!pid)
 		io_close(&k->fd);
-	return err == -ESRCH ? 0 : err;		/* it has just ended; whoever watches it says so */
+	return err == -ESRCH ? 0 : err;		/* it has just exited; the watch reports that */
 }
 
 int attach_begin(struct attach *a)
@@ -656,7 +658,7 @@ int attach_begin(struct attach *a)
 	return err;
 }
 
-/* The same where few.max is set: later, or with the best of what can still be had. */
+/* The same where few.max is set: later, or with the best functions still possible. */
 static int attach_few(struct attach *a, size_t index, const struct attach_for *to,
 	       struct attach_result *result)
 {

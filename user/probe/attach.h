@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Makes the links of files: one (session) or two (multi) for what plan.h says of a file. Keyed by
- * the real inode (file_key.h): a file is attached once for each process filter, under however many
- * names and overlays it is seen. Used by one thread at a time (start: main; then the worker).
+ * Makes the links of files: one (session) or two (multi) for the plan (plan.h) of a file. Keyed
+ * by the real inode: a file is attached once for each process filter, whatever its names and
+ * overlays. Used by one thread at a time (start: main; then the worker).
  */
 #ifndef PROBE_ATTACH_H
 #define PROBE_ATTACH_H
@@ -49,15 +49,16 @@ struct attach_result {
 int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 		struct attach_result *result);
 
-/* has it what can be probed? */
+/* does it have functions to probe? */
 bool attach_wants(struct attach *a, const struct target_file *file);
 /* is pid in the set of followed processes? */
 bool attach_follows(const struct attach *a, pid_t pid);
 
 /*
- * Where only a few functions can be probed (loader_probes_max), attach_file makes no links at first
- * and tells what it would probe, so that the best of all files can be chosen: now. A second process
- * that uses a file then ends the filters, too. Later files get what is left. 0 or -errno, logged.
+ * Where only a few functions can be probed (loader_probes_max), attach_file makes no links at
+ * first and reports its candidates, so that the best of all files can be chosen: now. A second
+ * process that uses a file then ends the filters, too. Later files get the rest. 0 or -errno,
+ * logged.
  */
 int attach_begin(struct attach *a);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Loads the BPF object in the best way this kernel offers, and keeps its links. A way counts as
- * offered only when its programs load and a probe on ourselves attaches: some kernels load what
+ * Loads the BPF object in the best way this kernel offers, and keeps its links. A way is offered
+ * only when its programs load and a probe on ourselves attaches: some kernels load programs that
  * they then refuse to attach.
  */
 #include "probe/loader.h"
@@ -140,7 +140,7 @@ void link_close_all(int *fds, size_t n)
 
 /* ---- uprobe perf --------------------------------------------------------------------------- */
 
-/* What sysfs says about the kernel's uprobe events, and two system calls. */
+/* sysfs' description of the kernel's uprobe events, and two system calls. */
 
 #define PMU "/sys/bus/event_source/devices/uprobe/"
 
@@ -263,7 +263,7 @@ struct loader {
 	enum loader_way way;
 	bool off_cpu;
 	struct loader_fds links;	/* of the uprobes */
-	struct loader_fds events;	/* WAY_PERF: what the links are of */
+	struct loader_fds events;	/* WAY_PERF: the events that links belong to */
 	struct close_later *closing;	/* events whose links are gone */
 	struct gp_counts before;	/* counted by the calibration */
 	struct selftest_costs costs;
@@ -276,7 +276,7 @@ struct loader_leg {
 	bool is_return;
 };
 
-/* What a way of attaching needs beside what all need. */
+/* The requirements of a way of attaching beside those of all ways. */
 struct loader_needs {
 	const char *what;		/* "uprobe multi links" */
 	const char *since;		/* the Linux that brought it: "6.6" */
@@ -289,7 +289,7 @@ struct loader_links {
 	const char *name;
 	struct loader_needs needs;
 	unsigned int probes_max;	/* see loader_probes_max */
-	unsigned int attach_type;	/* what its programs are loaded for */
+	unsigned int attach_type;	/* the attach type its programs are loaded for */
 	/* The programs of a call that is followed to its return, in the order they are attached. */
 	size_t (*legs)(const struct gpuprof_bpf *skel, struct loader_leg legs[2]);
 	/* Links for one leg at all of these probes (rows are cookies here), kept in l->links. 0 or
@@ -399,8 +399,9 @@ static bool loader_why_not_here(void)
 /* ---- loader links -------------------------------------------------------------------------- */
 
 /*
- * From probes of a file to links of the kernel: which programs stand for a call in each way, what
- * their cookies say, and in which order they are attached. Knows nothing of files beyond a path.
+ * From probes of a file to links of the kernel: which programs stand for a call in each way, the
+ * content of their cookies, and the order in which they are attached. Knows nothing of files
+ * beyond a path.
  */
 
 /* So many functions at a time: closing their events takes up to 0.1 s each (5.15: entry and
@@ -578,8 +579,8 @@ static uint32_t bits_in_interrupt(const struct btf *kernel)
 }
 
 #if defined(__x86_64__)
-/* May programs name this variable? BTF tells of it, but kernels without CONFIG_KALLSYMS_ALL know no
- * address, and refuse to load what names it. */
+/* May programs refer to this variable? BTF lists it, but kernels without CONFIG_KALLSYMS_ALL
+ * know no address, and refuse to load such programs. */
 static bool has_variable(const struct btf *kernel, const char *name)
 {
 	int id = btf__find_by_name_kind(kernel, name, BTF_KIND_VAR), fd;
@@ -599,7 +600,7 @@ static bool has_variable(const struct btf *kernel, const char *name)
 	return true;
 }
 
-/* Can a program tell whether it runs in an interrupt? */
+/* Can a program detect that it runs in an interrupt? */
 static bool knows_interrupts(const struct btf *kernel)
 {
 	return has_variable(kernel, "__preempt_count") || has_variable(kernel, "pcpu_hot");
@@ -648,7 +649,7 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list 
 {
 	char *text, *line, *rest;
 
-	/* What fails here is expected while ways are tried; loader_new says what matters. */
+	/* Failures here are expected while ways are tried; loader_new reports the relevant one. */
 	if (log_threshold < LOG_DEBUG || level == LIBBPF_DEBUG)
 		return 0;
 	if (vasprintf(&text, fmt, ap) < 0)
@@ -727,7 +728,7 @@ static int try_way(struct loader *l, const struct loader_options *o, enum loader
 	return err;
 }
 
-/* 0 or -errno; o->way is what was tried last. */
+/* 0 or -errno; o->way is the way tried last. */
 static int try_each_way(struct loader *l, struct loader_options *o)
 {
 	static const enum loader_way best_first[] = { WAY_SESSION, WAY_MULTI, WAY_PERF };
@@ -906,7 +907,7 @@ void loader_set_code(struct loader *l, pid_t pid, const struct gp_code *code)
 
 /* ---- loader read --------------------------------------------------------------------------- */
 
-/* What the programs keep for us: states of threads, mappings and counters. */
+/* Data that the programs keep for us: states of threads, mappings and counters. */
 
 /* Records of one size, as an iterator writes them: each goes to fn. */
 static int read_records(struct bpf_program *prog, size_t size,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The BPF side as one object: opens, configures and loads the programs, makes links; what they keep
- * is read by loader_read.h.
- * The only user of the skeleton. Knows nothing of files, symbols or what rows mean.
+ * The BPF side as one object: opens, configures and loads the programs, makes links;
+ * loader_read.h reads their data. The only user of the skeleton. Knows nothing of files, symbols
+ * or the meaning of rows.
  */
 #ifndef PROBE_LOADER_H
 #define PROBE_LOADER_H
@@ -28,10 +28,10 @@ struct loader_options {
 	uint64_t ring_bytes;		/* a power of two, at least a page */
 	bool follow_all;		/* every process */
 	bool follow_children;		/* children of followed processes */
-	bool returns_kill;		/* as if the self-test had said so; for tests */
+	bool returns_kill;		/* as if the self-test had found that; for tests */
 	/* copied of each new stack, whole GP_STACK_BLOCKs; 0: none */
 	uint32_t stack_bytes;
-	bool off_cpu;			/* what the scheduler does with threads that make calls */
+	bool off_cpu;			/* scheduler events of threads that make calls */
 };
 
 struct loader;
@@ -52,8 +52,8 @@ int loader_calls_fd(const struct loader *l);	/* the rings, for event/ring */
 int loader_tasks_fd(const struct loader *l);
 int loader_stacks_fd(const struct loader *l);	/* -1: no stacks are taken */
 
-/* Where a process has code, so that the ids of its stacks tell code from data; NULL: it has
- * ended. */
+/* Where a process has code, so that ids of its stacks distinguish code from data; NULL: it has
+ * exited. */
 void loader_set_code(struct loader *l, pid_t pid, const struct gp_code *code);
 
 int loader_follow(struct loader *l, pid_t pid);	/* adds a process to the set; 0 or -errno */
@@ -62,16 +62,18 @@ void loader_forget_thread(struct loader *l, int pidfd);	/* its state */
 void loader_set_returns(struct loader *l, unsigned int returns);	/* see loader_returns */
 bool loader_follows(const struct loader *l, pid_t pid);	/* is it there, or was its parent? */
 
-/* What one recorded call costs its thread on this host, measured on ourselves when loading: a
- * launch row, entry and return, in ns; the smallest of a few batches. 0: could not be measured. */
+/* The cost of one recorded call for its thread on this host, measured on ourselves when loading:
+ * a launch row, entry and return, in ns; the smallest of a few batches. 0: could not be
+ * measured. */
 uint64_t loader_call_cost_ns(const struct loader *l);
 uint64_t loader_nested_cost_ns(const struct loader *l);	/* one that is hit and not recorded */
-/* What each of them costs more where the kernel single-steps a function's first instruction. */
+/* The additional cost of each call where the kernel single-steps a function's first instruction. */
 uint64_t loader_step_cost_ns(const struct loader *l);
 
-/* Whose calls are followed to the return (GP_RETURNS_*): all, unless return probes kill processes
- * under seccomp on this kernel. Then a process must never meet the return link of another: no
- * process filter may be used (the kernel readies the return before it asks for the process). */
+/* The processes whose calls are followed to the return (GP_RETURNS_*): all, unless return probes
+ * kill processes under seccomp on this kernel. Then a process must never meet the return link of
+ * another: no process filter may be used (the kernel prepares the return before it checks the
+ * process). */
 unsigned int loader_returns(const struct loader *l);
 
 /* One file's probes: file offsets and rows (cookies), and the process filter (0: all). */
@@ -96,10 +98,10 @@ void loader_hand_over(struct loader *l);
  * readable, but those of threads that end are gone. WAY_PERF: breakpoints go within seconds. */
 void loader_detach(struct loader *l);
 
-/* Whether the scheduler's hooks are attached: they were asked for, and the kernel has them. */
+/* Whether the scheduler's hooks are attached: they were requested, and the kernel has them. */
 bool loader_off_cpu(const struct loader *l);
 
-/* And are interrupts told from threads that wake others? */
+/* Are interrupts distinguished from threads that wake others? */
 bool loader_knows_interrupts(const struct loader *l);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the programs keep for us: states of threads, mappings and counters. Changes none of
- * it. Knows nothing of what it means.
+ * Data that the programs keep for us: states of threads, mappings and counters. Changes none of
+ * it. Knows nothing of its meaning.
  */
 #ifndef PROBE_LOADER_READ_H
 #define PROBE_LOADER_READ_H
@@ -27,19 +27,19 @@ int loader_each_state(struct loader *l, void (*fn)(void *ctx, const void *rec, s
 int loader_each_off(struct loader *l, void (*fn)(void *ctx, const void *rec, size_t len),
 		    void *ctx);
 
-/* A new fd to read struct gp_mapping from: what a process maps now, and before Linux 6.1 what
- * others do, too. -errno; the caller closes it. */
+/* A new fd to read struct gp_mapping from: the current mappings of a process, before Linux 6.1
+ * also those of others. -errno; the caller closes it. */
 int loader_open_mappings(const struct loader *l, pid_t pid);
 
 /* Over all CPUs, since loading (our own calibration calls are not in it). 0 or -errno. */
 int loader_counts(const struct loader *l, struct gp_counts *sum);
 
 /*
- * What the loaded programs know of calls that began before their probes: registers of threads, and
- * which threads were in one. Used by one thread at a time.
+ * The loaded programs' knowledge of calls that began before their probes: registers of threads,
+ * and which threads were in one. Used by one thread at a time.
  */
 
-/* As loader_read_regs, by the session's own programs: flags say which threads were seen. */
+/* As loader_read_regs, by the session's own programs: flags select the threads that were seen. */
 int loader_look(struct loader *l, const uint32_t *pids, size_t n, loader_regs_fn fn, void *ctx);
 
 /* A thread that was in a call when its probes came: its end is sent though it makes no call that is

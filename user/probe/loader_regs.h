@@ -18,8 +18,8 @@ typedef void (*loader_regs_fn)(void *ctx, const struct gp_thread_regs *regs);
  * ENOTSUP (in a pid namespace, where BPF shows other pids than procfs). */
 int loader_read_regs(const uint32_t *pids, size_t n, loader_regs_fn fn, void *ctx);
 
-/* For the loader: what a task iterator writes, to read from (opts may be NULL; fd or -errno),
- * and all records of one of registers (0 or -errno). */
+/* For the loader: opens a task iterator's output (opts may be NULL; fd or -errno), and visits
+ * all register records in one (0 or -errno). */
 struct bpf_program;
 struct bpf_iter_attach_opts;
 int loader_open_iterator(struct bpf_program *prog, const struct bpf_iter_attach_opts *opts);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * From a file to what is probed in it. Which functions it may hold is decided by its name, or for
- * statically linked copies by a marker symbol; where they are, by its symbol tables; whether a
- * probe is affordable, by its first instruction.
+ * From a file to the functions to probe in it. Its name, or for statically linked copies a
+ * marker symbol, decides which functions it may hold; its symbol tables, where they are; the
+ * first instruction, whether a probe is affordable.
  */
 #include "probe/plan.h"
 
@@ -159,7 +159,7 @@ int plan_file(struct plan *plan, struct elf_file *ef, const char *path,
 
 /* ---- plan core ----------------------------------------------------------------------------- */
 
-/* Ranks what is planned and cuts the list. */
+/* Ranks the plan and cuts the list. */
 
 struct candidate {
 	unsigned int rank;

@@ -14,8 +14,8 @@
 
 struct elf_file;
 
-/* What single-stepping a function's first instruction may add to a hit if nobody says otherwise,
- * for functions that are called often; those that are called seldom are probed at any cost. */
+/* The default limit of the cost that single-stepping a function's first instruction may add to a
+ * hit, for functions that are called often; those that are called seldom are probed at any cost. */
 #define PLAN_STEP_BUDGET_NS 2000u
 
 /* Whose launches are probed: the runtime calls the driver, so with both each is hit twice. */
@@ -28,11 +28,12 @@ enum plan_launch {
 struct plan_rules {
 	enum plan_launch launch;
 	unsigned int tier;	/* no rows above it */
-	uint64_t step_ns;	/* what single-stepping adds on this host; 0: not known, too much */
-	uint64_t budget_ns;	/* what it may add; 0: PLAN_STEP_BUDGET_NS */
+	/* the cost that single-stepping adds on this host; 0: unknown, too much */
+	uint64_t step_ns;
+	uint64_t budget_ns;	/* its limit; 0: PLAN_STEP_BUDGET_NS */
 };
 
-/* What became of a row in a file, beside a plain probe. */
+/* The state of a row in a file, beside a plain probe. */
 #define PLAN_STEPPED 0x01	/* probed, and its first instruction is single-stepped */
 #define PLAN_TOO_DEAR 0x02	/* left out: single-stepping it is above the budget */
 #define PLAN_REFUSED 0x04	/* left out: the kernel cannot probe its first instruction */

@@ -68,9 +68,9 @@ void recheck_free(struct recheck *l)
 	VEC_FREE(&l->all);
 }
 
-/* ---- dull ---------------------------------------------------------------------------------- */
+/* ---- scan cache ---------------------------------------------------------------------------- */
 
-/* Bounded, since it is a memory of what costs little to look up again. */
+/* Bounded, since it saves only cheap lookups. */
 
 #define MOMENT_NS NS_PER_SEC
 #define SETTLED_S 60
@@ -138,7 +138,7 @@ bool target_match_follow(struct target_match *n, pid_t pid)
 	return !err;
 }
 
-/* Followed before its children are looked for: who is forked meanwhile is followed by BPF. */
+/* Followed before its children are searched: BPF follows children forked meanwhile. */
 static int join(void *ctx, pid_t pid)
 {
 	struct joining *j = ctx;

@@ -16,7 +16,7 @@
 
 struct recheck_entry {
 	pid_t pid;
-	uint64_t time_ns;	/* what happened to it, when */
+	uint64_t time_ns;	/* the latest change of it */
 	uint64_t due_ns;
 	uint64_t again_ns; /* 0: once; else after that long again, then after twice as long */
 	const void *watch;	/* the caller's */
@@ -36,10 +36,10 @@ int recheck_timeout_ms(const struct recheck *l, uint64_t now_ns);
 void recheck_free(struct recheck *l);
 
 /*
- * Files that were looked at a moment ago and have nothing to probe. Shells and compilers map the
- * same few with each process they start, and a look costs a dozen system calls. A file that was
- * changed just now is no such file; what is written over in place is seen when the moment is over.
- * Nor is one whose inode may be another's by now, and nobody could tell (target_event.file is 0).
+ * Files scanned a moment ago that have nothing to probe. Shells and compilers map the same few
+ * with each process they start, and a scan costs a dozen system calls. A file that was changed
+ * just now is not cached; a file overwritten in place is noticed when the moment is over. Nor is
+ * a file cached whose inode could have been reused unnoticed (target_event.file is 0).
  */
 
 struct scan_cache {			/* start zeroed */
@@ -48,20 +48,20 @@ struct scan_cache {			/* start zeroed */
 
 bool scan_cache_has(const struct scan_cache *d, const struct target_event *ev);
 bool scan_cache_may_add(const struct target_file *file);	/* it was not changed lately */
-/* what ev maps has nothing */
+/* ev's file has nothing to probe */
 void scan_cache_add(struct scan_cache *d, const struct target_event *ev);
 void scan_cache_free(struct scan_cache *d);
 
 /*
- * Processes that begin to be meant while a session runs, with what is below them. For the
- * worker's thread; who is followed already is BPF's set to say.
+ * Processes that begin to match while a session runs, with their descendants. For the worker's
+ * thread; BPF's set knows the followed processes.
  */
 
 struct target_match {
 	const struct selector *selector;	/* the options' */
 	struct loader *loader;
 	bool below;
-	bool refused;		/* somebody could not be followed, which was said */
+	bool refused;		/* a process could not be followed, with a message */
 };
 
 /* Follows one of them, known to be meant. False: it cannot be, and is not measured. */

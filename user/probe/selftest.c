@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The self-test and the calibration: functions of our own, probed as the target's will be. Tells
- * whether a way attaches here and what a call costs its thread. Reads its times off the clock, not
- * off the records.
+ * The self-test and the calibration: functions of our own, probed as the target's will be. Finds
+ * out whether a way attaches here and the cost of a call. Reads its times off the clock, not off
+ * the records.
  */
 #include "probe/selftest.h"
 
@@ -24,15 +24,15 @@
 
 /*
  * Do return probes kill processes under seccomp here? On x86-64 a probed function returns by a
- * system call from Linux 6.11 on, which filters did not know before 6.14 (and what was mended of
- * 6.12 and 6.13); what they do not know kills. So a child of ours takes a filter that denies all it
- * does not need, or the strict mode, and calls a probed function. Knows nothing of what is done
- * with the verdict.
+ * system call from Linux 6.11 on, which filters did not know before 6.14 (and the fixes of 6.12
+ * and 6.13); a filter kills for unknown calls. So a child of ours installs a filter that denies
+ * all it does not need, or the strict mode, and calls a probed function. Knows nothing of the
+ * use of the verdict.
  */
 
 #define TRIAL_CALLS 3			/* the first hit may change how the next ones are taken */
 
-/* What a child says of itself; one that says nothing was killed. */
+/* A child's report; a child without one was killed. */
 enum word { WORD_LIVES = 'l', WORD_NO_SECCOMP = 'n', WORD_NO_RETURN = 'r' };
 
 /* Probed: they return where they return to. */
@@ -98,7 +98,7 @@ static _Noreturn void be_confined(const struct trial *t, int parent, uintptr_t b
 		syscall(t->exit_call, 0);
 }
 
-/* Probes the child, lets it go and hears what it says. 0 or -errno of attaching. */
+/* Probes the child, releases it and reads its report. 0 or -errno of attaching. */
 static int attend(struct loader *l, struct loader_probes *p, int child, char *word)
 {
 	int err = loader_follow(l, p->pid);
@@ -110,7 +110,7 @@ static int attend(struct loader *l, struct loader_probes *p, int child, char *wo
 	return err;
 }
 
-/* The child ends in any case: it is told to go, or its parent's end is closed. */
+/* The child exits in any case: on request, or when its parent's end of the pipe is closed. */
 static int run_trial(struct loader *l, const struct trial *t, struct loader_probes *p, char *word)
 {
 	uintptr_t bare = call_me();
@@ -133,8 +133,8 @@ static int run_trial(struct loader *l, const struct trial *t, struct loader_prob
 	return err;
 }
 
-/* Do processes under seccomp live through return probes? 1, 0 (no, or it is not known) or -errno
- * of attaching. Leaves links. */
+/* Do processes under seccomp survive return probes? 1, 0 (no, or unknown) or -errno of
+ * attaching. Leaves links. */
 static int test_returns(struct loader *l, struct loader_probes probes)
 {
 	for (size_t i = 0; i < sizeof(trials) / sizeof(trials[0]); i++) {
@@ -197,8 +197,8 @@ static uint64_t offset_of(uintptr_t (*fn)(void))
 	return place.offset;
 }
 
-/* What one call takes, in ns: the least of some batches. Few calls, so that their records fit the
- * smallest ring; whoever reads the rings begins behind them. */
+/* The duration of one call in ns: the least of some batches. Few calls, so that their records
+ * fit the smallest ring; readers of the rings begin behind them. */
 static uint64_t time_calls(uintptr_t (*fn)(void), int calls)
 {
 	enum { BATCHES = 5 };
@@ -220,7 +220,7 @@ static uint64_t more_than(uint64_t bare, uint64_t probed)
 	return probed > bare ? probed - bare : 0;
 }
 
-/* 0 would say that it could not be measured. */
+/* 0 would mean that it could not be measured. */
 static uint64_t at_least_one(uint64_t ns)
 {
 	return ns ? ns : 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Probes gpuprof itself with a loaded object: does this way attach, whom may it follow to the
- * return, and what does a probe cost?
+ * Probes gpuprof itself with a loaded object: does this way attach, which processes may it
+ * follow to the return, and what does a probe cost?
  */
 #ifndef PROBE_SELFTEST_H
 #define PROBE_SELFTEST_H
@@ -18,8 +18,8 @@ struct selftest_costs {		/* of one call, in ns; 0: could not be measured */
 };
 
 /*
- * Sets what loader_returns says and fills costs. returns_kill: as if return probes killed processes
- * under seccomp. 0 or -errno. No link and no state of ours is left.
+ * Sets loader_returns' result and fills costs. returns_kill: as if return probes killed
+ * processes under seccomp. 0 or -errno. Leaves no link and no state of ours.
  */
 int selftest_run(struct loader *l, bool returns_kill, struct selftest_costs *costs);
 

@@ -21,7 +21,7 @@ static bool is_meant(const struct proc_stat *stat, pid_t pid)
 	return !stat->kernel && stat->state != 'Z' && pid != getpid();
 }
 
-/* Kept: who matches, and (to find those below) who is whose parent. */
+/* Kept: the matching processes and, to find their descendants, the parent of each. */
 static int keep(struct pass *pass, struct proc *p, const struct proc_stat *stat)
 {
 	int rc = selector_matches(pass->selector, p);
@@ -56,7 +56,7 @@ static int visit(void *ctx, pid_t pid)
 	return err;
 }
 
-/* Until a walk finds nobody new: pids are in no order that says who came first. */
+/* Until a walk finds no new process: pids are not in the order of birth. */
 static int choose_below(struct selection *s)
 {
 	struct map chosen = { 0 };

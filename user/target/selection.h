@@ -17,7 +17,7 @@ struct selected {
 struct selection {
 	VEC(struct selected) all;	/* chosen ones, after selection_find */
 	size_t matches;		/* of these, themselves */
-	unsigned int denied;	/* processes of which it cannot be told */
+	unsigned int denied;	/* processes that could not be judged */
 };
 
 /* Neither this process itself nor threads of the kernel are meant. 0 or -errno. Start zeroed;

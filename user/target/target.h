@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which processes map which files, now (procfs) and soon (what a command is going to load); from
- * now on: target_watch.h. Knows nothing of probes.
+ * Which processes map which files, now (procfs) and soon (files a command is going to load);
+ * from now on: target_watch.h. Knows nothing of probes.
  *
  * Files are named by what opens them from here whatever the mount namespace:
  * /proc/PID/map_files/START-END where permitted (works for deleted files), else /proc/PID/root +
@@ -36,7 +36,7 @@ bool target_is_hidden(pid_t pid);	/* it exists, but /proc does not show it to us
 int target_mapped_file(pid_t pid, uint64_t start, uint64_t len, const char *path,
 		       target_file_fn fn, void *ctx);
 
-/* Who is whose parent now; for several questions of one moment. NULL + errno. */
+/* The parent of each process now; for several lookups of one moment. NULL + errno. */
 struct target_tree;
 struct target_tree *target_tree_read(void);
 void target_tree_free(struct target_tree *tree);
@@ -59,15 +59,15 @@ int target_each_pid(int (*fn)(void *ctx, pid_t pid), void *ctx);
  * Files that a command will probably map: its executable (PATH, #! interpreters), the closure of
  * its DT_NEEDED as the dynamic linker of this host resolves it (RUNPATH/RPATH with $ORIGIN,
  * LD_LIBRARY_PATH, LD_PRELOAD, ld.so.cache, the default directories), and, for dlopen, files of
- * LD_LIBRARY_PATH, of ld.so.cache and of a Python interpreter's site-packages/nvidia/ * /lib whose
- * base name `wanted` accepts (NULL: none). env is the command's environment. Wrappers (env, nice,
- * timeout, ...) are followed. 0, fn's value, or -errno, not logged since running the command will
- * tell: ENOENT (no such command), ENOEXEC (no program).
+ * LD_LIBRARY_PATH, of ld.so.cache and of a Python interpreter's site-packages/nvidia/ * /lib
+ * whose base name `wanted` accepts (NULL: none). env is the command's environment. Wrappers
+ * (env, nice, timeout, ...) are followed. 0, fn's value, or -errno, not logged since running the
+ * command will fail likewise: ENOENT (no such command), ENOEXEC (no program).
  */
 int target_expect(char *const argv[], char *const env[], bool (*wanted)(const char *basename),
 		  target_file_fn fn, void *ctx);
 
-/* What is known of a process. Strings are owned by the caller's struct. */
+/* The known facts of a process. Strings are owned by the caller's struct. */
 struct target_process {
 	pid_t pid, ppid;
 	uid_t uid;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What a command is going to load: finds the program behind the words (PATH, "#!" lines, wrappers
- * such as env and nice) and collects what the linker, dlopen and Python will take from where.
- * Runs nothing. Knows nothing of probes: which libraries matter is the caller's `wanted`.
+ * Files that a command is going to load: finds the program behind the words (PATH, "#!" lines,
+ * wrappers such as env and nice) and collects the files that the linker, dlopen and Python will
+ * load. Runs nothing. Knows nothing of probes: the caller's `wanted` selects libraries.
  */
 #include "target/target.h"
 
@@ -148,7 +148,8 @@ static int each_venv_home(const struct link_host *host, const char *dir)
 	return rc;
 }
 
-/* The interpreter under this name: bin/.., and what a virtual environment there points to. */
+/* The interpreter under this name: bin/.., and the one that a virtual environment there refers
+ * to. */
 static int each_home(const struct link_host *host, const char *path)
 {
 	char dir[PATH_MAX];
@@ -337,7 +338,7 @@ static int use_interpreter(struct expect *x, const char *script, char *line)
 	return rc;
 }
 
-/* What follows "#!" in fd into line; false: it is no script. */
+/* The text behind "#!" in fd into line; false: it is no script. */
 static bool read_shebang(int fd, char line[static SHEBANG_MAX])
 {
 	ssize_t n = pread(fd, line, SHEBANG_MAX - 1, 0);
@@ -350,7 +351,7 @@ static bool read_shebang(int fd, char line[static SHEBANG_MAX])
 	return true;
 }
 
-/* Reports what the program at path loads; the words that are left are the next command. */
+/* Reports the files that the program at path loads; the remaining words are the next command. */
 static int visit_program(struct expect *x, const char *path)
 {
 	int fd = io_open_regular(AT_FDCWD, path, false), rc;

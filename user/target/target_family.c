@@ -71,8 +71,8 @@ static const struct target_link *target_tree_links(const struct target_tree *tre
 	return tree->links.v;
 }
 
-/* Marks and visits every process whose parent is marked, until a pass finds no more. Pids are in no
- * order that says who came first. */
+/* Marks and visits every process whose parent is marked, until a pass finds no more. Pids are
+ * not in the order of birth. */
 static int visit(const struct target_tree *tree, struct map *below, int (*fn)(void *, pid_t),
 		 void *ctx)
 {
@@ -162,7 +162,8 @@ int target_each_child(pid_t pid, int (*fn)(void *ctx, pid_t pid), void *ctx)
 	return target_each_thread(pid, visit_parent, &c);
 }
 
-/* What begins so long after a member was known has its number; procfs tells the start to 10 ms. */
+/* A process that begins so long after a member was known has reused its number; procfs has
+ * starts to 10 ms. */
 #define OTHER_NS (100 * NS_PER_MS)
 
 pid_t target_family_root(const struct target_family *f, pid_t pid)
@@ -206,7 +207,7 @@ void target_family_free(struct target_family *f)
 	map_free(&f->known_ns);
 }
 
-/* ---- who is below a root already ------------------------------------------------------------- */
+/* ---- processes already below a root ----------------------------------------------------------- */
 
 struct joining {
 	struct target_family *f;
@@ -305,7 +306,7 @@ static void tell_ended(struct look *k, void (*ended)(void *, pid_t, pid_t, bool)
 	}
 }
 
-/* Until a pass finds nobody new: pids are in no order that says who came first. */
+/* Until a pass finds no new process: pids are not in the order of birth. */
 static int add_below(struct look *k)
 {
 	uint64_t now_ns = time_now_ns();

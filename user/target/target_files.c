@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Which files a process maps executable, now: walks /proc/PID/maps and opens what it names, also
- * when it was deleted or lives in another mount namespace. Owns the opening of files that a
- * target names. Must not know of ELF or probes.
+ * The files a process maps executable, now: walks /proc/PID/maps and opens them, also when
+ * deleted or in another mount namespace. Owns the opening of files that a target names. Must not
+ * know of ELF or probes.
  */
 #include "target/target.h"
 
@@ -137,8 +137,8 @@ static int open_root(pid_t pid)
 }
 
 /*
- * Another file may have taken the path. Overlay and btrfs show other devices in maps than in stat;
- * there nothing can be told, but a replaced file would be marked as deleted.
+ * Another file may have taken the path. Overlay and btrfs show other devices in maps than in
+ * stat; there they cannot be compared, but a replaced file would be marked as deleted.
  */
 static bool is_mapped_file(int fd, const struct mapping *m)
 {
@@ -239,7 +239,7 @@ static int report_open(struct target_walk *walk, pid_t pid, int fd, char *path)
 
 /* ---- all mappings ------------------------------------------------------------------------- */
 
-/* Tells "gone" from "hidden by the mount options of /proc". */
+/* Distinguishes "gone" from "hidden by the mount options of /proc". */
 static bool pid_exists(pid_t pid)
 {
 	return !kill(pid, 0) || errno != ESRCH;
@@ -269,7 +269,7 @@ static int open_maps(pid_t pid, FILE **maps)
 		err = pid_exists(pid) ? EACCES : ESRCH;
 	if (err == EPERM)
 		err = EACCES;
-	/* For one process an error, for a whole host a count: the caller says which. */
+	/* For one process an error, for a whole host a count: the caller reports it. */
 	if (err != ESRCH && err != EACCES)
 		log_error("cannot read %s: %s", path, strerror(err));
 	return -err;
@@ -367,8 +367,8 @@ static int visit_mapping(void *ctx, struct mapping *m)
 	return fd < 0 ? 0 : report_open(&fw->walk, fw->pid, fd, m->path);
 }
 
-/* Some denied: those are said here. All denied: the process cannot be read, and the caller says
- * so. */
+/* Some denied: reported here. All denied: the process cannot be read, and the caller reports
+ * that. */
 static int judge_denied(const struct file_walk *fw)
 {
 	if (!fw->denied)

@@ -4,8 +4,8 @@
  * program becomes on this host. Owns the order of the search and nothing else; must not run
  * anything, and takes every file it opens for hostile.
  *
- * Not followed: DT_FLAGS_1 NODEFLIB, audit libraries, musl's path files. What is missed here is
- * seen when it is mapped.
+ * Not followed: DT_FLAGS_1 NODEFLIB, audit libraries, musl's path files. A library missed here
+ * is noticed when it is mapped.
  */
 #include "target/target_link.h"
 
@@ -31,7 +31,7 @@
 
 struct object {
 	char *origin;		/* $ORIGIN, owned, as the other texts */
-	char *rpath;		/* DT_RPATH: also for what is needed by what this needs */
+	char *rpath;		/* DT_RPATH: also for the dependencies of its dependencies */
 	char *runpath;		/* DT_RUNPATH: for what this needs itself */
 	size_t loader;		/* index, or NO_LOADER */
 	VEC(char *) needed;
@@ -58,7 +58,7 @@ const char *link_getenv(char *const *env, const char *name)
 
 /* ---- names -------------------------------------------------------------------------------- */
 
-/* $LIB: what the interpreter's directory is called below / or /usr. */
+/* $LIB: the name of the interpreter's directory below / or /usr. */
 static const char *lib_name(const struct linker *l)
 {
 	const char *home = l->home;
@@ -181,7 +181,7 @@ static int push_object(struct linker *l, const char *path, struct elf_file *ef, 
 		return -ENOMEM;
 	o->loader = loader;
 	o->origin = directory_of(path);
-	/* What could be read of a file that lies is still probable. */
+	/* The readable part of a malformed file is still probable. */
 	elf_each_needed(ef, add_tag, o);
 	return o->origin ? 0 : -ENOMEM;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a process maps, mapping by mapping, for readers of its memory (stacks). */
+/* The mappings of a process, one by one, for readers of its memory (stacks). */
 #ifndef TARGET_TARGET_MAPPING_H
 #define TARGET_TARGET_MAPPING_H
 

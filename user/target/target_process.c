@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What procfs tells of processes and threads: names, parents, ages, who there is. Knows nothing
- * of mappings.
+ * Processes and threads in procfs: names, parents, ages, lists. Knows nothing of mappings.
  */
 #include "target/target.h"
 

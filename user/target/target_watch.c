@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Who maps, runs, forks and ends from now on, as perf's side-band records tell it. Owns the order
- * of events in time, whom a watch follows, and when a process has ended. Must not know why
- * anybody watches, nor open the files that are mapped.
+ * Mappings, execs, forks and exits from now on, by perf's side-band records. Owns the order of
+ * events in time, the processes that a watch follows, and when a process has exited. Must not
+ * know the purpose of a watch, nor open the files that are mapped.
  */
 #include "target/target_watch.h"
 
@@ -31,7 +31,7 @@
  * perf's ring buffer (perf_event_open(2)) and the layout of its side-band records. Owns the
  * memory barriers and the wrap; knows nothing of processes or of who listens.
  *
- * Every record ends with the sample_id that perf_ring_fill_attr asks for, which is one u64: the
+ * Every record ends with the sample_id that perf_ring_fill_attr requests, which is one u64: the
  * time.
  */
 
@@ -48,7 +48,7 @@ struct perf_set {
 	int epoll_fd;		/* the caller's; gets every event */
 };
 
-/* Asks for the records that perf_ring_next understands, stamped with CLOCK_MONOTONIC. */
+/* Requests the records that perf_ring_next understands, stamped with CLOCK_MONOTONIC. */
 static void perf_ring_fill_attr(struct perf_event_attr *attr)
 {
 	*attr = (struct perf_event_attr){
@@ -79,7 +79,7 @@ static int perf_ring_map(struct perf_ring *ring, int fd, size_t pages)
 
 	for (; pages; pages /= 2) {
 		size_t mapped = (pages + 1) * page_size;
-		/* Writable: else the kernel overwrites what was not read yet. */
+		/* Writable: else the kernel overwrites records that were not read yet. */
 		void *at = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 		if (at != MAP_FAILED) {
@@ -162,7 +162,7 @@ static int decode_mmap2(const void *raw, struct perf_record *out)
 	const struct mmap2_body *body = raw;
 	const char *name = body->filename;
 
-	/* The build id of a newer kernel's record would take ino's place; it was not asked for. */
+	/* The build id of a newer kernel's record would take ino's place; it was not requested. */
 	if (body->header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
 		return 0;
 	if (!body->ino || *name == '[' || !strncmp(name, "//anon", 6))
@@ -251,7 +251,7 @@ int perf_ring_next(struct perf_ring *ring, void *raw, struct perf_record *out)
 	while (!rc && head - tail >= sizeof(header)) {
 		copy_out(ring, tail, &header, sizeof(header));
 		if (header.size < sizeof(header) || header.size > head - tail) {
-			tail = head;	/* the rest cannot be told apart */
+			tail = head;	/* the rest cannot be separated */
 			*out = (struct perf_record){ .ev = {
 				.kind = TARGET_MISSED, .missed = 1, .time_ns = time_now_ns(),
 			} };
@@ -270,12 +270,12 @@ int perf_ring_next(struct perf_ring *ring, void *raw, struct perf_record *out)
 /* ---- target perf --------------------------------------------------------------------------- */
 
 /*
- * Opens the perf events that watch the host. Owns file descriptors, rings and the words for what
- * was refused; must not know what the records mean, nor which processes matter.
+ * Opens the perf events that watch the host. Owns file descriptors, rings and the messages for
+ * refusals; must not know the meaning of records, nor which processes matter.
  *
- * An event of a CPU costs nobody anything but what it tells, an event of a thread costs that one
- * a microsecond each time it is switched in and out. So processes are watched through the whole
- * host. That takes CAP_PERFMON, and so do the probes that a watch is for.
+ * An event of a CPU costs only its records, an event of a thread costs that thread a microsecond
+ * each time it is switched in and out. So processes are watched through the whole host. That
+ * takes CAP_PERFMON, and so do the probes that a watch is for.
  */
 
 #define PAGES_MAX 128		/* of a ring */
@@ -406,8 +406,8 @@ static void perf_set_close(struct perf_set *set)
 #define ROUNDS_MAX 16		/* of draining, for events that arrive meanwhile */
 #define LEAVE_MIN_NS (5 * NS_PER_MS)
 #define LEAVE_MAX_NS NS_PER_SEC
-#define MISSED_MIN_NS NS_PER_SEC	/* from one look at what was missed to the next */
-/* and so many times what the look took, whose rings fill meanwhile */
+#define MISSED_MIN_NS NS_PER_SEC	/* from one search for missed events to the next */
+/* and so many times the search's duration, in which the rings fill */
 #define MISSED_SHARE 4
 
 struct leaving {		/* its first thread has ended, perhaps not its last */
@@ -422,8 +422,8 @@ struct target_watch {
 	VEC(struct perf_record) held;
 	VEC(struct leaving) leaving;
 	uint64_t leave_ns;	/* until the next look at `leaving` */
-	uint64_t missed;	/* events, not told yet */
-	uint64_t missed_since_ns, missed_next_ns;	/* told not before */
+	uint64_t missed;	/* events, not reported yet */
+	uint64_t missed_since_ns, missed_next_ns;	/* not reported before */
 	uint64_t order;
 	int timer_fd;
 	void *raw;
@@ -582,7 +582,7 @@ static void forget_leaving(struct target_watch *w, struct leaving *l)
 	*l = w->leaving.v[--w->leaving.n];
 }
 
-/* True: the process of l has ended, this was told, and l is forgotten. */
+/* True: the process of l has exited, this was reported, and l is forgotten. */
 static bool finish_leaving(struct target_watch *w, struct leaving *l, const struct listener *to)
 {
 	struct target_event ev = { .kind = TARGET_EXIT, .pid = l->pid, .root = l->root,
@@ -628,7 +628,7 @@ struct lost_ends {
 	const struct listener *to;
 };
 
-/* What it did before may wait in a ring: so its end is told after the next reading. */
+/* Its earlier events may wait in a ring: so its exit is reported after the next reading. */
 static void on_lost_end(void *ctx, pid_t pid, pid_t root, bool is_other)
 {
 	const struct lost_ends *e = ctx;
@@ -647,7 +647,7 @@ static void on_lost_end(void *ctx, pid_t pid, pid_t root, bool is_other)
 	}
 }
 
-/* Of a process that is watched; says for whom. */
+/* The root of a watched process. */
 static bool follows(struct target_watch *w, struct perf_record *rec)
 {
 	if (w->pid < 0)
@@ -708,8 +708,8 @@ static void check_leaving(struct target_watch *w, const struct listener *to)
 }
 
 /*
- * Who hears of it looks at every process, and what others do may fill the rings of all CPUs again
- * and again: so all is told together, and not at once again.
+ * The receiver examines every process, and others' activity may fill the rings of all CPUs again
+ * and again: so all is reported together, and not at once again.
  */
 static void tell_missed(struct target_watch *w, const struct listener *to)
 {
@@ -727,7 +727,7 @@ static void tell_missed(struct target_watch *w, const struct listener *to)
 	w->missed_next_ns = begin_ns + took_ns + num_max(MISSED_MIN_NS, MISSED_SHARE * took_ns);
 }
 
-/* For what waits here, of which no ring tells. */
+/* For events that wait here, of which no ring has a record. */
 static void set_next(struct target_watch *w)
 {
 	uint64_t now_ns = time_now_ns(), ns = UINT64_MAX;
@@ -746,9 +746,9 @@ static void set_next(struct target_watch *w)
 }
 
 /*
- * Rings are drained one after the other, so what is newer than the start of a round may have an
- * elder in a ring already passed: it waits for the next round. So a fork, which is told before its
- * child runs, comes before all that the child does.
+ * Rings are drained one after the other, so an event newer than the start of a round may have an
+ * older one in a ring already passed: it waits for the next round. So a fork, which is recorded
+ * before its child runs, comes before all events of the child.
  */
 int target_watch_read(struct target_watch *w,
 		      void (*fn)(void *ctx, const struct target_event *ev), void *ctx)

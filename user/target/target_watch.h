@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events of processes as they happen: what they map and run, and that they fork and end. */
+/* Events of processes as they happen: mappings, execs, forks and exits. */
 #ifndef TARGET_TARGET_WATCH_H
 #define TARGET_TARGET_WATCH_H
 
@@ -17,12 +17,12 @@ struct target_event {
 	uint8_t kind;		/* enum target_event_kind */
 	pid_t pid;		/* thread group; FORK: the parent */
 	pid_t child;		/* FORK of a process (not of a thread) */
-	/* whom the watch was asked for that it is, or is below; 0: of all */
+	/* the watch's root that it is, or is below; 0: the whole host */
 	pid_t root;
 	uint64_t time_ns;	/* CLOCK_MONOTONIC */
 	uint64_t start, len;	/* MMAP of an executable mapping */
-	/* MMAP: another number, another file. 0: it cannot be told from one made since, for its
-	 * file system has no generations of inodes */
+	/* MMAP: another number, another file. 0: unknown whether the inode number was reused,
+	 * for its file system has no generations of inodes */
 	uint64_t file;
 	const char *text;	/* MMAP: path; EXEC: comm; valid during the call */
 	/* MISSED: how many events were lost, since time_ns or before (rescan) */
@@ -31,7 +31,7 @@ struct target_event {
 
 struct target_watch;
 
-/* Watches pid, what is below it and what that forks, or everybody (pid -1). NULL + errno, logged
+/* Watches pid, its descendants and their forks, or the whole host (pid -1). NULL + errno, logged
  * (EACCES/EPERM names CAP_PERFMON) but for ESRCH. */
 struct target_watch *target_watch_new(pid_t pid);
 
@@ -39,11 +39,11 @@ struct target_watch *target_watch_new(pid_t pid);
 int target_watch_add(struct target_watch *w, pid_t pid);
 int target_watch_fd(const struct target_watch *w);	/* an epoll fd: readable when events wait */
 /*
- * Delivers what waits, in the order of time, as long as it comes; 0 or -ENOMEM. An event that perf
- * hands over late may still be older than one of the call before. EXIT is sent once the last
- * thread has ended, so possibly later than events that came after it; its time is right, or, where
- * it was lost, that of when this was found. MISSED comes last, and once a second at most, however
- * often something is lost.
+ * Delivers waiting events, in the order of time, as long as they come; 0 or -ENOMEM. An event
+ * that perf delivers late may still be older than one of the call before. EXIT is sent once the
+ * last thread has exited, so possibly later than events that came after it; its time is right,
+ * or, where it was lost, that of its discovery. MISSED comes last, and once a second at most,
+ * however often events are lost.
  */
 int target_watch_read(struct target_watch *w,
 		      void (*fn)(void *ctx, const struct target_event *ev), void *ctx);
@@ -60,7 +60,7 @@ struct perf_ring {
 	size_t mapped;
 };
 
-/* What a record says; ev.text is owned by the record. */
+/* A decoded record; ev.text is owned by the record. */
 struct perf_record {
 	struct target_event ev;
 	pid_t tid;		/* the thread it happened to; EXIT: tid == ev.pid is the leader */
@@ -74,7 +74,7 @@ struct perf_record {
  */
 int perf_ring_next(struct perf_ring *ring, void *raw, struct perf_record *out);
 
-/* Pure: what a record in raw (header.size bytes, aligned) says. 1, 0: nothing that matters
+/* Pure: decodes the record in raw (header.size bytes, aligned). 1, 0: nothing that matters
  * (also: shorter than it must be), -ENOMEM. */
 int perf_ring_decode(const void *raw, struct perf_record *out);
 

@@ -20,7 +20,7 @@ struct bpf_source {
 	int err;			/* the sink's first error; nothing is pushed after it */
 };
 
-/* Takes what waits and pushes it. Returns l->err. */
+/* Takes the waiting records and pushes them. Returns l->err. */
 int bpf_source_pump(struct bpf_source *l);
 
 /* One state of loader_each_state: EVENT_TAIL, then EVENT_OPEN if a call is open. */

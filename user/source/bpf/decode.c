@@ -173,7 +173,7 @@ static void decode_dir(const struct catalog_row *row, const uint64_t *w, struct 
 	ev->has |= HAS_DIR;
 }
 
-/* What a call allocated is known when it has returned. */
+/* An allocation is known when the call has returned. */
 static void decode_address(const struct catalog_row *row, const struct gp_call *rec,
 			   const uint64_t *w, struct event *ev)
 {
@@ -356,7 +356,7 @@ static const char *what_of(const struct gp_off *rec, const struct syscall_row *c
 	return t->what;
 }
 
-/* Of a sleep or a disk's answer the end is an interrupt: whose time that took is no waker. */
+/* A sleep or a disk read ends by an interrupt: the thread it interrupted is no waker. */
 static bool is_bystander(const struct gp_off *rec, uint8_t reason)
 {
 	return rec->flags & GP_OFF_MAYBE && (reason == OFF_SLEEP || reason == OFF_DISK);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Raw records of the BPF rings -> typed events, by the catalogue. This is where bytes from
- * outside are checked; what comes out is trusted. Knows nothing of rings or files.
+ * Raw records of the BPF rings -> typed events, by the catalogue. Bytes from outside are checked
+ * here; the events are trusted. Knows nothing of rings or files.
  */
 #ifndef SOURCE_BPF_DECODE_H
 #define SOURCE_BPF_DECODE_H

@@ -19,7 +19,7 @@
 #include "host/caps.h"
 #include "source/bpf/ring.h"
 
-#define PERIOD_MS 10		/* what no wakeup announced waits at most this long ... */
+#define PERIOD_MS 10		/* records that no wakeup announced wait at most this long ... */
 #define PERIOD_QUIET_MS 80	/* ... or, after a while without any record, this long */
 #define LAST_ROUNDS 3		/* exits need two */
 #define LAST_TRIES 1000		/* of a millisecond, for a program preempted inside a record */
@@ -175,8 +175,8 @@ static bool is_birth(const struct gp_task *task)
 	return task->kind != GP_TASK_EXIT;
 }
 
-/* Delivers what waits under the call's pid and happened before it: whose calls before that were,
- * are through, since they lie before this one in the ring. 0 or put's error. */
+/* Delivers waiting events of the call's pid that happened before it: calls before those are
+ * through, since they lie before this one in the ring. 0 or put's error. */
 static int deliver_due(struct drain_order *o, struct drain_waiting *w, const struct gp_call *call)
 {
 	size_t kept = 0;
@@ -268,7 +268,7 @@ static bool deliver_exits(struct drain_order *o)
 	return !o->held.n;
 }
 
-/* What was found becomes what is held; held is empty, its memory is used again. */
+/* The found items become the held ones; held is empty, its memory is reused. */
 static void turn(struct drain_order *o)
 {
 	struct drain_waiting empty = o->held;
@@ -330,7 +330,7 @@ static bool drain_round(struct drain *d)
 	return complete;
 }
 
-/* The probes are detached: what is in the rings now is all there will be. */
+/* The probes are detached: the rings' content is final. */
 static void drain_rest(struct drain *d)
 {
 	for (int rounds = 0, tries = 0; rounds < LAST_ROUNDS && tries < LAST_TRIES; tries++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The drain: one thread that moves records from the BPF rings into a bounded queue, and does
- * nothing else, so that a slow engine or disk never lets the rings overflow before 16 MiB more
- * have been used up. When the queue is full it waits, and BPF counts what the rings cannot take.
+ * The drain: one thread that only moves records from the BPF rings into a bounded queue, so that
+ * a slow engine or disk never lets the rings overflow before 16 MiB more have been used up. When
+ * the queue is full it waits, and BPF counts the records that do not fit into the rings.
  *
  * Order it keeps: a thread's GP_TASK_NEW comes before its first call and its GP_TASK_EXIT after
  * its last one, although they travel in another ring.
@@ -19,7 +19,7 @@
 
 /*
  * The bounded queue between the drain and the engine: items in chunks, one writer, one reader.
- * Knows nothing of what items hold.
+ * Knows nothing of the items.
  */
 enum drain_item_kind {
 	DRAIN_CALL = 1,		/* a record of the calls ring */
@@ -50,8 +50,8 @@ void drain_queue_free(struct drain_queue *q);
 /* Readable while chunks wait. */
 int drain_queue_fd(const struct drain_queue *q);
 
-/* The writer. put waits while DRAIN_CHUNKS_MAX chunks are in use; 0, -EMSGSIZE or -ENOMEM. What was
- * put can be taken once its chunk is full or flushed. */
+/* The writer. put waits while DRAIN_CHUNKS_MAX chunks are in use; 0, -EMSGSIZE or -ENOMEM. Items
+ * can be taken once their chunk is full or flushed. */
 int drain_queue_put(struct drain_queue *q, enum drain_item_kind kind, const void *data, size_t len);
 void drain_queue_flush(struct drain_queue *q);
 
@@ -80,12 +80,12 @@ struct drain_order {
 	 * calls */
 	struct drain_waiting held;
 	struct drain_waiting fresh;	/* found since the last complete round */
-	size_t births;			/* in both: what is no exit */
+	size_t births;			/* in both: items other than exits */
 	uint64_t mark_ns;		/* when that round began; 0: there was none */
 };
 
-/* Delivers what the rings hold now. False: a record is still being written, or put failed; the next
- * round goes on there. An exit needs two complete rounds. */
+/* Delivers the rings' present content. False: a record is still being written, or put failed;
+ * the next round goes on there. An exit needs two complete rounds. */
 bool drain_order_round(struct drain_order *o);
 void drain_order_free(struct drain_order *o);
 

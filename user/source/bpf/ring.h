@@ -16,7 +16,7 @@ struct ring {
 	uint64_t size;			/* a power of two */
 };
 
-/* Begins behind what is in the ring now. NULL + errno; the fd stays the caller's. */
+/* Begins behind the ring's present content. NULL + errno; the fd stays the caller's. */
 struct ring *ring_open(int map_fd);
 void ring_close(struct ring *r);
 

@@ -268,8 +268,8 @@ static int push_call(struct api_calls *c, const struct held *h, const struct eve
 	return sink->push(sink->ctx, &ev);
 }
 
-/* Of each thread the first ones, as far as they ended by until_ns: what begins later may be inside
- * one that has not ended. */
+/* The first calls of each thread, if they ended by until_ns: later ones may be inside one that
+ * has not ended. */
 static int push_until(struct api_calls *c, uint64_t until_ns, const struct event_sink *sink)
 {
 	uint32_t stopped = 0;	/* the thread whose turn is over */

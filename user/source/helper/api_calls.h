@@ -8,8 +8,8 @@
  * Where probes see most functions, those that were left out are pushed, and nothing else: an
  * EVENT_TOLD for each outermost call of one of them, without number, thread or exit.
  *
- * A call's record comes when it has ended, those inside it before it; so what was taken is held for
- * a while (API_CALLS_SLACK_NS), in case it is inside of something. Bounded: then it goes out
+ * A call's record comes when it has ended, those inside it before it; so calls are held for a
+ * while (API_CALLS_SLACK_NS), in case they are inside another. Bounded: then they go out
  * earlier.
  *
  * Examples; A records of one thread, pushed at the end:
@@ -53,14 +53,14 @@ struct api_calls *api_calls_new(uint32_t pid, struct api_rows *rows,
 				const struct helper_threads *threads);
 void api_calls_free(struct api_calls *c);
 
-/* One EVENT_API, of the host's tid. If no more can be held, what is before the slack of the newest
- * goes out; if that does not help (a clock that stands still, on purpose), it is lost, and a number
- * of its thread with it. 0, -ENOMEM or the sink's error. */
+/* One EVENT_API, of the host's tid. If no more can be held, calls before the slack of the newest
+ * go out; if that does not help (a clock that stands still, on purpose), it is lost, and a
+ * number of its thread with it. 0, -ENOMEM or the sink's error. */
 int api_calls_take(struct api_calls *c, const struct event *api, const struct event_sink *sink);
 uint64_t api_calls_lost(const struct api_calls *c);
 
-/* All records of calls that ended before complete_ns were taken: pushes what is complete by that.
- * 0, -ENOMEM or the sink's error. */
+/* All records of calls that ended before complete_ns were taken: pushes the calls that are
+ * complete then. 0, -ENOMEM or the sink's error. */
 int api_calls_push(struct api_calls *c, uint64_t complete_ns, const struct event_sink *sink);
 
 /* Nothing more will come. exit_ns: the process has ended, and its threads with it; 0: it goes

@@ -7,7 +7,7 @@
 #include "base/num.h"
 
 #define SLEW_PPM 500
-#define WIDTH_MAX 1000000000ull	/* a reading that took longer says nothing */
+#define WIDTH_MAX 1000000000ull	/* a reading that took longer is useless */
 
 static int64_t offset_of(const struct helper_clock *c, unsigned int i)
 {
@@ -32,7 +32,7 @@ static uint64_t step_after(const struct helper_clock *c, unsigned int i)
 	return moved > allowed ? moved : 0;
 }
 
-/* The host's time of a reading: what the offset before says, where the reading allows it. */
+/* The host's time of a reading: by the previous offset, where the reading allows it. */
 static uint64_t keep_offset(const struct helper_clock *c, const struct gp_ring_clock *r,
 			    uint64_t middle_ns)
 {

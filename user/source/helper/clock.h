@@ -4,13 +4,14 @@
  * own is CLOCK_REALTIME, which is slewed and may be set, so one offset does not last. Knows nothing
  * of records or rings.
  *
- * A reading says: when the device's clock showed D, the host's was in [before, after]; its middle
- * is taken, and half its width is the reading's error. The offset of the reading before stays if
- * this one allows it: the middles of readings wander, clocks that go alike do not, and so the
- * lengths of works and how they overlap are kept to the nanosecond. Between two readings the offset
- * is a straight line (a slewed clock is one, whatever its slope); before the first and after the
- * last it is theirs. Where two readings' offsets differ by more than a slew can do (500 ppm, and
- * both errors), the clock was set between them: times there are uncertain by as much as it was set.
+ * A reading means: when the device's clock showed D, the host's was in [before, after]; its
+ * middle is taken, and half its width is the reading's error. The offset of the reading before
+ * stays if this one allows it: the middles of readings wander, clocks of equal rate do not, and
+ * so the lengths of works and their overlaps are kept to the nanosecond. Between two readings
+ * the offset is a straight line (a slewed clock is one, whatever its slope); before the first
+ * and after the last it is theirs. Where two readings' offsets differ by more than a slew can do
+ * (500 ppm, and both errors), the clock was set between them: times there are uncertain by the
+ * size of the step.
  *
  * Example; readings (host 1000..1010, device 5000) and (host 2000..2030, device 6010):
  *   device 5000 -> 1005 +- 15;  device 6010 -> 2015 +- 15;  device 5505 -> 1510 +- 15

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Each kind of record is a row: how long it must be and who takes it. What has a device's time
- * waits. Names are bounded by bytes: those that come when there is no room are "[other]".
+ * Each kind of record is a row: its minimal length and its handler. Records with a device's time
+ * wait. Names are bounded by bytes: later ones are "[other]".
  */
 #include "source/helper/decode.h"
 
@@ -319,8 +319,7 @@ static bool is_torn(const struct waiting *w, uint64_t host_ns)
 	return apart > ns / 1000 + TORN_NS;
 }
 
-/* There was something, and when is not known: a work is counted where works are, as invalid; of
- * memory is marked as missing with these. */
+/* Records of an unknown time: a work counts as an invalid one, memory is marked incomplete. */
 static int push_bad(struct helper_decoder *d, const struct waiting *w,
 		    const struct event_sink *sink)
 {
@@ -413,7 +412,7 @@ static int refuse(struct helper_decoder *d)
 	return 0;
 }
 
-/* ---- what comes in -------------------------------------------------------------------------- */
+/* ---- input --------------------------------------------------------------------------------- */
 
 static int take_clock(struct helper_decoder *d, const void *payload, size_t len,
 		      const struct event_sink *sink)

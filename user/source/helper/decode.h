@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The records of one process's helper -> typed events in the host's time. This is where bytes from
- * a process that is not trusted are checked; what comes out is. Records wait until the clock's next
- * reading gives their times: bounded, and then they go out with what is known.
+ * The records of one process's helper -> typed events in the host's time. Bytes from an
+ * untrusted process are checked here; the events are trusted. Records wait until the clock's
+ * next reading gives their times: bounded, and then they go out with the times known.
  *
- * What a record claims of its own process only is believed: the pid is the caller's, devices are
- * the process's own, a number that is no thread of it becomes tid 0 (helper_threads), and a time
- * that is still to come is invalid.
+ * Only claims of a record about its own process are believed: the pid is the caller's, devices
+ * are the process's own, a number that is no thread of it becomes tid 0 (helper_threads), and a
+ * future time is invalid.
  */
 #ifndef SOURCE_HELPER_DECODE_H
 #define SOURCE_HELPER_DECODE_H
@@ -34,14 +34,14 @@ struct helper_counts {
 	uint64_t clock_steps;	/* times that the clock was set */
 };
 
-/* clock_offset_ns: what the target's time namespace adds to CLOCK_MONOTONIC. NULL + errno. */
+/* clock_offset_ns: the target's time namespace's offset to CLOCK_MONOTONIC. NULL + errno. */
 struct helper_decoder *helper_decoder_new(pid_t pid, int64_t clock_offset_ns);
 void helper_decoder_free(struct helper_decoder *d);
 
 /* The threads that numbers mean; NULL (at first): themselves. It outlives the decoder. */
 void helper_decoder_threads(struct helper_decoder *d, struct helper_threads *threads);
 
-/* What is read now was written before; 0 (at first): not known. */
+/* Records read now were written before that; 0 (at first): unknown. */
 void helper_decoder_now(struct helper_decoder *d, uint64_t now_ns);
 
 /* One record as ring_reader_read hands it on; events go to sink as soon as their times are known. 0
@@ -49,11 +49,11 @@ void helper_decoder_now(struct helper_decoder *d, uint64_t now_ns);
 int helper_decode(struct helper_decoder *d, uint16_t kind, const void *payload, size_t len,
 		  const struct event_sink *sink);
 
-/* Every record of what ended before has been pushed, as far as the helper flushes CUPTI before it
- * reads the clock. The host's time; 0: not known. */
+/* Every record of works and calls that ended before has been pushed, provided that the helper
+ * flushes CUPTI before it reads the clock. The host's time; 0: unknown. */
 uint64_t helper_decoder_complete_ns(const struct helper_decoder *d);
 
-/* Nothing more will come: what waits goes out by the readings there are. */
+/* Nothing more will come: waiting records go out by the existing readings. */
 int helper_decode_end(struct helper_decoder *d, const struct event_sink *sink);
 
 /* Up to when (of the host's clock) device activity is known, or known to be missing; 0: nothing

@@ -38,7 +38,7 @@ struct helper_process {
 	struct helpers_process next;	/* the program that it may have executed; pid 0: none */
 	enum helpers_state state;
 	bool over;			/* it has ended, and all of it was pushed */
-	uint32_t wants;			/* as the header says */
+	uint32_t wants;			/* see the header */
 	bool look_again;		/* it may have executed another program */
 	uint64_t look_at_ns;
 	struct ring_search search;
@@ -47,7 +47,7 @@ struct helper_process {
 	uint64_t claim_ns;		/* of the slot */
 	uint64_t alive_ns, exit_ns;	/* seen last; 0: it goes on */
 	struct helper_gap gap;
-	/* helper_decoder_known_ns, and what it was before */
+	/* helper_decoder_known_ns, and its previous value */
 	uint64_t known_ns, known_before_ns;
 	/* of its exec, to be pushed; of its last record; unread at its end */
 	uint64_t exec_ns, last_ns, unread_ns;
@@ -67,7 +67,7 @@ struct helper_process {
 	struct helper_lost lost_counted;
 };
 
-/* What a process that has ended needs no more: a job may start thousands. */
+/* Frees state that an exited process no longer needs: a job may start thousands. */
 static void retire(struct helper_process *p)
 {
 	ring_search_stop(&p->search);
@@ -115,7 +115,7 @@ static struct helper_process *process_new(const struct helpers_process *who,
 	return NULL;
 }
 
-/* What is needed from the first ring on. 0 or -ENOMEM. */
+/* The state needed from the first ring on. 0 or -ENOMEM. */
 static int prepare(struct helper_process *p)
 {
 	if (p->decoder)
@@ -160,7 +160,7 @@ static uint32_t kinds_for(const struct helper_process *p)
 	       (p->rows && api_rows_any(p->rows) ? GP_RING_WANT_ALL_CALLS : 0);
 }
 
-/* It uses CUDA or NVTX: who it is can be read while it lives. */
+/* It uses CUDA or NVTX: its identity can be read while it lives. */
 static int push_process(struct helper_process *p)
 {
 	return p->sink->push(p->sink->ctx, &(struct event){ .kind = EVENT_PROCESS,
@@ -250,7 +250,7 @@ static void close_ring(struct helper_process *p)
 	p->ring = NULL;
 }
 
-/* What waits in it for more, which will not come. */
+/* Records that wait for more, which will not come. */
 static int push_rest(struct helper_process *p)
 {
 	int err = p->decoder ? helper_decode_end(p->decoder, &(struct event_sink){ on_event, p }) :
@@ -261,7 +261,8 @@ static int push_rest(struct helper_process *p)
 
 /* ---- gaps ------------------------------------------------------------------------------------ */
 
-/* What had no room came after the reading before the latest, and after our slot was claimed. */
+/* Records lost for lack of space are later than the reading before the latest, and than our
+ * slot's claim. */
 static int push_lost(struct helper_process *p, uint64_t now_ns)
 {
 	const struct helper_lost lost = {
@@ -285,7 +286,7 @@ static struct helper_exit how_it_ended(const struct helper_process *p, uint64_t 
 				     p->state == HELPERS_BROKEN };
 }
 
-/* Its slot is no longer ours, or is of no use. What CUDA does there from now on is unknown. */
+/* Its slot is no longer ours, or is of no use. Device activity from now on is unknown. */
 static void begin_gap(struct helper_process *p, uint64_t now_ns)
 {
 	uint64_t since_ns;
@@ -334,7 +335,7 @@ static struct ring_reader *open_ring(int fd, const struct helpers_process *who, 
 	return NULL;
 }
 
-/* Another reader watched it before us: what it sent them is unknown. */
+/* Another reader watched it before us: the records sent to it are unknown. */
 static void claim(struct helper_process *p, const struct ring_found *found, uint64_t now_ns)
 {
 	p->state = HELPERS_WATCHED;
@@ -429,7 +430,7 @@ static void end(struct helper_process *p, uint64_t end_ns)
 	retire(p);
 }
 
-/* What a program had sent before it executed another one, of which nothing is known yet: that is
+/* Records that a program sent before it executed another one, of which nothing is known yet, are
  * read. */
 static int process_follow(struct helper_process *p, uint64_t now_ns, const struct event_sink *sink,
 			  struct helpers_process *now_who)
@@ -603,8 +604,8 @@ static int add(struct helpers *h, const struct helpers_process *who)
 	return 0;
 }
 
-/* It is there only because its parent has not asked for its status. A leader that has ended may
- * have threads that go on. */
+/* It is a zombie that its parent has not reaped. A leader that has exited may have threads that
+ * go on. */
 static bool is_zombie(pid_t pid)
 {
 	struct proc_stat stat;

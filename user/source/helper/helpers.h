@@ -32,8 +32,8 @@ enum helpers_state { HELPERS_NONE, HELPERS_WATCHED, HELPERS_BUSY, HELPERS_BROKEN
 
 struct helpers_status {
 	pid_t pid;
-	/* NONE: none found so far; BUSY: no slot is free; OTHER: its ring is of a version that is
-	 * not known here; CONFINED: it is left asleep (helper_is_confined) */
+	/* NONE: none found so far; BUSY: no slot is free; OTHER: its ring is of an unknown
+	 * version; CONFINED: it is left asleep (helper_is_confined) */
 	enum helpers_state state;
 	struct gp_ring_head head;	/* as it was read last; of state NONE: zero */
 	struct helper_counts counts;
@@ -68,28 +68,28 @@ void helpers_free(struct helpers *h);	/* gives the slots back */
 
 bool helpers_know(const struct helpers *h, pid_t pid);	/* and it has not ended */
 
-/* One that has just begun, or has executed another program: it is looked at soon. One that has
- * ended, and is not gone yet, stays what it was. 0 or -ENOMEM. */
+/* A process that has just begun, or has executed another program: it is checked soon. One that
+ * has exited, and is not gone yet, stays unchanged. 0 or -ENOMEM. */
 int helpers_add(struct helpers *h, const struct helpers_process *p);
 
-/* The host's thread tid of process pid, which makes calls, is own_tid in its namespace, as probes
- * say: it is looked at now. 0 or -ENOMEM. */
+/* The host's thread tid of process pid, which makes calls, is own_tid in its namespace, by the
+ * probes: it is checked now. 0 or -ENOMEM. */
 int helpers_add_thread(struct helpers *h, pid_t pid, uint32_t tid, uint32_t own_tid);
 
-/* It may have executed another program: if so, what the old one had sent is read, and the new one's
- * helper is another. Of one that is not known, nothing. */
+/* It may have executed another program: if so, the old one's records are read, and the new one's
+ * helper is another. Nothing for an unknown process. */
 void helpers_look_again(struct helpers *h, pid_t pid);
 
 /* Finds, renews and reads; to be called every 10 to 100 ms. now_ns: CLOCK_MONOTONIC. 0 or sink's
  * error or -ENOMEM. */
 int helpers_pump(struct helpers *h, uint64_t now_ns, const struct event_sink *sink);
 
-/* The last time: helpers that live hand on what they have (within half a second), what waits for a
- * reading of the clock goes out too, and what is not known up to now_ns is unseen. */
+/* The last time: living helpers deliver their records (within half a second), records that wait
+ * for a reading of the clock go out too, and device time not known up to now_ns is unseen. */
 int helpers_end(struct helpers *h, uint64_t now_ns, const struct event_sink *sink);
 
 /* Every call that ended before has been pushed, by processes that have a helper; no later than
- * now_ns. A silent process is waited for so long: what it sends then is late. */
+ * now_ns. A silent process is waited for that long: records it sends later are late. */
 #define HELPERS_LATE_NS 10000000000ull
 uint64_t helpers_complete_ns(const struct helpers *h, uint64_t now_ns);
 

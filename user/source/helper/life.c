@@ -81,7 +81,7 @@ static uint64_t state_ns(struct helper_exit e)
 	return e.head->state_ns - (uint64_t)e.offset_ns;
 }
 
-/* 0: that is not known. */
+/* 0: unknown. */
 static uint64_t recorded_ns(struct helper_exit e)
 {
 	return e.head->state == GP_HELPER_ENDED && state_ns(e) <= e.found_ns ? state_ns(e) : 0;

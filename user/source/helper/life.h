@@ -14,9 +14,9 @@
 #include "gpuprof/ring.h"
 
 /*
- * Gaps in what is known of a process's devices: its helper was another reader's, or took us for
- * gone, or its ring broke. A gap is pushed as unseen while it lasts, for live views; so is the time
- * of records that had no room. Knows no rings.
+ * Gaps in the knowledge of a process's devices: its helper was another reader's, or took us for
+ * gone, or its ring broke. A gap is pushed as unseen while it lasts, for live views; so is the
+ * time of records lost for lack of space. Knows no rings.
  *
  * Examples; claimed at 10, known until 50, late from 60 on, begins again at 90, next record at 91:
  *
@@ -87,10 +87,10 @@ uint64_t helper_exit_unknown_since(struct helper_exit e);	/* 0: all is known */
 int helper_exit_push(struct helper_exit e, pid_t pid, const struct event_sink *sink);
 
 /*
- * Processes that have let a seccomp filter be set on themselves after the helper came and before
- * CUPTI began: woken, the helper would load CUPTI, and what the filter does not let pass may end
- * them. Such a helper is left asleep. head is of its ring. False also where the kernel does not
- * count filters (before Linux 5.9).
+ * Processes that installed a seccomp filter on themselves after the helper came and before CUPTI
+ * began: woken, the helper would load CUPTI, and a call that the filter denies may end the
+ * process. Such a helper is left asleep. head is of its ring. False also where the kernel does
+ * not count filters (before Linux 5.9).
  */
 bool helper_is_confined(const struct gp_ring_head *head, pid_t pid);
 

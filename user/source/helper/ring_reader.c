@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A name proves little: a file of FUSE can have that of a ring, and opening, reading or closing it
- * would wait for its server. So a descriptor is first held as a path, which asks no file system;
- * what is in memory is then opened anew. The file cannot shrink under us: the seals are checked
- * before it is mapped.
+ * A name proves little: a file of FUSE can have that of a ring, and opening, reading or closing
+ * it would wait for its server. So a descriptor is first held as a path, which calls no file
+ * system; a file in memory is then opened anew. The file cannot shrink under us: the seals are
+ * checked before it is mapped.
  */
 #include "source/helper/ring_reader.h"
 
@@ -121,8 +121,8 @@ void ring_search_stop(struct ring_search *s)
 	s->dir = NULL;
 }
 
-/* What has that number now, as a path (O_PATH): the caller's to close; or -errno: -ENOENT: nothing
- * has. */
+/* The file behind that number now, as a path (O_PATH): the caller's to close; or -errno:
+ * -ENOENT: none. */
 static int open_path_of(pid_t pid, int number)
 {
 	char path[64];
@@ -133,7 +133,7 @@ static int open_path_of(pid_t pid, int number)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Asks no file system. */
+/* Calls no file system. */
 static bool look(int fd, struct statx *out)
 {
 	return !statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, out);
@@ -163,7 +163,7 @@ static bool is_memory(int fd)
 	return is;
 }
 
-/* Takes path_fd. What has a lease is not waited for. */
+/* Takes path_fd. A file with a lease is not waited for. */
 static int open_memory(int path_fd)
 {
 	char path[64];
@@ -263,8 +263,8 @@ static uint64_t sealed_size(int fd)
 	return (uint64_t)st.st_size;
 }
 
-/* 0, -EBADMSG or -EPROTO: it is none, or none that is known here. What has no seals is no memory of
- * its own: reading it could take for ever. */
+/* 0, -EBADMSG or -EPROTO: it is no ring, or of an unknown version. A file without seals is no
+ * memory of its own: reading it could take for ever. */
 static int read_head(int fd, struct gp_ring_head *out)
 {
 	if (!sealed_size(fd) || pread(fd, out, sizeof(*out), 0) != sizeof(*out) ||
@@ -358,9 +358,9 @@ static int take_none(void *ctx, uint16_t kind, const void *payload, size_t len)
 	return 1;
 }
 
-/* Who left the slot in order has read up to a record that is perhaps still being written, by a
- * thread that was stopped: what is passed over would be written late, into another record. So we go
- * on from there. */
+/* A reader that left the slot in order has read up to a record that a stopped thread may still
+ * be writing: if it were passed over, it would be written late, into another record. So we go on
+ * from there. */
 static bool goes_on_from(struct ring_reader *s)
 {
 	if (__atomic_load_n(&s->slot->lease_ns, __ATOMIC_ACQUIRE) != LEFT_IN_ORDER)
@@ -396,7 +396,7 @@ static int take_slot(struct ring_reader *s, uint32_t kinds, uint64_t now_ns)
 	/* It has run out, so no records come yet; if we die now the slot is free in a while. */
 	__atomic_store_n(&s->slot->lease_ns, now_ns, __ATOMIC_RELEASE);
 	if (!goes_on) {
-		/* First: the helper may still write for who was there before, and a record that is
+		/* First: the helper may still write for the earlier reader, and a record that is
 		 * cleared after we begin to wait for it never comes. */
 		err = clear(s);
 		if (err)
@@ -431,7 +431,7 @@ struct ring_reader *ring_reader_open(int fd, pid_t own_pid, uint32_t kinds, uint
 	return NULL;
 }
 
-/* What it waits for may never come: the next one is not to wait for it. */
+/* The awaited record may never come: the next reader is not to wait for it. */
 static bool is_stuck(const struct ring_reader *s)
 {
 	return s->broken ||
@@ -510,8 +510,8 @@ static void move_to(struct ring_reader *s, uint64_t position)
 	__atomic_store_n(&s->slot->read, position, __ATOMIC_RELEASE);
 }
 
-/* Is what was read for us? The helper looks now and then only who has the slot. It begins again for
- * one that was late. */
+/* Was the record just read for us? The helper checks only now and then who has the slot. It
+ * begins again for a reader that was late. */
 static bool is_ours(struct ring_reader *s, uint16_t kind, size_t len)
 {
 	struct gp_ring_begin begin;

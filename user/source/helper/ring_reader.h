@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gpuprof's side of include/gpuprof/ring.h: finds a helper's file in a process, takes a slot of it,
- * reads records. The content is hostile: a record is copied once and handed on in the copy, its
- * bounds checked; positions are kept here. What a record's fields mean is for who takes it to
- * check.
+ * gpuprof's side of include/gpuprof/ring.h: finds a helper's file in a process, takes a slot of
+ * it, reads records. The content is hostile: a record is copied once and handed on in the copy,
+ * its bounds checked; positions are kept here. The meaning of a record's fields is checked by
+ * its consumer.
  */
 #ifndef SOURCE_HELPER_RING_READER_H
 #define SOURCE_HELPER_RING_READER_H
@@ -34,7 +34,7 @@ struct ring_owner {
 	uint64_t born_ns;	/* CLOCK_MONOTONIC, no later than it was; 0: of no use */
 };
 
-/* 0, or -ESRCH: it is gone. What cannot be read is not known. */
+/* 0, or -ESRCH: it is gone. Fields that cannot be read are unknown. */
 int ring_owner_read(pid_t pid, struct ring_owner *out);
 
 /*
@@ -54,10 +54,10 @@ struct ring_found {		/* fd and pidfd are the caller's to close */
 	int number;		/* of the descriptor, in the process */
 };
 
-/* Goes on by at most *left descriptors, from which it takes what it cost. 1: found; called again it
- * looks at the descriptors behind that one, so stop if it is the right one. 0: there was no time
- * for all of them: call again. Else this round is over: -ENOENT: there is none, -ESRCH: no such
- * process, -EPERM... */
+/* Goes on by at most *left descriptors, and subtracts its cost from that. 1: found; called again
+ * it checks the descriptors behind that one, so stop if it is the right one. 0: there was no
+ * time for all of them: call again. Else this round is over: -ENOENT: there is none, -ESRCH: no
+ * such process, -EPERM... */
 int ring_search(struct ring_search *s, pid_t pid, uint64_t now_ns, unsigned int *left,
 		struct ring_found *out);
 bool ring_search_is_due(const struct ring_search *s, uint64_t now_ns);
@@ -67,8 +67,8 @@ void ring_search_stop(struct ring_search *s);
 
 struct ring_reader;
 
-/* A descriptor of what has the name of a ring in process pid, or -errno: -ENOENT: it has none,
- * -EPERM, -ESRCH. Not logged. It is memory, and no ring that is known to be inherited. */
+/* A descriptor of a file with the name of a ring in process pid, or -errno: -ENOENT: it has
+ * none, -EPERM, -ESRCH. Not logged. It is memory, and no ring that is known to be inherited. */
 int ring_reader_find(pid_t pid);
 
 /* Not if it is a ring that can be read, and of another process. */
@@ -92,27 +92,27 @@ void ring_reader_close(struct ring_reader *s);	/* gives the slot back */
  * -ESTALE: the slot was given to another reader (we were late), so open again. */
 int ring_reader_renew(struct ring_reader *s, uint64_t now_ns);
 
-/* When our lease ran out before it was renewed, by the target's clock, if it is not known whether
- * the helper took notice; 0: it did not run out, or it has begun again. */
+/* When our lease ran out before it was renewed, by the target's clock, while it is unknown
+ * whether the helper noticed; 0: it did not run out, or it has begun again. */
 uint64_t ring_reader_lapse_ns(const struct ring_reader *s);
 
 /* While the slot is ours: it may be other kinds than at first. */
 void ring_reader_want(struct ring_reader *s, uint32_t kinds);
 
-void ring_reader_wake(struct ring_reader *s);	/* the helper hands on what it has, now */
+void ring_reader_wake(struct ring_reader *s);	/* the helper delivers its records now */
 
 /* Does that descriptor still hold it? Not after the process has executed another program. */
 bool ring_reader_is_at(const struct ring_reader *s, pid_t pid, int number);
 
-/* Hands on what is complete, oldest first. 1: all of it; 0: a record is being written (or fn
- * returned no, or it was more at once than a helper's ring holds), go on later; -EBADMSG: the ring
- * is broken, nothing more can be read of it. fn: non-zero keeps the record for the next time. A
- * GP_RING_BEGIN: the helper had stopped sending to us, and begins again. */
+/* Hands on complete records, oldest first. 1: all of them; 0: a record is being written (or fn
+ * refused one, or there were more at once than a helper's ring holds), go on later; -EBADMSG:
+ * the ring is broken, nothing more can be read of it. fn: non-zero keeps the record for the next
+ * time. A GP_RING_BEGIN: the helper had stopped sending to us, and begins again. */
 int ring_reader_read(struct ring_reader *s,
 		     int (*fn)(void *ctx, uint16_t kind, const void *payload, size_t len),
 		     void *ctx);
 
-/* Its head now (bounded, texts terminated); what was lost in our slot, of some kinds (bits). */
+/* Its head now (bounded, texts terminated); losses in our slot, of some kinds (bits). */
 void ring_reader_head(const struct ring_reader *s, struct gp_ring_head *out);
 bool ring_reader_is_in(const struct ring_reader *s, uint32_t states);	/* bits: GP_HELPER_* */
 uint64_t ring_reader_lost(const struct ring_reader *s, uint32_t kinds);

@@ -167,7 +167,7 @@ int helper_threads_look(struct helper_threads *t, uint64_t now_ns)
 	return err;
 }
 
-/* ---- asking --------------------------------------------------------------------------------- */
+/* ---- lookup --------------------------------------------------------------------------------- */
 
 static const struct helper_thread *guess(struct helper_threads *t, uint32_t tid)
 {

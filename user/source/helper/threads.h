@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The threads of a process that has a helper, as procfs shows them: which thread of the host a
- * number in the helper's records means (in a pid namespace threads have numbers of their own), when
- * it was born, what it is called, until when it was seen. The numbers come from a process that is
- * not trusted: one that no thread of it has or had is no thread. Knows nothing of records.
+ * The threads of a process that has a helper, from procfs: which thread of the host a number in
+ * the helper's records means (in a pid namespace threads have numbers of their own), its birth,
+ * its name, until when it was seen. The numbers come from an untrusted process: a number that no
+ * thread of it has or had is no thread. Knows nothing of records.
  */
 #ifndef SOURCE_HELPER_THREADS_H
 #define SOURCE_HELPER_THREADS_H
@@ -33,15 +33,15 @@ struct helper_threads;
 struct helper_threads *helper_threads_new(pid_t pid, pid_t own_pid);
 void helper_threads_free(struct helper_threads *t);
 
-/* Looks who is there now. 0 or -ENOMEM; a process that is gone has no threads. */
+/* Reads the present threads. 0 or -ENOMEM; a process that is gone has no threads. */
 int helper_threads_look(struct helper_threads *t, uint64_t now_ns);
 
 /* A thread known from another source, also if it has ended. 0 or -ENOMEM. */
 int helper_threads_add(struct helper_threads *t, const struct helper_thread *thread);
 
-/* The thread that a number in a record means, or NULL. Looks again for one that is not known, but
- * at most once after each helper_threads_look. In the host's own numbers a thread that was never
- * seen is believed, as long as they are few. Valid until the next call. */
+/* The thread that a number in a record means, or NULL. Reads the threads again for an unknown
+ * one, but at most once after each helper_threads_look. In the host's own numbers a thread that
+ * was never seen is believed, as long as they are few. Valid until the next call. */
 const struct helper_thread *helper_threads_find(struct helper_threads *t, uint32_t own_tid);
 
 /* The threads by the host's number; NULL: no such. Valid until the next call. */

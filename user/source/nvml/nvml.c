@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The thread and its queue. What is read of devices: nvml_reader.h. */
+/* The thread and its queue. Reading devices: nvml_reader.h. */
 #include "source/nvml/nvml.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 
 /* each is twice as long as the one before, up to TURN_NS: so */
 #define FIRST_TURN_NS (150 * NS_PER_MS)
-#define TURN_NS NS_PER_SEC	/* short sessions, too, know what is there after the start */
+#define TURN_NS NS_PER_SEC	/* short sessions, too, know the devices after the start */
 #define WAIT_MS 100		/* at most, so that an end is noticed */
 #define BURST 64		/* events of devices in such a time; more come later */
 #define QUEUE_MAX 8192		/* events: a second of 8 devices with a thousand processes each */
@@ -174,7 +174,7 @@ static void run(struct nvml *n, struct nvml_reader *r)
 		wait_turn(n, r, due_ns);
 	}
 	enter(n, "it reads devices");
-	nvml_reader_sample(r, time_now_ns());	/* first: who used them is about to be gone */
+	nvml_reader_sample(r, time_now_ns());	/* first: their users are about to be gone */
 	enter(n, "it reads the last events of devices");
 	read_waiting(r);
 	note_state(n, r, NVML_RUNNING);
@@ -232,7 +232,7 @@ static void *nvml_main(void *ctx)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
-	caps_keep(0);		/* what is loaded is not ours */
+	caps_keep(0);		/* the loaded library is not ours */
 	err = open_all(n, &api, &r);
 	note_state(n, &r, err ? NVML_FAILED : NVML_RUNNING);
 	if (!err)
@@ -324,7 +324,7 @@ bool nvml_wait(struct nvml *n, unsigned int ms)
 	return over;
 }
 
-/* The library's own ways to end, and the loader's, may wait for what the thread is in. */
+/* The library's own ways to end, and the loader's, may wait for the call the thread is in. */
 static void leave_at_once(int status, void *unused)
 {
 	(void)unused;

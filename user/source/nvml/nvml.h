@@ -15,7 +15,7 @@ enum nvml_state { NVML_STARTING, NVML_RUNNING, NVML_FAILED, NVML_ENDED };
 
 struct nvml_status {
 	enum nvml_state state;
-	const char *doing;	/* what it is in now, of what may last */
+	const char *doing;	/* the call it is in now, of those that may last */
 	uint64_t since_ns;	/* ... since when */
 	/* it failed because there is no such library, or none that we can use */
 	bool unloaded;
@@ -38,7 +38,7 @@ struct nvml;
 /* load: nvml_load. NULL + errno. */
 struct nvml *nvml_start(int (*load)(struct nvml_api *api, char *why, unsigned int why_bytes));
 
-/* what waits; 0 or the sink's error */
+/* delivers waiting events; 0 or the sink's error */
 int nvml_pump(struct nvml *n, const struct event_sink *sink);
 void nvml_status(struct nvml *n, struct nvml_status *out);
 /* as of the last turn */

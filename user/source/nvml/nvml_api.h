@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What gpuprof calls of libnvidia-ml.so.1, by its ABI: numbers, structs and functions under names
- * of ours, so that nothing of NVIDIA's is needed to build. The tags of what only pointers point to
- * are NVML's. tests/nvml/check-double holds all of it against the real headers, from 12.0 on.
+ * The part of libnvidia-ml.so.1 that gpuprof calls, by its ABI: numbers, structs and functions
+ * under names of ours, so that nothing of NVIDIA's is needed to build. The tags of structs
+ * behind pointers are NVML's. tests/nvml/check-double holds all of it against the real headers,
+ * from 12.0 on.
  */
 #ifndef SOURCE_NVML_NVML_API_H
 #define SOURCE_NVML_NVML_API_H

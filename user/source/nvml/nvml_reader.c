@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A turn: for each device its processes and its state, one function for each thing that NVML is
- * asked. NVML begins and ends once and, for devices that are lost, again: each time costs every
- * device a few milliseconds that are in no sample, and on a host without the persistence mode
- * seconds, so not often.
+ * A turn: for each device its processes and its state, one function for each NVML query. NVML
+ * begins and ends once and, for devices that are lost, again: each time costs every device a few
+ * milliseconds that are in no sample, and on a host without the persistence mode seconds, so not
+ * often.
  */
 #include "source/nvml/nvml_reader.h"
 
@@ -157,7 +157,7 @@ bool nvml_reader_wait(struct nvml_reader *r, unsigned int ms, uint64_t (*clock)(
 	}
 	if (code == NVML_TIMEOUT)
 		return true;
-	/* A device that is lost ends a wait at once, each time; its sample says which one it is. */
+	/* A lost device ends a wait at once, each time; its sample identifies it. */
 	r->renew_events = code == NVML_GPU_IS_LOST;
 	if (!r->renew_events)
 		note_trouble(r, "nvmlEventSetWait_v2", code);
@@ -169,8 +169,8 @@ bool nvml_reader_wait(struct nvml_reader *r, unsigned int ms, uint64_t (*clock)(
 /* ---- activity by GPM, from Hopper on --------------------------------------------------------- */
 
 /*
- * Counters of the whole device (or of a MIG GPU instance) are read at two times, and what lies
- * between is a mean over all of it. The library refreshes them every 100 ms.
+ * Counters of the whole device (or of a MIG GPU instance) are read at two times, and their
+ * difference is a mean over all of it. The library refreshes them every 100 ms.
  */
 
 static const struct {
@@ -287,7 +287,7 @@ static void gpm_read(struct nvml_reader *r, struct nvml_unit *u, uint64_t now_ns
 	u->before_ns = now_ns;
 }
 
-/* ---- what is lost ---------------------------------------------------------------------------- */
+/* ---- lost devices ---------------------------------------------------------------------------- */
 
 /* A handle of before a reset may be refused as none. */
 static bool is_gone(unsigned int code, bool answered)
@@ -329,7 +329,7 @@ static bool note_lost(struct nvml_reader *r, struct nvml_unit *u, unsigned int c
 
 /* ---- which devices there are, by the names that CUDA and the host give them ------------------ */
 
-/* What the library wrote is a text. */
+/* The library wrote a text. */
 static bool read_names(struct nvml_reader *r, struct nvml_unit *u)
 {
 	unsigned int code = r->api->uuid(u->handle, u->uuid, sizeof(u->uuid));
@@ -345,7 +345,8 @@ static bool read_names(struct nvml_reader *r, struct nvml_unit *u)
 	return true;
 }
 
-/* Who is gone makes room when there is no other, since it may come back. NULL: there is none. */
+/* A device that is gone gives up its place only when there is no other, since it may come back.
+ * NULL: there is none. */
 static struct nvml_unit *make_unit(struct nvml_reader *r)
 {
 	if (r->n < NVML_UNITS_MAX)
@@ -373,7 +374,7 @@ static bool is_taken(const struct nvml_reader *r, uint32_t number, const char *u
 	return false;
 }
 
-/* Who was known before keeps its number, whatever its place is now; so a new one may find its own
+/* A known device keeps its number, whatever its place is now; so a new one may find its own
  * taken. */
 static struct nvml_unit *place(struct nvml_reader *r, const struct nvml_unit *found)
 {
@@ -513,7 +514,7 @@ static void renew_instances(struct nvml_reader *r, const struct nvml_unit *gpu, 
 	}
 }
 
-/* What was a GPU's handle before its mode changed need not be one now. */
+/* A GPU's handle from before its mode changed need not be one now. */
 static void renew_gpu(struct nvml_reader *r, struct nvml_unit *u, uint64_t now_ns)
 {
 	bool divided = u->divided;
@@ -533,7 +534,7 @@ static void renew_units(struct nvml_reader *r, uint64_t now_ns)
 			renew_gpu(r, &r->units[i], now_ns);
 }
 
-/* ---- what is asked --------------------------------------------------------------------------- */
+/* ---- queries -------------------------------------------------------------------------------- */
 
 struct asking {
 	const struct nvml_api *api;
@@ -628,7 +629,8 @@ static unsigned int ask_clock_reasons(const struct asking *a)
 
 static const struct {
 	const char *function;
-	size_t at;			/* in struct nvml_api; 0: ask looks itself */
+	/* in struct nvml_api; 0: the query finds its function itself */
+	size_t at;
 	/* only a GPU as a whole has it; else not one that is divided */
 	bool whole;
 	unsigned int field;		/* by which it is refused */

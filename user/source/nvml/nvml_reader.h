@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The host's devices as NVML has them, read into events: EVENT_USERs and an EVENT_SAMPLE for each
- * device and turn, EVENT_FAULTs as they come. Any call may block for as long as the driver likes:
- * whoever may not wait calls from a thread of its own (source/nvml/nvml.h). Knows no library, only
- * its functions.
+ * The host's devices by NVML, read into events: EVENT_USERs and an EVENT_SAMPLE for each device
+ * and turn, EVENT_FAULTs as they come. Any call may block for as long as the driver likes: a
+ * caller that must not wait uses a thread of its own (source/nvml/nvml.h). Knows no library,
+ * only its functions.
  *
- * The instances of a GPU in MIG mode are devices of their own; what NVML has of GPUs as a whole
- * (power, energy, clocks) is reported for their GPU, and never as theirs. What a device has not is
- * left out for good at its first "not supported", "no permission" and the like; what fails
- * otherwise is left out once. The first of those that are not "not supported" is kept for the
- * report.
+ * The instances of a GPU in MIG mode are devices of their own; NVML's figures of GPUs as a whole
+ * (power, energy, clocks) are reported for their GPU, and never as theirs. A query that a device
+ * does not support is left out for good at its first "not supported", "no permission" and the
+ * like; after another failure it is left out once. The first of those failures that is not "not
+ * supported" is kept for the report.
  *
  * A device that is lost (it fell off the bus, or is reset), or that enters or leaves MIG mode, may
  * come back for those only who begin anew: nvml_reader_reopen. It is known by its UUID, and keeps
@@ -34,12 +34,13 @@ struct nvml_unit {			/* a GPU, or a MIG instance of one */
 	uint32_t gpu_instance, compute_instance;	/* NVML_NO_INSTANCE: it is a GPU */
 	bool divided;			/* into instances: nothing runs on it but in these */
 	bool has_mode;			/* ... and can be, or not */
-	/* NVML reported it lost: it is not asked until it is found again */
+	/* NVML reported it lost: it is not queried until it is found again */
 	bool lost;
 	bool gone;			/* an instance that is no more, or not now */
 	bool seen;			/* when it was last looked for */
 	bool users_refused;
-	uint32_t refused, answered;	/* 1 << enum sample_field: not supported; was answered */
+	/* 1 << enum sample_field: not supported; a query succeeded */
+	uint32_t refused, answered;
 	uint64_t sampled_ns;		/* where its last sample ended */
 	struct nvmlGpmSample_st *before, *now;	/* NULL: it has no GPM */
 	uint64_t before_ns;		/* when `before` was taken; 0: it was not */
@@ -47,7 +48,7 @@ struct nvml_unit {			/* a GPU, or a MIG instance of one */
 
 struct nvml_reader {
 	const struct nvml_api *api;
-	struct event_sink sink;		/* whatever it answers */
+	struct event_sink sink;		/* whatever it returns */
 	bool pids_are_hosts;		/* else the processes are unknown, and none is reported */
 	uint32_t own_pid;
 	struct nvml_unit *units;
@@ -75,8 +76,8 @@ void nvml_reader_sample(struct nvml_reader *r, uint64_t now_ns);
  * 2 s, 4 s, at last each minute, and never for more than a 20th of the time. */
 bool nvml_reader_must_reopen(const struct nvml_reader *r, uint64_t now_ns);
 
-/* NVML ends and begins anew. Right after a turn, that nothing be missing: what it takes is in no
- * sample. */
+/* NVML ends and begins anew. Right after a turn, so that no sample is missed: the time it takes
+ * is in none. */
 void nvml_reader_reopen(struct nvml_reader *r, uint64_t (*clock)(void));
 
 /* Waits for at most ms, for a fault if any can come, and pushes it. False: none can come, it did
