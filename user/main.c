@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "cli/option_row.h"
 #include "cli/verbs.h"
-#include "session/mig_select.h"
+#include "session/nvml_source.h"
 
 /*
  * With `>&-` the first file opened would become standard output and be written into. What is

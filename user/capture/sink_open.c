@@ -121,7 +121,8 @@ static struct capture_sink *open_path(const struct capture_sink_plan *plan, cons
 		.path = path, .max_bytes = plan->max_bytes, .max_files = plan->max_files }, funcs);
 }
 
-struct capture_sink *capture_sink_open(const struct capture_sink_plan *plan, const struct funcs *funcs)
+struct capture_sink *capture_sink_open(const struct capture_sink_plan *plan,
+				       const struct funcs *funcs)
 {
 	struct strbuf path = STRBUF_INIT;
 	struct capture_sink *k = NULL;

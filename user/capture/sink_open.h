@@ -23,6 +23,7 @@ struct capture_sink_plan {
 int capture_sink_plan_check(const struct capture_sink_plan *plan);
 
 /* NULL, logged. */
-struct capture_sink *capture_sink_open(const struct capture_sink_plan *plan, const struct funcs *funcs);
+struct capture_sink *capture_sink_open(const struct capture_sink_plan *plan,
+				       const struct funcs *funcs);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "base/log.h"
 #include "base/time.h"
-#include "session/target_list.h"
+#include "session/targets.h"
 #include "host/caps.h"
 #include "base/exit.h"
 #include "view/output.h"

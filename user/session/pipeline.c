@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/time.h"
-#include "session/session_internal.h"
+#include "session/pipeline.h"
 #include "target/target.h"
 
 /* procfs tells births to the clock tick. */

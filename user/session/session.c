@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Runs one live session in the main thread. What the events mean is the model's business, what is
- * attached where that of targets.c.
+ * The course of one live session, in the main thread: which part is called when, signals, timers
+ * and the exit code. Where events come from, its sources know; what they mean, the model.
  */
 #include "session/session.h"
 
@@ -16,45 +16,82 @@
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/exit.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/time.h"
-#include "probe/loader_read.h"
-#include "session/inject_targets.h"
+#include "base/version.h"
+#include "capture/sink_open.h"
+#include "findings/findings_next.h"
 #include "host/caps.h"
-#include "session/helper_only.h"
-#include "session/session_internal.h"
-#include "session/targets.h"
+#include "host/proc.h"
+#include "session/helper_source.h"
+#include "session/nvml_source.h"
+#include "session/pipeline.h"
+#include "session/probe_source.h"
+
+enum session_state { SESSION_STARTING, SESSION_RUNNING, SESSION_STOPPING, SESSION_STOPPED };
+
+enum { SOURCE_HELPERS, SOURCE_PROBES, SOURCE_NVML, SOURCES };
+
+struct session {
+	const struct session_plan *plan;
+	enum session_state state;
+	bool started;			/* something was measured, even if an error ended it */
+	int rc;				/* exit code, when it is SESSION_STOPPED */
+	/* the first one; ends the session. -ENOMEM is not logged yet */
+	int err;
+	int failure;			/* its exit code where the cause is known; else 0 */
+
+	struct targets targets;
+	struct decoder *decoder;
+	struct live_source *sources[SOURCES];	/* NULL: not begun, or none */
+	struct no_probes no_probes;
+	struct pipeline tap;
+	struct event_sink sink;		/* session_push: what the sources push into */
+
+	VEC(int) timers;
+	size_t targets_left;
+	int epoll_fd, signal_fd;
+	uint64_t start_ns, intervals, interval_start_ns, flushed_ns;
+	uint64_t interval_end_ns;	/* reached, and not yet cut; 0: none */
+	uint64_t looked_for_ended_ns;
+	struct capture_sink_stats kept;
+};
 
 static void signals_hold(int signal);
 static void signals_hold_ends(void);
 static int signals_open(bool with_trigger);
 static void signals_read(struct session *s);
 
-/* ---- events that the session itself makes --------------------------------------------------- */
+/* ---- events that the session itself makes ---------------------------------------------------- */
 
-int session_push(void *ctx, const struct event *ev)
+static int session_push(void *ctx, const struct event *ev)
 {
 	struct session *s = ctx;
 
 	if (!s->err)
 		s->err = pipeline_push(&s->tap, ev);
-	if (!s->err)
-		s->err = helpers_on_event(s, ev);
-	if (__builtin_expect(!s->nvml.wanted, 0))
-		session_nvml_on_event(s, ev);
+	for (size_t i = 0; i < SOURCES && !s->err; i++)
+		if (s->sources[i] && s->sources[i]->ops->on_event)
+			s->err = s->sources[i]->ops->on_event(s->sources[i], ev);
 	return s->err;
 }
 
-/* ---- running -------------------------------------------------------------------------------- */
+static void keep_error(struct session *s, int err)
+{
+	if (err && !s->err)
+		s->err = err;
+}
 
-#define HELPERS_EVERY_NS 20000000ull	/* rings of helpers are read so often */
+/* ---- running --------------------------------------------------------------------------------- */
 
-enum wake { WAKE_SIGNAL = 1, WAKE_DURATION, WAKE_INTERVAL, WAKE_DRAIN, WAKE_WORKER, WAKE_TARGET,
-	    WAKE_HELPERS };
+#define READ_EVERY_NS 20000000ull	/* sources without an fd, as helpers' rings */
+
+enum wake { WAKE_SIGNAL = 1, WAKE_DURATION, WAKE_INTERVAL, WAKE_SOURCE, WAKE_TARGET, WAKE_READ };
 
 static int add_fd(struct session *s, int fd, enum wake what)
 {
@@ -86,27 +123,13 @@ static int add_timer(struct session *s, uint64_t ns, uint64_t again_ns, enum wak
 	return add_fd(s, *fd, what);
 }
 
-struct off_reading {
-	struct bpf_source *live;
-	uint64_t until_ns;
-};
-
-static void on_off(void *ctx, const void *rec, size_t len)
+static void explain_interval(struct session *s, struct live_source *l, uint64_t end_ns)
 {
-	const struct off_reading *r = ctx;
-
-	bpf_source_push_off(r->live, rec, len, r->until_ns);
-}
-
-/* Who is off the CPU all the time has no record of it yet. */
-static void read_off(struct session *s, uint64_t until_ns)
-{
-	struct off_reading r = { &s->live, until_ns };
-
-	if (s->loader && loader_each_off(s->loader, on_off, &r))
-		log_warn(
-			"cannot read who is off the CPU: what began before this interval's end and "
-			"goes on is shown as other");
+	if (l && l->ops->cut)
+		l->ops->cut(l, end_ns);
+	if (l && l->ops->explain_silence)
+		l->ops->explain_silence(l, s->interval_start_ns ? LIVE_INTERVAL :
+								  LIVE_FIRST_INTERVAL);
 }
 
 static void on_interval(struct session *s, int fd)
@@ -121,10 +144,23 @@ static void on_interval(struct session *s, int fd)
 	}
 	if (!at || at <= s->interval_start_ns)
 		return;		/* nothing has been delivered since */
-	if (s->loader)
-		read_off(s, at);
-	diagnose_interval(s);
+	for (size_t i = 0; i < SOURCES; i++)
+		explain_interval(s, s->sources[i], at);
 	s->interval_end_ns = at;
+}
+
+static void pump_sources(struct session *s)
+{
+	for (size_t i = 0; i < SOURCES; i++)
+		if (s->sources[i] && s->sources[i]->ops->pump)
+			s->sources[i]->ops->pump(s->sources[i]);
+}
+
+static void read_sources(struct session *s)
+{
+	for (size_t i = 0; i < SOURCES; i++)
+		if (s->sources[i] && s->sources[i]->ops->read)
+			keep_error(s, s->sources[i]->ops->read(s->sources[i]));
 }
 
 /* The caller has read the model at the interval's end. */
@@ -148,18 +184,12 @@ static void on_wake(struct session *s, enum wake what, int fd)
 	case WAKE_INTERVAL:
 		on_interval(s, fd);
 		break;
-	case WAKE_DRAIN:
-		/* INSIDE comes before what the thread does next */
-		worker_pump(s->worker, &s->sink);
-		bpf_source_pump(&s->live);
+	case WAKE_SOURCE:
+		pump_sources(s);
 		break;
-	case WAKE_WORKER:
-		worker_pump(s->worker, &s->sink);
-		break;
-	case WAKE_HELPERS:
+	case WAKE_READ:
 		io_clear(fd);
-		helpers_read(s);
-		session_nvml_read(s);
+		read_sources(s);
 		break;
 	case WAKE_TARGET:
 		epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
@@ -189,6 +219,33 @@ static void wait_for_events(struct session *s)
 		on_wake(s, (enum wake)(ev[i].data.u64 >> 32), (int)(uint32_t)ev[i].data.u64);
 }
 
+#define LOOK_FOR_ENDED_NS (5 * NS_PER_SEC)
+
+/* The fact `ended` of processes whose first thread made no call, or whose thread's end was lost: no
+ * event reports their end. */
+static void note_ended(struct session *s)
+{
+	const struct model *m = s->tap.model;
+
+	for (size_t i = 0; i < model_processes(m); i++) {
+		const struct model_process *p = model_process(m, i);
+
+		if (call_stats_count(&p->calls) && model_may_go_on(m, i) &&
+		    targets_has_ended((pid_t)p->pid))
+			live_push_trait(&s->sink, (pid_t)p->pid, "ended", "yes");
+	}
+}
+
+static void look_for_ended(struct session *s)
+{
+	uint64_t now_ns = time_now_ns();
+
+	if (now_ns - s->looked_for_ended_ns < LOOK_FOR_ENDED_NS)
+		return;
+	s->looked_for_ended_ns = now_ns;
+	note_ended(s);
+}
+
 enum session_step session_step(struct session *s)
 {
 	if (s->interval_end_ns)
@@ -197,94 +254,42 @@ enum session_step session_step(struct session *s)
 		return SESSION_ENDED;
 	wait_for_events(s);
 	if (!s->err)
-		diagnose_ended(s);
+		look_for_ended(s);
 	if (!s->err)
 		s->err = flush_capture(s);
 	return s->interval_end_ns ? SESSION_INTERVAL : SESSION_GOES_ON;
 }
 
-/* ---- start ---------------------------------------------------------------------------------- */
+/* ---- start ----------------------------------------------------------------------------------- */
 
-static int exit_code(int err)
+/* Errors of capabilities and of the kernel, from what makes probes or enters a process. Elsewhere
+ * -EACCES is a file's. */
+static int fail(struct session *s, int err)
 {
-	if (err == -EPERM || err == -EACCES)
-		return EXIT_PERMISSION;
-	if (err == -ENOTSUP)
-		return EXIT_UNSUPPORTED;
-	return err ? EXIT_FAIL : EXIT_OK;
+	s->failure = err == -EPERM || err == -EACCES ? EXIT_PERMISSION :
+		     err == -ENOTSUP		     ? EXIT_UNSUPPORTED :
+						       EXIT_FAIL;
+	return err;
 }
 
-/* Only -ENOMEM means that nobody has said it yet. */
-static int logged(int err)
-{
-	return err == ENOMEM ? -EIO : -err;
-}
-
-static const char *const advice[] = {
-	[EMFILE] = "; raise the limit of open files (ulimit -n)",
-	[EAGAIN] = " to start a thread; raise the limit of processes (ulimit -u)",
-	[ENOMEM] = "; give a smaller --ring-size, or raise the limit of memory (ulimit -v)",
-};
-
-static int cannot(const char *what, int err)
-{
-	const char *text = (size_t)err < sizeof(advice) / sizeof(advice[0]) ? advice[err] : NULL;
-
-	log_error("cannot %s: %s%s", what, strerror(err), text ? text : "");
-	return logged(err);
-}
-
-static int start_loader(struct session *s)
-{
-	const struct session_options *o = s->plan->o;
-	struct loader_options lo = {
-		.way = (enum loader_way)o->attach,
-		.ring_bytes = o->ring_bytes,
-		.follow_all = o->all,
-		.follow_children = o->cmd || !o->isolate,
-		.off_cpu = o->off_cpu == OFF_CPU_ON || (o->off_cpu == OFF_CPU_AUTO && !o->all),
-		.stack_bytes = o->stacks ? (uint32_t)o->stack_bytes : 0,
-	};
-
-	s->loader = loader_new(&lo);
-	if (!s->loader)
-		return logged(errno);
-	s->attach = attach_new(s->loader);
-	if (s->attach) {
-		attach_set_tier(s->attach, (unsigned int)o->tier);
-		attach_set_budget(s->attach, o->budget_ns);
-		attach_set_launch(s->attach, (enum plan_launch)o->launch);
-	}
-	s->inside = inflight_new(s->loader, (unsigned int)o->tier);
-	s->worker = s->attach ? worker_new(s->attach, s->inside) : NULL;
-	if (!s->worker)
-		return cannot("watch what is mapped", errno);
-	s->live.decoder = s->decoder;
-	s->live.sink = s->sink;
-	s->live.drain = drain_start(loader_calls_fd(s->loader), loader_tasks_fd(s->loader));
-	return s->live.drain ? 0 : cannot("read the ring buffers", errno);
-}
-
-static int attach_targets(struct session *s)
-{
-	int err = targets_attach(s);
-
-	return err ? err : attach_begin(s->attach);
-}
-
-/* Without them if it must and can be. */
 static int start_probes(struct session *s)
 {
-	int err = helper_only_choose(s);
+	struct probe_plan plan = { .targets = &s->targets, .decoder = s->decoder,
+				   .sink = &s->sink };
+	int err = probe_source_open(&s->sources[SOURCE_PROBES], &plan, &s->no_probes);
 
-	if (err || s->blind)
-		return err;
-	err = helper_only_after(s, start_loader(s));
-	if (!err && !s->blind)
-		err = attach_targets(s);
-	if (s->blind)
-		drop_probes(s);
-	return err;
+	return err ? fail(s, err) : 0;
+}
+
+static int start_helpers(struct session *s)
+{
+	struct helper_plan plan = { .targets = &s->targets, .sink = &s->sink,
+				    .model = s->tap.model, .probes = s->sources[SOURCE_PROBES],
+				    .at_intervals = s->plan->interval_ns };
+
+	s->sources[SOURCE_HELPERS] = helper_source_new(&plan);
+	s->sources[SOURCE_NVML] = nvml_source_new(&s->sink);
+	return s->sources[SOURCE_HELPERS] && s->sources[SOURCE_NVML] ? 0 : -ENOMEM;
 }
 
 static int start_tap(struct session *s)
@@ -307,6 +312,22 @@ static int start_tap(struct session *s)
 	return s->plan->consumers ? model_use_consumers(s->tap.model, s->plan->consumers) : 0;
 }
 
+/* The counters so far, into the file that ends. */
+static int push_kept(void *ctx, const struct event *ev)
+{
+	return capture_sink_push(ctx, ev);
+}
+
+static void on_cut(void *ctx)
+{
+	struct session *s = ctx;
+	const struct event_sink to = { push_kept, s->tap.keep };
+
+	for (size_t i = 0; i < SOURCES; i++)
+		if (s->sources[i] && s->sources[i]->ops->push_counts)
+			s->sources[i]->ops->push_counts(s->sources[i], &to);
+}
+
 static struct capture_sink_plan plan_capture(const struct session_plan *plan)
 {
 	const struct session_options *o = plan->o;
@@ -326,16 +347,14 @@ static int start_capture(struct session *s)
 
 	if (!s->plan->capture_path)
 		return 0;
-	plan.target = s->chosen.n == 1 ? s->chosen.v[0] :
+	plan.target = s->targets.chosen.n == 1 ? s->targets.chosen.v[0] :
 		      o->n_pids	       ? (pid_t)o->pids[0] :
-					 s->command.pid;
+					 s->targets.command.pid;
 	s->tap.keep = capture_sink_open(&plan, decoder_funcs(s->decoder));
 	if (!s->tap.keep)
-		return -EIO;	/* logged; a capture's EACCES is no missing capability */
+		return -EIO;	/* logged */
 	s->tap.keep->cut_ctx = s;
-	s->tap.keep->on_cut = counts_cut;
-	if (s->worker)
-		worker_keep(s->worker, s->tap.keep);
+	s->tap.keep->on_cut = on_cut;
 	return 0;
 }
 
@@ -347,19 +366,6 @@ static uint64_t left_of(const struct session *s, uint64_t ns)
 	return ns > gone ? ns - gone : !!ns;
 }
 
-static int start_stacks(struct session *s)
-{
-	struct stack_feed *feed;
-
-	if (!s->loader || loader_stacks_fd(s->loader) < 0)
-		return 0;
-	feed = stack_feed_new(s->loader);
-	if (!feed)
-		return cannot("read stacks of calls", errno);
-	worker_feed(s->worker, feed);
-	return 0;
-}
-
 static int start_waits(struct session *s)
 {
 	int err;
@@ -369,114 +375,192 @@ static int start_waits(struct session *s)
 		return -errno;
 	s->signal_fd = signals_open(s->plan->o->on == ON_SIGNAL && s->tap.keep);
 	err = s->signal_fd < 0 ? s->signal_fd : add_fd(s, s->signal_fd, WAKE_SIGNAL);
-	for (size_t i = 0; i < s->pidfds.n && !err; i++)
-		err = add_fd(s, s->pidfds.v[i], WAKE_TARGET);
-	if (!err && s->command.pidfd >= 0)
-		err = add_fd(s, s->command.pidfd, WAKE_TARGET);
-	s->targets_left = s->pidfds.n + (s->command.pidfd >= 0);
-	if (!err && s->live.drain)
-		err = add_fd(s, drain_queue_fd(drain_queue_of(s->live.drain)), WAKE_DRAIN);
-	if (!err && s->worker)
-		err = add_fd(s, worker_fd(s->worker), WAKE_WORKER);
+	for (size_t i = 0; i < s->targets.pidfds.n && !err; i++)
+		err = add_fd(s, s->targets.pidfds.v[i], WAKE_TARGET);
+	if (!err && s->targets.command.pidfd >= 0)
+		err = add_fd(s, s->targets.command.pidfd, WAKE_TARGET);
+	s->targets_left = s->targets.pidfds.n + (s->targets.command.pidfd >= 0);
+	for (size_t i = 0; i < SOURCES; i++)
+		for (size_t k = 0; k < 2 && !err; k++)
+			if (s->sources[i] && s->sources[i]->fds[k] >= 0)
+				err = add_fd(s, s->sources[i]->fds[k], WAKE_SOURCE);
 	if (!err)
 		err = add_timer(s, left_of(s, s->plan->o->duration_ns), 0, WAKE_DURATION);
 	if (!err)
 		err = add_timer(s, left_of(s, s->plan->interval_ns), s->plan->interval_ns,
 				WAKE_INTERVAL);
 	if (!err)
-		err = add_timer(s, HELPERS_EVERY_NS, HELPERS_EVERY_NS, WAKE_HELPERS);
-	return err ? cannot("wait for events", -err) : 0;
+		err = add_timer(s, READ_EVERY_NS, READ_EVERY_NS, WAKE_READ);
+	return err ? probe_source_cannot("wait for events", -err) : 0;
+}
+
+/* Without probes no source reports that the command executes its program. */
+static int push_exec(struct session *s, uint64_t exec_ns)
+{
+	const uint32_t pid = (uint32_t)s->targets.command.pid;
+
+	if (!s->no_probes.why)
+		return 0;
+	return session_push(s, &(struct event){ .kind = EVENT_PROCESS, .pid = pid, .tid = pid,
+						.end_ns = exec_ns, .task.comm = "" });
 }
 
 static int let_go(struct session *s)
 {
 	uint64_t exec_ns = time_now_ns();
 
-	if (command_go(&s->command, s->plan->o->cmd[0]))
-		return -EIO;	/* logged; a command's EACCES is no missing capability */
-	return helper_only_exec(s, exec_ns);
+	if (command_go(&s->targets.command, s->plan->o->cmd[0]))
+		return -EIO;	/* logged */
+	return push_exec(s, exec_ns);
 }
-
-/* Perf events of probes need CAP_SYS_ADMIN, also for what is loaded later. */
-static bool makes_perf_events(const struct session *s)
-{
-	return s->loader && loader_way(s->loader) == WAY_PERF;
-}
-
-/* It may be another user's, from the start or by itself. */
-static bool signals_command(const struct session *s)
-{
-	return s->command.pid > 0;
-}
-
-/* Files that are made or removed later, perhaps in a folder of the user who typed sudo. */
-static bool makes_files_later(const struct session *s)
-{
-	const struct session_options *o = s->plan->o;
-
-	return s->plan->output || (s->plan->capture_path && (o->max_bytes || o->before_ns));
-}
-
-static const struct {
-	unsigned int bit;
-	bool (*is_needed)(const struct session *s);
-} extras[] = {
-	{ CAP_SYS_ADMIN, makes_perf_events },
-	{ CAP_KILL, signals_command },
-	{ CAP_DAC_OVERRIDE, makes_files_later },
-};
 
 /* When all is open and before other threads start: keeps what attaching to later files needs. The
  * command was forked before and keeps all. */
 static void drop_privileges(const struct session *s)
 {
+	const struct session_options *o = s->plan->o;
 	uint64_t keep = caps_of_work();
 
-	for (size_t i = 0; i < sizeof(extras) / sizeof(extras[0]); i++)
-		if (extras[i].is_needed(s))
-			keep |= 1ull << extras[i].bit;
+	for (size_t i = 0; i < SOURCES; i++)
+		keep |= s->sources[i] ? s->sources[i]->caps : 0;
+	if (s->targets.command.pid > 0)	/* another user's, from the start or by itself */
+		keep |= 1ull << CAP_KILL;
+	/* Files that are made or removed later, perhaps in a folder of the user who typed sudo. */
+	if (s->plan->output || (s->plan->capture_path && (o->max_bytes || o->before_ns)))
+		keep |= 1ull << CAP_DAC_OVERRIDE;
 	caps_drop_others(keep);
 }
 
-static int start(struct session *s)
+/* ---- facts ----------------------------------------------------------------------------------- */
+
+/* For a proposal to run it again. */
+static void fact_command(const struct session *s)
+{
+	struct strbuf all = STRBUF_INIT;
+	bool typed = !s->plan->o->no_cmdline;
+
+	for (char *const *arg = s->plan->o->cmd; *arg; arg++) {
+		typed &= **arg && !strchr(*arg, ' ');
+		strbuf_addf(&all, "%s%s", all.len ? " " : "", *arg);
+	}
+	live_push_fact(&s->sink, "command", "%s",
+		     typed && !all.failed && next_is_typed(all.s) ? all.s : "CMD");
+	strbuf_free(&all);
+}
+
+static void fact_targets(const struct session *s)
 {
 	const struct session_options *o = s->plan->o;
-	int err = targets_check(s);
+	struct strbuf chosen = STRBUF_INIT;
+	char list[512] = "";
+	size_t at = 0;
 
-	if (!err)
-		err = inject_targets(o);
+	if (o->cmd) {
+		live_push_fact(&s->sink, "target", "%s", o->cmd[0]);
+		fact_command(s);
+		return;
+	}
+	if (o->selector) {
+		selector_describe(o->selector, &chosen);
+		live_push_fact(&s->sink, "target", "any process with %s", chosen.s);
+		strbuf_free(&chosen);
+		return;
+	}
+	for (size_t i = 0; i < o->n_pids && at < sizeof(list) - 16; i++)
+		at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%u", i ? "," : "pid ",
+				       o->pids[i]);
+	live_push_fact(&s->sink, "target", "%s", o->n_pids ? list : "all processes");
+	if (!o->n_pids)
+		live_push_fact(&s->sink, "whole_host", "yes");
+}
+
+static void push_facts(struct session *s)
+{
+	const struct event_sink *to = &s->sink;
+	struct utsname un = { 0 };
+	uint64_t wall = time_wall_ns(), mono = time_now_ns();
+
+	uname(&un);
+	live_push_fact(to, "host", "%s", un.nodename);
+	live_push_fact(to, "kernel", "%s", un.release);
+	live_push_fact(to, "arch", "%s", un.machine);
+	live_push_fact(to, "version", "%s", version_text());
+	live_push_fact(to, "wall_offset_ns", "%" PRIu64, wall - mono);
+	live_push_fact(to, "sources", "%s", s->no_probes.why ? "cupti" : "uprobe");
+	if (!geteuid() && getenv("SUDO_UID"))
+		live_push_fact(to, "sudo", "yes");
+	live_push_fact(to, "ring_bytes", "%" PRIu64, s->plan->o->ring_bytes);
+	if (s->plan->o->isolate)
+		live_push_fact(to, "children", "not followed");
+	fact_targets(s);
+	if (s->no_probes.why)
+		live_push_fact(to, "without_probes", "%s%s; %s", s->no_probes.why,
+			       caps_missing() && s->no_probes.why == caps_missing()->name ?
+				       " is missing" : "",
+			       s->no_probes.remedy);
+	for (size_t i = 0; i < SOURCES; i++)
+		if (s->sources[i] && s->sources[i]->ops->describe)
+			s->sources[i]->ops->describe(s->sources[i]);
+}
+
+static void describe_targets(struct session *s)
+{
+	const struct targets *t = &s->targets;
+
+	for (size_t i = 0; i < t->o->n_pids && !s->err; i++)
+		s->err = pipeline_describe(&s->tap, (pid_t)t->o->pids[i], 0);
+	for (size_t i = 0; i < t->chosen.n && !s->err; i++)
+		s->err = pipeline_describe(&s->tap, t->chosen.v[i], 0);
+}
+
+/* ---- the start ------------------------------------------------------------------------------- */
+
+/* Up to the point where nothing of ours can refuse any more. */
+static int prepare(struct session *s)
+{
+	const struct session_options *o = s->plan->o;
+	int err = targets_check(&s->targets);
+
+	if (!err) {
+		err = targets_inject(o);
+		if (err)
+			fail(s, err);
+	}
 	if (!err && o->cmd)
-		err = command_start(&s->command, o->cmd);
+		err = command_start(&s->targets.command, o->cmd);
 	io_raise_limit();	/* not the command's */
 	if (!err)
 		err = start_tap(s);
 	if (!err)
 		err = start_probes(s);
-	/* What is measured from here on is not lost to a signal that comes before somebody waits.
-	 */
+	/* What is measured from here on is not lost to a signal that comes before start_waits. */
 	signals_hold_ends();
-	if (!err)
-		err = start_capture(s);
+	return err ? err : start_capture(s);
+}
+
+static int start(struct session *s)
+{
+	struct live_source **probes = &s->sources[SOURCE_PROBES];
+	int err = prepare(s);
+
 	if (err)
 		return err;
-	err = helpers_start(s);
-	targets_facts(s);
+	err = start_helpers(s);
+	push_facts(s);
 	s->start_ns = time_now_ns();
-	s->tap.oldest_ns = s->command.pid ? s->start_ns : 0;
+	s->tap.oldest_ns = s->targets.command.pid ? s->start_ns : 0;
 	if (!err)
 		err = session_push(s,
 				   &(struct event){ .kind = EVENT_START, .start_ns = s->start_ns });
-	targets_processes(s);
-	if (!err && s->inside)
-		err = inflight_find(s->inside, s->start_ns, &s->sink);
+	describe_targets(s);
+	if (!err && *probes)
+		err = probe_source_find_inflight(*probes, s->start_ns);
 	drop_privileges(s);
-	if (!err)
-		err = start_stacks(s);
-	if (!err && s->worker)
-		err = worker_run(s->worker);
+	if (!err && *probes)
+		err = probe_source_run(*probes, s->tap.keep);
 	if (!err)
 		err = start_waits(s);
-	if (!err && s->command.pid)
+	if (!err && s->targets.command.pid)
 		err = let_go(s);
 	s->state = err ? SESSION_STOPPING : SESSION_RUNNING;
 	return err;
@@ -488,7 +572,7 @@ static int check_plan(const struct session_plan *plan)
 
 	if (plan->capture_path && capture_sink_plan_check(&capture))
 		return EXIT_USAGE;
-	return inject_targets_ask(plan->o);
+	return targets_ask_inject(plan->o);
 }
 
 struct session *session_open(const struct session_plan *plan)
@@ -500,7 +584,8 @@ struct session *session_open(const struct session_plan *plan)
 		return NULL;
 	}
 	s->plan = plan;
-	s->command = (struct command)COMMAND_NONE;
+	s->targets.o = plan->o;
+	s->targets.command = (struct command)COMMAND_NONE;
 	s->epoll_fd = s->signal_fd = -1;
 	if (plan->o->on == ON_SIGNAL)
 		signals_hold(SIGUSR1); /* one that comes before there is what it asks for waits */
@@ -514,81 +599,62 @@ struct session *session_open(const struct session_plan *plan)
 	return s;
 }
 
-/* ---- session stop -------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
-/*
- * How a session ends: in which order probes, rings, threads' last states and counters are read, so
- * that nothing recorded is lost, and what is freed. Knows nothing of how it began.
- */
-
-static void pump(void *ctx)
+/* Is it stopped, now? Then that is why, whatever was probed. */
+static bool add_stopped(struct strbuf *why, pid_t pid)
 {
-	bpf_source_pump(&((struct session *)ctx)->live);
+	struct strbuf by = STRBUF_INIT;
+	struct proc_stat stat;
+	bool is = proc_stat_of(pid, &stat) && proc_add_stopped(&by, pid, stat.state);
+
+	if (is)
+		strbuf_addf(why, "process %d (%s) is %s", pid, stat.comm, by.s);
+	strbuf_free(&by);
+	return is;
 }
 
-struct states {
-	VEC(struct loader_state) all;
-	VEC(struct gp_off) off;		/* who is off the CPU */
-	bool full;
-};
-
-static void on_state(void *ctx, const void *rec, size_t len)
+/* The fact `no_calls`: why the tables may be empty. */
+static void explain_empty(struct session *s)
 {
-	struct states *states = ctx;
-	struct loader_state *slot = VEC_PUSH(&states->all);
+	const struct targets *t = &s->targets;
+	struct strbuf why = STRBUF_INIT;
+	bool known = false;
 
-	if (slot)
-		memcpy(slot, rec, len);
-	states->full |= !slot;
+	for (size_t i = 0; i < t->o->n_pids && !known; i++)
+		known = add_stopped(&why, (pid_t)t->o->pids[i]);
+	for (size_t i = 0; i < t->chosen.n && !known; i++)
+		known = add_stopped(&why, t->chosen.v[i]);
+	for (size_t i = 0; i < SOURCES && !known; i++)
+		if (s->sources[i] && s->sources[i]->ops->explain_empty)
+			s->sources[i]->ops->explain_empty(s->sources[i], &why);
+	if (why.len && !why.failed)
+		live_push_fact(&s->sink, "no_calls", "%s", why.s);
+	strbuf_free(&why);
 }
 
-static void on_last_off(void *ctx, const void *rec, size_t len)
+static void stop_sources(struct session *s, uint64_t now_ns)
 {
-	struct states *states = ctx;
-	struct gp_off *slot = VEC_PUSH(&states->off);
+	struct live_source *l;
 
-	if (slot)
-		memcpy(slot, rec, len);
-	states->full |= !slot;
+	for (size_t i = 0; i < SOURCES; i++)
+		if ((l = s->sources[i]) && l->ops->request_stop)
+			l->ops->request_stop(l);
+	for (size_t i = 0; i < SOURCES; i++)
+		if ((l = s->sources[i]) && l->ops->stop)
+			keep_error(s, l->ops->stop(l, now_ns));
 }
 
-/* At once, since a thread that ends takes its state with it. */
-static void read_states(struct session *s, struct states *states)
+/* When they are stopped. */
+static void conclude(struct session *s)
 {
-	if (loader_each_off(s->loader, on_last_off, states) ||
-	    loader_each_state(s->loader, on_state, states) || states->full)
-		log_warn("cannot read the threads' last states; calls still open are not shown");
-}
+	struct live_source *helpers = s->sources[SOURCE_HELPERS];
 
-static void push_states(struct session *s, struct states *states, uint64_t now_ns)
-{
-	for (size_t i = 0; i < states->all.n; i++)
-		bpf_source_push_state(&s->live, &states->all.v[i], sizeof(states->all.v[i]),
-				      now_ns);
-	/* Behind the last numbers, so that what is missing before them is known. */
-	for (size_t i = 0; i < states->off.n; i++)
-		bpf_source_push_off(&s->live, &states->off.v[i], sizeof(states->off.v[i]), now_ns);
-	VEC_FREE(&states->all);
-	VEC_FREE(&states->off);
-}
-
-static void stop_probes(struct session *s, uint64_t now_ns)
-{
-	struct states states = { 0 };
-
-	worker_stop(s->worker);
-	worker_pump(s->worker, &s->sink);
-	if (s->inside)
-		inflight_stop(s->inside, &s->sink);	/* s->err has the sink's error */
-	loader_detach(s->loader);
-	read_states(s, &states);
-	drain_finish(s->live.drain, pump, s);
-	worker_finish_stacks(s->worker);
-	worker_pump(s->worker, &s->sink);
-	probes_report(s);
-	diagnose_empty(s);
-	push_states(s, &states, now_ns);
-	counts_push(s);
+	explain_empty(s);
+	note_ended(s);
+	helpers->ops->explain_silence(helpers, LIVE_END);
+	keep_error(s, model_finish(s->tap.model));
+	helpers->ops->warn(helpers);
 }
 
 /* Nothing recorded is lost by stopping: probes off, rings emptied, then what was still open. The
@@ -596,23 +662,12 @@ static void stop_probes(struct session *s, uint64_t now_ns)
 static void read_last(struct session *s)
 {
 	uint64_t now_ns = time_now_ns();
-	int err;
 
-	if (!s->live.drain && !s->blind)
+	if (!s->sources[SOURCE_HELPERS] || !s->sources[SOURCE_NVML])
 		return;
 	session_push(s, &(struct event){ .kind = EVENT_STOP, .end_ns = now_ns });
-	session_nvml_stop(s);
-	helpers_stop(s);
-	if (s->blind)
-		diagnose_empty(s);
-	else
-		stop_probes(s, now_ns);
-	session_nvml_end(s);
-	diagnose_end(s);
-	err = model_finish(s->tap.model);
-	if (err && !s->err)
-		s->err = err;
-	helpers_warn(s);
+	stop_sources(s, now_ns);
+	conclude(s);
 }
 
 static void close_all(int *fds, size_t n)
@@ -621,44 +676,22 @@ static void close_all(int *fds, size_t n)
 		io_close(&fds[i]);
 }
 
-static void free_probes(struct session *s)
-{
-	worker_free(s->worker);
-	inflight_free(s->inside);
-	attach_free(s->attach);
-	drain_free(s->live.drain);
-}
-
-void drop_probes(struct session *s)
-{
-	free_probes(s);
-	loader_free(s->loader);
-	s->worker = NULL;
-	s->inside = NULL;
-	s->attach = NULL;
-	s->live.drain = NULL;
-	s->loader = NULL;
-}
-
 static void release(struct session *s)
 {
-	free_probes(s);
-	map_free(&s->forked.looked_at);
-	map_free(&s->closed.looked_at);
-	helpers_free(s->helpers);
+	for (size_t i = 0; i < SOURCES; i++)
+		if (s->sources[i])
+			s->sources[i]->ops->release(s->sources[i]);
 	pipeline_free(&s->tap);
-	close_all(s->pidfds.v, s->pidfds.n);
+	close_all(s->targets.pidfds.v, s->targets.pidfds.n);
 	close_all(s->timers.v, s->timers.n);
-	VEC_FREE(&s->pidfds);
-	VEC_FREE(&s->chosen);
-	VEC_FREE(&s->users);
+	VEC_FREE(&s->targets.pidfds);
+	VEC_FREE(&s->targets.chosen);
+	VEC_FREE(&s->targets.users);
 	VEC_FREE(&s->timers);
 	io_close(&s->epoll_fd);
 }
 
-/* ---- session signals ----------------------------------------------------------------------- */
-
-/* See the header. */
+/* ---- signals --------------------------------------------------------------------------------- */
 
 static const int ends[] = { SIGINT, SIGTERM, SIGQUIT };
 
@@ -727,7 +760,7 @@ static void signals_read(struct session *s)
 		capture_sink_fire(s->tap.keep);	/* logged; the session goes on */
 		return;
 	}
-	if (!s->command.pid || !command_signal(&s->command, &info))
+	if (!s->targets.command.pid || !command_signal(&s->targets.command, &info))
 		s->state = SESSION_STOPPING;
 }
 
@@ -752,9 +785,12 @@ int session_stop(struct session *s)
 		log_error("out of memory: the session ends here; what was measured so far is kept");
 	release(s);
 	if (!s->started)
-		command_abandon(&s->command);
+		command_abandon(&s->targets.command);
 	s->state = SESSION_STOPPED;
-	s->rc = s->command.unrun ? s->command.unrun : exit_code(err);
+	s->rc = s->targets.command.unrun ? s->targets.command.unrun :
+		s->failure		 ? s->failure :
+		err			 ? EXIT_FAIL :
+					   EXIT_OK;
 	return s->rc;
 }
 
@@ -775,12 +811,14 @@ const struct capture_sink_stats *session_kept(const struct session *s)
 
 int session_close(struct session *s, int rc)
 {
-	int status = s->command.pid ? command_attend(&s->command, s->signal_fd) : 0;
+	int status = s->targets.command.pid ? command_attend(&s->targets.command, s->signal_fd) : 0;
 
 	io_close(&s->signal_fd);
 	model_free(s->tap.model);
+	for (size_t i = 0; i < SOURCES; i++)
+		if (s->sources[i])
+			s->sources[i]->ops->free(s->sources[i]);
 	decoder_free(s->decoder);
-	loader_free(s->loader);
 	free(s);
 	return status ? status : rc;
 }

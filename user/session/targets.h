@@ -1,28 +1,69 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which processes a session measures and what is attached to them, for the files of a session. */
+/* Which processes the options of a verb name, choose or start, and those below them. */
 #ifndef SESSION_TARGETS_H
 #define SESSION_TARGETS_H
 
-#include "session/session_internal.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "session/command.h"
+#include "session/session_options.h"
 
-int targets_check(struct session *s);	/* do they exist? opens pidfds; 0 or -errno, logged */
-int targets_attach(struct session *s);	/* probes on all that is mapped or expected now */
-int targets_attach_selected(struct session *s);	/* the same for selectors */
+/* ---- for verbs that look once, now ---- */
 
-struct scan {			/* over processes that are attached to */
-	struct session *s;
-	pid_t filter;		/* of the probes that are made; 0: none */
-	unsigned int denied;	/* processes that could not be read */
-	bool uses;		/* the process that is being read has something to probe */
-	int err;		/* of attaching, logged; ends the scan */
+struct target_list {
+	const uint32_t *pids;
+	size_t n, n_named;	/* behind the first n_named: found, and may have ended since */
+	uint32_t *own;		/* NULL: pids are the options' */
 };
-/* 0 or -errno: ESRCH, an error of attaching */
-int targets_attach_pid(struct scan *scan, pid_t pid);
-/* does it map what can be probed? */
-bool targets_use_library(const struct session *s, pid_t pid);
-int targets_follow(const struct session *s, pid_t pid); /* loader_follow; 0 or -errno, logged */
 
-void targets_facts(struct session *s);	/* host, versions, targets, what is attached */
-void targets_processes(struct session *s);
+/* With selectors also the processes below (unless --isolate). 0, or an exit code, logged: no match.
+ */
+int target_list_find(struct target_list *c, const struct session_options *o);
+
+/* Appends all processes that are now below those of -p. 0, or an exit code, logged. */
+int target_list_add_children(struct target_list *c);
+void target_list_free(struct target_list *c);
+
+/* ---- for a session ---- */
+
+struct targets {
+	const struct session_options *o;
+	struct command command;
+	VEC(int) pidfds;		/* of -p */
+	VEC(pid_t) chosen;		/* by selectors; used a library at the start */
+	VEC(pid_t) users;		/* all that used a library at the start */
+};
+
+/* Do the processes of -p exist? Opens their pidfds. 0 or -errno, logged. */
+int targets_check(struct targets *t);
+
+/* With --inject: asks before the helper is loaded into running processes. EXIT_OK, or an exit code,
+ * logged. */
+int targets_ask_inject(const struct session_options *o);
+/* Then loads it where it is missing; reports helpers that start for the first time. 0 or -errno,
+ * logged. */
+int targets_inject(const struct session_options *o);
+
+/* No process of that number lives any more, to the last thread. */
+bool targets_has_ended(pid_t pid);
+
+/* ---- processes and all that is below them ---- */
+
+struct family_member {
+	pid_t pid;
+	pid_t named;		/* which of the named processes it is, or is below */
+};
+
+struct family {			/* start zeroed; named ones first */
+	VEC(struct family_member) members;
+	struct map known;	/* pid -> index */
+	int (*on_new)(void *ctx, pid_t pid);	/* NULL: nothing to do */
+	void *ctx;
+};
+
+/* Adds the named processes and, if below, one walk over those below them. 0, -errno, or on_new's
+ * value. */
+int family_add(struct family *f, const uint32_t *named, size_t n, bool below);
+void family_free(struct family *f);
 
 #endif

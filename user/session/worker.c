@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The thread: its life, its queues, the blocks of the capture. What it follows: worker_watch.c. */
+/* Stacks of calls; processes that are followed; the thread with its queues and the blocks of the
+ * capture. */
 #include "session/worker.h"
 
 #include <errno.h>
@@ -20,6 +21,8 @@
 #include "catalog/catalog.h"
 #include "probe/plan.h"
 #include "probe/recheck.h"
+#include "source/bpf/ring.h"
+#include "stack/callstacks.h"
 #include "target/target_watch.h"
 
 struct watch {
@@ -68,7 +71,155 @@ struct worker_turn {
 static void worker_note_left_out(struct worker *w);
 static int worker_tell(struct worker *w, const struct event *ev);
 
-/* ---- worker watch -------------------------------------------------------------------------- */
+/* ---- stacks of calls ------------------------------------------------------------------------- */
+
+/*
+ * --stacks: from the ring of copied stacks, and from events of processes, to EVENT_FRAMEs and
+ * EVENT_STACKs. A copy is looked at after the mappings that were made before it: the ring's
+ * position is noted, then the events are read, then the maps, and then the ring up to there.
+ */
+
+#define STACK_FEED_MS 10		/* between looks into the ring */
+#define READ_NS (5 * NS_PER_MS)
+#define TELL_NS (100 * NS_PER_MS)
+#define TELL_SHARE 10 /* a pass over large symbol tables takes some 10 ms: no more of its time */
+
+struct stack_feed {
+	struct loader *loader;
+	struct callstacks *stacks;
+	struct ring *ring;
+	VEC(pid_t) mapped;	/* processes that have mapped something */
+	uint64_t limit;		/* of the ring: what came before this round's events */
+	uint64_t read_ns, told_ns, cost_ns;
+	int err;
+};
+
+static void set_code(void *ctx, pid_t pid, const struct gp_code *code)
+{
+	loader_set_code(ctx, pid, code);
+}
+
+static void stack_feed_free(struct stack_feed *f)
+{
+	if (!f)
+		return;
+	ring_close(f->ring);
+	callstacks_free(f->stacks);
+	VEC_FREE(&f->mapped);
+	free(f);
+}
+
+static struct stack_feed *stack_feed_new(struct loader *l)
+{
+	struct stack_feed *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->loader = l;
+	f->stacks = callstacks_new(set_code, l);
+	f->ring = f->stacks ? ring_open(loader_stacks_fd(l)) : NULL;
+	if (f->ring)
+		return f;
+	stack_feed_free(f);
+	return NULL;
+}
+
+static void keep_error(struct stack_feed *f, int err)
+{
+	if (!f->err)
+		f->err = err;
+}
+
+static int on_copy(void *ctx, const void *rec, size_t len)
+{
+	struct stack_feed *f = ctx;
+
+	keep_error(f, callstacks_take(f->stacks, rec, len));
+	return 0;
+}
+
+static void take_copies(struct stack_feed *f)
+{
+	ring_consume(f->ring, f->limit, on_copy, f);
+}
+
+/* Before the events of a round are read: they explain what is in the ring by now. */
+static void stack_feed_begin(struct stack_feed *f)
+{
+	f->limit = ring_produced(f->ring);
+}
+
+/* A target from the beginning: its maps are read now, else with its first stack. */
+static void stack_feed_target(struct stack_feed *f, pid_t pid)
+{
+	if (pid > 0)
+		keep_error(f, callstacks_mapped(f->stacks, pid));
+}
+
+static void note_mapped(struct stack_feed *f, pid_t pid)
+{
+	pid_t *place;
+
+	if (f->mapped.n && f->mapped.v[f->mapped.n - 1] == pid)
+		return;
+	place = VEC_PUSH(&f->mapped);
+	if (place)
+		*place = pid;
+	else
+		keep_error(f, -ENOMEM);
+}
+
+static void read_mapped(struct stack_feed *f)
+{
+	struct map seen = { 0 };
+	bool is_new;
+
+	for (size_t i = 0; i < f->mapped.n; i++)
+		if (map_put(&seen, (uint64_t)f->mapped.v[i], &is_new) && is_new)
+			keep_error(f, callstacks_mapped(f->stacks, f->mapped.v[i]));
+	f->mapped.n = 0;
+	f->read_ns = time_now_ns();
+	map_free(&seen);
+}
+
+static void stack_feed_event(struct stack_feed *f, const struct target_event *ev, pid_t target)
+{
+	switch (ev->kind) {
+	case TARGET_MMAP:
+		if (ev->pid == target || callstacks_knows(f->stacks, ev->pid))
+			note_mapped(f, ev->pid);
+		/* It may end before all events are read, but not each of them is worth a look. */
+		if (time_now_ns() - f->read_ns >= READ_NS)
+			read_mapped(f);
+		break;
+	case TARGET_EXEC:
+		callstacks_exec(f->stacks, ev->pid, ev->time_ns);
+		break;
+	case TARGET_EXIT:
+		callstacks_exit(f->stacks, ev->pid, ev->time_ns);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Reads new mappings, then the ring up to where it was when the round began; pushes what is new if
+ * the last time was long ago, or now. 0, -ENOMEM or the error of to, which stays. */
+static int stack_feed_round(struct stack_feed *f, const struct event_sink *to, bool now)
+{
+	uint64_t now_ns = time_now_ns();
+
+	read_mapped(f);
+	take_copies(f);
+	if (!f->err && (now || now_ns - f->told_ns >= TELL_NS + TELL_SHARE * f->cost_ns)) {
+		f->told_ns = now_ns;
+		keep_error(f, callstacks_tell(f->stacks, to));
+		f->cost_ns = time_now_ns() - now_ns;
+	}
+	return f->err;
+}
+
+/* ---- worker watch ---------------------------------------------------------------------------- */
 
 /*
  * Follows processes: executable mapping -> file -> probes, and who is to be measured at all. Knows
@@ -415,7 +566,7 @@ int worker_watch(struct worker *w, pid_t pid, pid_t filter)
 	return err;
 }
 
-/* ---- the capture's blocks ------------------------------------------------------------------- */
+/* ---- the capture's blocks -------------------------------------------------------------------- */
 
 /* The engine has a full block. capture_sink_store remembers its own errors for the next push. */
 static void take_block(void *ctx, struct capture_block *b)
@@ -456,7 +607,7 @@ void worker_keep(struct worker *w, struct capture_sink *keep)
 	capture_sink_defer(keep, take_block, w);
 }
 
-/* ---- what the engine is told ---------------------------------------------------------------- */
+/* ---- what the engine is told ----------------------------------------------------------------- */
 
 static int worker_tell(struct worker *w, const struct event *ev)
 {
@@ -601,11 +752,14 @@ int worker_run(struct worker *w)
 	return -err;
 }
 
-void worker_feed(struct worker *w, struct stack_feed *feed)
+int worker_take_stacks(struct worker *w, struct loader *l)
 {
-	w->feed = feed;
+	w->feed = stack_feed_new(l);
+	if (!w->feed)
+		return -errno;
 	for (size_t i = 0; i < w->watches.n; i++)
-		stack_feed_target(feed, w->watches.v[i].pid);
+		stack_feed_target(w->feed, w->watches.v[i].pid);
+	return 0;
 }
 
 void worker_finish_stacks(struct worker *w)
@@ -615,7 +769,7 @@ void worker_finish_stacks(struct worker *w)
 	if (w->feed)
 		stack_feed_begin(w->feed);
 	feed_stacks(w, true);
-	over = w->feed ? stack_feed_counts(w->feed)->over : 0;
+	over = w->feed ? callstacks_counts(w->feed->stacks)->over : 0;
 	if (over)
 		log_warn("%llu stacks are not told: more than %u different ones, or %u frames, are "
 			 "not "
@@ -625,7 +779,9 @@ void worker_finish_stacks(struct worker *w)
 
 uint64_t worker_stacks_received(const struct worker *w)
 {
-	return w->feed ? stack_feed_received(w->feed) : 0;
+	if (!w->feed)
+		return 0;
+	return __atomic_load_n(&callstacks_counts(w->feed->stacks)->received, __ATOMIC_RELAXED);
 }
 
 static void worker_note_left_out(struct worker *w)

@@ -7,12 +7,11 @@
 #ifndef SESSION_WORKER_H
 #define SESSION_WORKER_H
 
-#include "stack/inflight.h"
-#include "session/stack_feed.h"
 #include "event/event.h"
 #include "probe/recheck.h"
 #include "capture/capture_sink.h"
 #include "probe/attach.h"
+#include "stack/inflight.h"
 #include "target/target.h"
 
 struct worker;
@@ -38,8 +37,8 @@ void worker_choose(struct worker *w, const struct target_match *target_match, pi
 
 /* Before worker_run: what is kept is stored here. */
 void worker_keep(struct worker *w, struct capture_sink *keep);
-/* Before worker_run: stacks of calls are taken; the feed is the worker's. */
-void worker_feed(struct worker *w, struct stack_feed *feed);
+/* Before worker_run: takes stacks of calls from l, which must outlive the worker. 0 or -errno. */
+int worker_take_stacks(struct worker *w, struct loader *l);
 /* starts the thread; from now on it owns the attach */
 int worker_run(struct worker *w);
 

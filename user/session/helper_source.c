@@ -1,0 +1,794 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* See the header. Works without any helper. */
+#include "session/helper_source.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/map.h"
+#include "base/num.h"
+#include "base/time.h"
+#include "host/environment.h"
+#include "host/proc.h"
+#include "inject/install.h"
+#include "inject/injectable.h"
+#include "session/probe_source.h"
+#include "source/helper/api_calls.h"
+#include "source/helper/helpers.h"
+#include "target/target.h"
+#include "target/target_mapping.h"
+
+struct forked {			/* children with their parent's program and CUDA */
+	struct map looked_at;		/* pid -> 1 */
+	uint64_t n;
+	pid_t first, parent;		/* one of them */
+};
+
+struct unloadable {		/* processes that could not load the helper */
+	struct map looked_at;		/* pid -> when to look again, without probes */
+	uint64_t n, next_ns;
+	pid_t first;
+	char comm[16];			/* its */
+};
+
+struct helper_source {
+	struct live_source live;
+	struct helper_plan plan;
+	struct helpers *helpers;
+	unsigned int left_out_noted;	/* of probe_source_left_out */
+	/* Without probes: */
+	uint64_t watermark_ns;
+	uint64_t looked_ns;		/* for new processes */
+	size_t look_at;			/* whose turn it is then */
+	struct forked forked;
+	struct unloadable unloadable;
+};
+
+static struct helper_source *source_of(struct live_source *l)
+{
+	return (struct helper_source *)l;
+}
+
+/* ---- which processes may have one ------------------------------------------------------------ */
+
+/* This process may have one. 0 or -ENOMEM. */
+static int add_target(struct helper_source *s, pid_t pid)
+{
+	struct helpers_process who = { .pid = pid, .own_pid = pid };
+
+	if (ring_owner_read(pid, &who.owner))
+		return 0;
+	if (who.owner.own_pid)
+		who.own_pid = (pid_t)who.owner.own_pid;
+	who.clock_offset_ns = proc_clock_offset_ns(pid);
+	return helpers_add(s->helpers, &who);
+}
+
+static bool wants_whole_graphs(const struct helper_source *s)
+{
+	const struct session_options *o = s->plan.targets->o;
+
+	return o->graphs == GRAPHS_WHOLE ||
+	       (o->graphs == GRAPHS_AUTO && s->plan.at_intervals && o->cupti != CUPTI_SUBSCRIBE);
+}
+
+/* A process that was forked or executed below a target, or one that is known to make calls: it may
+ * have a helper of its own, by NVTX before it makes any call. Not every process that is executed on
+ * the whole host, nor each new thread's process. */
+static bool is_to_be_met(const struct helper_source *s, const struct event *ev)
+{
+	const struct session_options *o = s->plan.targets->o;
+
+	return (ev->kind == EVENT_THREAD && !helpers_know(s->helpers, (pid_t)ev->pid)) ||
+	       ((ev->kind == EVENT_PROCESS || ev->kind == EVENT_FORK) && (o->n_pids || o->cmd));
+}
+
+/* ---- processes that cannot load it ----------------------------------------------------------- */
+
+/*
+ * The environment names a path that does not exist as they see it, and CUDA reports nothing. They
+ * are looked at while they live: when they make calls, or, without probes, while they have CUDA's
+ * library mapped.
+ */
+
+#define LOOK_AGAIN_NS 100000000ull
+#define LOOKS_EACH_NS 25000000ull	/* one may take some ms */
+#define CANNOT_LOAD UINT64_MAX		/* in unloadable.looked_at */
+
+static const char unseen[] =
+	"its environment names the helper's file, which is not there in its root directory (in a "
+	"container?)";
+
+static int is_of_file(void *file, const struct target_mapping *m)
+{
+	return strstr(m->path, file) != NULL;
+}
+
+static bool has_mapped(pid_t pid, char *file)
+{
+	return target_each_mapping(pid, is_of_file, file) == 1;
+}
+
+/* What was loaded may have been removed since. */
+static bool is_missing(pid_t pid, const char *path)
+{
+	int fd;
+
+	if (!path || *path != '/' || strcmp(str_basename(path), INJECT_FILE))
+		return false;
+	fd = target_open_in_root(pid, path);
+	if (fd >= 0)
+		close(fd);
+	return (fd == -ENOENT || fd == -ENOTDIR) && !has_mapped(pid, "/" INJECT_FILE);
+}
+
+static bool cannot_load(pid_t pid, char comm[16])
+{
+	bool cannot = false;
+	struct environment env;
+	struct proc_stat stat;
+	const char *text;
+	struct proc p;
+
+	if (!proc_open(&p, pid)) {
+		env.block = proc_read(&p, PROC_ENVIRON, &env.len);
+		cannot = env.block && is_missing(pid, environment_find(&env, INJECT_CUDA));
+		text = cannot ? proc_read(&p, PROC_STAT, NULL) : NULL;
+		/* It lives: else nothing is open in it. */
+		cannot = text && !proc_parse_stat(text, &stat) && stat.state != 'Z';
+		if (cannot)
+			memcpy(comm, stat.comm, sizeof(stat.comm));
+	}
+	proc_close(&p);
+	return cannot;
+}
+
+static void note_unloadable(struct unloadable *u, struct map_slot *slot, const char comm[16])
+{
+	slot->value = CANNOT_LOAD;
+	if (u->n++)
+		return;
+	u->first = (pid_t)slot->key;
+	memcpy(u->comm, comm, sizeof(u->comm));
+}
+
+/* It makes a call. 0 or -ENOMEM. */
+static int check_load_on_call(struct helper_source *s, pid_t pid)
+{
+	bool is_new;
+	struct map_slot *slot = map_put(&s->unloadable.looked_at, (uint64_t)pid, &is_new);
+	char comm[16];
+
+	if (!slot)
+		return -ENOMEM;
+	if (is_new && cannot_load(pid, comm))
+		note_unloadable(&s->unloadable, slot, comm);
+	return 0;
+}
+
+/* Without probes, while it runs. 0 or -ENOMEM. */
+static int check_load(struct helper_source *s, pid_t pid)
+{
+	struct unloadable *u = &s->unloadable;
+	struct map_slot *slot = map_put(&u->looked_at, (uint64_t)pid, NULL);
+	const uint64_t now_ns = time_now_ns();
+	char comm[16];
+
+	if (!slot)
+		return -ENOMEM;
+	if (now_ns < slot->value || now_ns < u->next_ns)
+		return 0;
+	slot->value = now_ns + LOOK_AGAIN_NS;
+	u->next_ns = now_ns + LOOKS_EACH_NS;
+	if (cannot_load(pid, comm) && has_mapped(pid, "/libcuda.so"))
+		note_unloadable(u, slot, comm);
+	return 0;
+}
+
+static bool could_not_load(const struct helper_source *s, pid_t pid)
+{
+	const struct map_slot *slot = map_find(&s->unloadable.looked_at, (uint64_t)pid);
+
+	return slot && slot->value == CANNOT_LOAD;
+}
+
+static void warn_unloadable(pid_t pid, const char *comm)
+{
+	log_warn("device times of process %d (%s) are not known: %s, so CUDA could not load the "
+		 "helper; let it see that file (gpuprof env --for docker shows how), or bring it "
+		 "in while it runs: gpuprof -p PID --inject",
+		 pid, comm, unseen);
+}
+
+static void warn_unloadable_without_probes(const struct helper_source *s)
+{
+	const struct unloadable *u = &s->unloadable;
+
+	if (s->plan.probes || !u->n)
+		return;
+	warn_unloadable(u->first, u->comm);
+	if (u->n > 1)
+		log_warn("the same holds for %" PRIu64 " more processes", u->n - 1);
+}
+
+/* ---- forked children ------------------------------------------------------------------------- */
+
+/*
+ * CUDA does not work in children that were forked from a process that uses it and run no program of
+ * their own, and the helper does nothing there. Only probes see their calls fail. A child that had
+ * time to execute a program, and did not, is one.
+ */
+
+static bool is_forked(pid_t pid)
+{
+	struct proc_stat stat;
+
+	return proc_stat_of(pid, &stat) && stat.forked;
+}
+
+static bool has_own_helper(const struct helper_source *s, pid_t pid)
+{
+	struct helpers_status st;
+
+	return helpers_find(s->helpers, pid, &st) && st.head.tag;
+}
+
+/* A known child of a process that uses CUDA. 0 or -ENOMEM. */
+static int add_forked(struct helper_source *s, const struct helpers_status *parent, pid_t pid)
+{
+	struct forked *f = &s->forked;
+	bool is_new;
+
+	if (!parent->head.tag || parent->head.state == GP_HELPER_VIRGIN)
+		return 0;
+	if (!map_put(&f->looked_at, (uint64_t)pid, &is_new))
+		return -ENOMEM;
+	if (!is_new || has_own_helper(s, pid) || !is_forked(pid))
+		return 0;
+	if (!f->n++) {
+		f->first = pid;
+		f->parent = parent->pid;
+	}
+	return 0;
+}
+
+static void warn_forked(const struct helper_source *s)
+{
+	const struct forked *f = &s->forked;
+
+	if (!f->n)
+		return;
+	log_warn("process %d was forked by %d, which uses CUDA: if it calls CUDA too, that fails, "
+		 "and is not "
+		 "seen without probes",
+		 f->first, f->parent);
+	if (f->n > 1)
+		log_warn("the same holds for %" PRIu64 " more processes", f->n - 1);
+}
+
+/* ---- without probes -------------------------------------------------------------------------- */
+
+#define LOOK_EVERY_NS 50000000ull
+#define LOOK_MAX 64		/* processes at a time */
+
+struct below {
+	struct helper_source *s;
+	const struct helpers_status *parent;
+};
+
+static int meet_below(void *ctx, pid_t pid)
+{
+	const struct below *b = ctx;
+
+	if (!helpers_know(b->s->helpers, pid))
+		return add_target(b->s, pid);
+	if (check_load(b->s, pid))
+		return -ENOMEM;
+	return add_forked(b->s, b->parent, pid);
+}
+
+/* A part of the processes at a time: there may be thousands. */
+/* 0 or -ENOMEM. */
+static int look_below(struct helper_source *s)
+{
+	size_t n = helpers_count(s->helpers);
+	unsigned int looked = 0;
+	struct helpers_status st;
+
+	for (size_t i = 0; i < n && looked < LOOK_MAX; i++) {
+		helpers_status(s->helpers, s->look_at++ % n, &st);
+		if (st.state == HELPERS_ENDED)
+			continue;
+		looked++;
+		if (target_each_child(st.pid, meet_below, &(struct below){ s, &st }) == -ENOMEM)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Advances the watermark; looks for new child processes. */
+static int scan(struct helper_source *s, uint64_t now_ns)
+{
+	uint64_t complete_ns = helpers_complete_ns(s->helpers, now_ns);
+
+	if (complete_ns > s->watermark_ns) {
+		s->watermark_ns = complete_ns;
+		s->live.sink->push(s->live.sink->ctx,
+				   &(struct event){ .kind = EVENT_WATERMARK,
+						    .end_ns = complete_ns });
+	}
+	if (s->plan.targets->o->isolate || now_ns - s->looked_ns < LOOK_EVERY_NS)
+		return 0;
+	s->looked_ns = now_ns;
+	return look_below(s);
+}
+
+/* The fact `sources`: how helpers count calls, if one has been armed. */
+static void push_calls_source(struct helper_source *s)
+{
+	static const char *const texts[] = {
+		[0] = "cupti", [GP_CALLS_SINGLE] = "cupti: API records of single functions",
+		[GP_CALLS_WHOLE] = "cupti: API records of all functions (before CUPTI 12.5)",
+	};
+	struct helpers_status st;
+	unsigned int how = 0;
+
+	for (size_t i = 0; i < helpers_count(s->helpers); i++) {
+		helpers_status(s->helpers, i, &st);
+		if (st.head.calls <= GP_CALLS_WHOLE && st.head.calls > how)
+			how = st.head.calls;
+	}
+	if (!s->plan.probes)
+		live_push_fact(s->live.sink, "sources", "%s", texts[how]);
+	else if (how)
+		live_push_fact(s->live.sink, "sources", "uprobe, %s", texts[how]);
+}
+
+/* ---- while it runs --------------------------------------------------------------------------- */
+
+static int on_event(struct live_source *l, const struct event *ev)
+{
+	struct helper_source *s = source_of(l);
+	int err = 0;
+
+	if (ev->kind == EVENT_PROCESS)
+		helpers_look_again(s->helpers, (pid_t)ev->pid);
+	if (is_to_be_met(s, ev))
+		err = add_target(s, (pid_t)(ev->kind == EVENT_FORK ? ev->tid : ev->pid));
+	if (!err && ev->kind == EVENT_THREAD)
+		err = check_load_on_call(s, (pid_t)ev->pid);
+	return err || ev->kind != EVENT_THREAD ? err :
+	       helpers_add_thread(s->helpers, (pid_t)ev->pid, ev->tid, (uint32_t)ev->task.own_tid);
+}
+
+/* Of functions without a probe, CUPTI's records are the calls. */
+static void note_left_out(struct helper_source *s)
+{
+	bool left_out[GP_ROWS_MAX];
+
+	if (!s->plan.probes ||
+	    !probe_source_left_out(s->plan.probes, &s->left_out_noted, left_out))
+		return;
+	for (unsigned int row = 1; row < GP_ROWS_MAX; row++)
+		if (left_out[row])
+			helpers_leave_out(s->helpers, row);
+}
+
+static int read_rings(struct live_source *l)
+{
+	struct helper_source *s = source_of(l);
+	uint64_t now_ns = time_now_ns();
+	int err;
+
+	note_left_out(s);
+	err = helpers_pump(s->helpers, now_ns, l->sink);
+	if (!err && !s->plan.probes)
+		err = scan(s, now_ns);
+	return err;
+}
+
+static int push_count(const struct event_sink *to, const char *kind, uint64_t received,
+		      uint64_t lost)
+{
+	return received || lost ? live_push_count(to, "helper", kind, received, lost) : 0;
+}
+
+/* Works of all helpers, and calls without probes; the table `events` has what became of them. */
+static int push_counts_to(const struct helper_source *s, const struct event_sink *to)
+{
+	struct helpers_totals totals;
+	struct model_counts counts;
+	int err;
+
+	helpers_totals(s->helpers, &totals);
+	model_counts(s->plan.model, &counts);
+	err = push_count(to, "work", totals.works, totals.lost_works);
+	if (!err)
+		err = push_count(to, "kept-bytes", 0, totals.kept_bytes);
+	if (err || s->plan.probes)
+		return err;
+	return push_count(to, "call", counts.received[EVENT_CALL], totals.lost_calls);
+}
+
+static void push_counts(struct live_source *l, const struct event_sink *to)
+{
+	push_counts_to(source_of(l), to);
+}
+
+static int stop(struct live_source *l, uint64_t now_ns)
+{
+	struct helper_source *s = source_of(l);
+	int err = helpers_end(s->helpers, time_now_ns(), l->sink);
+
+	(void)now_ns;
+	if (!err)
+		err = push_counts_to(s, l->sink);
+	push_calls_source(s);
+	return err;
+}
+
+/* Without probes. */
+static void explain_empty(const struct live_source *l, struct strbuf *why)
+{
+	const struct helper_source *s = (const struct helper_source *)l;
+	struct helpers_status st;
+	bool any = false;
+
+	if (s->plan.probes)
+		return;
+	if (s->unloadable.n) {
+		strbuf_addf(why, "there are no probes, and CUDA could not load the helper in "
+				 "process %d (%s): %s",
+			    s->unloadable.first, s->unloadable.comm, unseen);
+		return;
+	}
+	for (size_t i = 0; i < helpers_count(s->helpers); i++) {
+		helpers_status(s->helpers, i, &st);
+		any |= st.head.tag != 0;
+	}
+	strbuf_addstr(why, any ? "there are no probes, and CUPTI told the helper of none" :
+				 "there are no probes, and no helper was loaded, which CUDA (or "
+				 "NVTX) does where it is used");
+}
+
+/* ---- why a process is silent ----------------------------------------------------------------- */
+
+static const struct {
+	const char *part, *advice;
+} advice[] = {
+	{ GP_REASON_TOO_NEW,
+	  "; start it with GPUPROF_CUPTI=PATH of a libcupti no newer than that, or update "
+	  "the driver" },
+	{ GP_REASON_NO_CUPTI,
+	  "; install the CUPTI of its CUDA, or start it with GPUPROF_CUPTI=PATH of one" },
+};
+
+const char *helper_advice(const char *reason)
+{
+	for (size_t i = 0; i < sizeof(advice) / sizeof(advice[0]); i++)
+		if (strstr(reason, advice[i].part))
+			return advice[i].advice;
+	return "";
+}
+
+/* NULL: nothing is wrong with it. */
+static const char *why_silent(const struct helpers_status *st)
+{
+	switch (st->state) {
+	case HELPERS_BUSY:
+		return "four other readers have its helper";
+	case HELPERS_BROKEN:
+		return "its helper's ring is damaged";
+	case HELPERS_OTHER:
+		return "its helper is of another version of gpuprof; start it anew with this one";
+	case HELPERS_CONFINED:
+		return "since its helper came it lets seccomp filter its system calls, which may "
+		       "be its end when "
+		       "CUPTI begins; start it by gpuprof's -- CMD, then CUPTI begins with CUDA";
+	default:
+		break;
+	}
+	/* Its state may have changed since: a process that ends is in order. */
+	if (*st->head.occupant)
+		return "another client uses CUPTI in it";
+	return *st->head.reason ? "its helper could not start CUPTI" : NULL;
+}
+
+enum silence { NONE, REFUSED, STOPPED, SILENT, PENDING };
+
+/* While the session runs: a helper that works, or will come with CUDA, has sent nothing yet. */
+static bool is_pending(const struct helper_source *s, const struct helpers_status *st,
+		       enum live_moment when)
+{
+	return when != LIVE_END && !why_silent(st) &&
+	       (st->head.tag || s->plan.targets->command.pid);
+}
+
+static enum silence read_why(struct strbuf *why, const struct helpers_status *st)
+{
+	const char *wrong = why_silent(st);
+	struct subject subject;
+
+	if (wrong)
+		strbuf_addf(why, "%s%s%s%s", wrong,
+			    *st->head.occupant || *st->head.reason ? ": " : "", st->head.occupant,
+			    *st->head.occupant ? "" : st->head.reason);
+	else if (st->head.tag)
+		strbuf_addstr(why, "its helper told of none");
+	if (why->len)
+		return SILENT;
+	strbuf_addstr(why, "no helper is in it");
+	if (targets_has_ended(st->pid) || subject_read(&subject, st->pid) != -ENOTSUP)
+		return NONE;
+	strbuf_addf(why, ", and none can be brought in: %s", subject.why);
+	return subject.stopped ? STOPPED : REFUSED;
+}
+
+static void push_why(struct helper_source *s, const struct helpers_status *st,
+		     enum live_moment when)
+{
+	static const char *const names[] = { [NONE] = "none", [REFUSED] = "refused",
+					     [STOPPED] = "stopped", [SILENT] = "silent",
+					     [PENDING] = "pending" };
+	struct strbuf why = STRBUF_INIT;
+	enum silence is = is_pending(s, st, when) ? PENDING : read_why(&why, st);
+
+	if (is == PENDING)
+		strbuf_addstr(&why, st->counts.works ?
+					    "its helper's times come about a second late: a later "
+					    "report has them" :
+					    "its helper has not told of them yet");
+	live_push_trait(s->live.sink, st->pid, "helper", names[is]);
+	if (!why.failed)
+		live_push_trait(s->live.sink, st->pid, "helper_why", why.s);
+	strbuf_free(&why);
+}
+
+/* It has sent no work, as far as books have any; in the first interval none has settled yet. */
+static bool is_silent(const struct helper_source *s, struct helpers_status *st,
+		      enum live_moment when)
+{
+	if (helpers_find(s->helpers, st->pid, st))
+		return !st->counts.works || when == LIVE_FIRST_INTERVAL;
+	return !helpers_has_sent(s->helpers, st->pid);
+}
+
+/*
+ * As facts about processes with calls: `helper`: none (in it), refused (none can be), stopped (none
+ * can be until kill -CONT), silent (it sent no device record) or pending (not yet); `helper_why`
+ * explains it. Of each pid the last process that had it.
+ */
+
+static void explain_silence(struct live_source *l, enum live_moment when)
+{
+	struct helper_source *s = source_of(l);
+	const struct model *m = s->plan.model;
+	struct map seen = { 0 };
+	bool is_new;
+
+	for (size_t i = model_processes(m); i-- > 0;) {
+		const struct model_process *p = model_process(m, i);
+		struct helpers_status st = { .pid = (pid_t)p->pid };
+
+		if (!map_put(&seen, p->pid, &is_new))
+			break;
+		if (is_new && !p->past && call_stats_count(&p->calls) && is_silent(s, &st, when))
+			push_why(s, &st, when);
+	}
+	map_free(&seen);
+}
+
+/* ---- warnings at the end --------------------------------------------------------------------- */
+
+static void warn_process(const struct helpers_status *st)
+{
+	uint64_t lost = num_add(num_add(st->lost, st->counts.dropped), st->counts.invalid);
+
+	if (why_silent(st))
+		log_warn("device times of process %d are not %sknown: %s%s%s%s%s", st->pid,
+			 st->counts.works ? "all " : "", why_silent(st),
+			 *st->head.reason || *st->head.occupant ? ": " : "", st->head.occupant,
+			 *st->head.occupant ? "" : st->head.reason,
+			 *st->head.occupant ? "" : helper_advice(st->head.reason));
+	if (*st->head.chained && strcmp(st->head.chained, GP_CHAIN_LOADED))
+		log_warn("the injection that CUDA_INJECTION64_PATH named before is not in process "
+			 "%d: %s",
+			 st->pid, st->head.chained);
+	if (lost)
+		log_warn("of process %d, %" PRIu64 " device records were lost%s", st->pid, lost,
+			 st->lost && st->head.ring_bytes < GP_RING_BYTES_USUAL ?
+			 ": its helper's ring is small, as its files may be (ulimit -f)" : "");
+	if (st->kept_bytes)
+		log_warn("of process %d, CUPTI has not given back %" PRIu64
+			 " bytes of records: works of the last "
+			 "%.3g s may be missing",
+			 st->pid, st->kept_bytes, (double)st->kept_ns / NS_PER_SEC);
+	if (st->lost_calls)
+		log_warn("%" PRIu64
+			 " calls of process %d were lost: its helper did not tell the time, and "
+			 "no more than %d can wait for that",
+			 st->lost_calls, st->pid, API_CALLS_HELD_MAX);
+	if (st->away_ns && st->state != HELPERS_BROKEN)
+		log_warn("what devices did for process %d is not known for %.3g s: gpuprof did not "
+			 "run for "
+			 "so long that the helper took it for gone",
+			 st->pid, (double)st->away_ns / NS_PER_SEC);
+	if (st->counts.clock_steps)
+		log_warn("the clock that times the works of process %d was set meanwhile, %" PRIu64
+			 " times: around that it is not known what its devices did", st->pid,
+			 st->counts.clock_steps);
+	if (st->unread_ns && !why_silent(st))
+		log_warn("what devices did for process %d in the last %.3g s is not known: it was "
+			 "killed or "
+			 "stopped, CUPTI did not answer, or gpuprof did not run, before that was "
+			 "handed on",
+			 st->pid, (double)st->unread_ns / NS_PER_SEC);
+}
+
+/* A forked child whose launches fail has not. */
+static bool has_launched(const struct model *m, size_t process)
+{
+	const struct funcs *funcs = model_funcs(m);
+	const struct model_process *p = model_process(m, process);
+
+	for (size_t k = 0; k < call_stats_count(&p->calls); k++) {
+		const struct call_stat *t = call_stats_at(&p->calls, k);
+
+		if (t->key.func < funcs->n && funcs->v[t->key.func].class == CLASS_LAUNCH &&
+		    t->count > t->errors)
+			return true;
+	}
+	return false;
+}
+
+/* Processes that get another warning. */
+static int note_silent(const struct helper_source *s, struct map *silent)
+{
+	struct helpers_status st;
+
+	for (size_t i = 0; i < helpers_count(s->helpers); i++) {
+		helpers_status(s->helpers, i, &st);
+		if (why_silent(&st) && !map_put(silent, (uint64_t)st.pid, NULL))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Processes that could not load the helper; and, where others sent device records, each that did
+ * not. */
+static void warn_unfound(const struct helper_source *s)
+{
+	struct helpers_totals totals;
+	struct map silent = { 0 };
+	int err;
+
+	helpers_totals(s->helpers, &totals);
+	err = note_silent(s, &silent);
+	for (size_t i = 0; !err && i < model_processes(s->plan.model); i++) {
+		const struct model_process *p = model_process(s->plan.model, i);
+		const uint32_t pid = p->pid;
+		bool is_closed = could_not_load(s, (pid_t)pid), is_new = false;
+
+		if (!(is_closed || totals.works) || pid == MODEL_PAST_PID ||
+		    helpers_has_sent(s->helpers, (pid_t)pid) || !has_launched(s->plan.model, i))
+			continue;
+		err = map_put(&silent, pid, &is_new) ? 0 : -ENOMEM;
+		if (is_new && is_closed)
+			warn_unloadable((pid_t)pid, p->comm);
+		else if (is_new)
+			log_warn("device times of process %u are not known: no helper was found in "
+				 "it in time",
+				 pid);
+	}
+	map_free(&silent);
+}
+
+/* Launches of kernels show which records CUPTI lost without counting them. */
+static void warn_uncounted(const struct helper_source *s, uint64_t dropped)
+{
+	struct model_counts counts;
+	uint64_t counted, lost;
+
+	model_counts(s->plan.model, &counts);
+	counted = num_add(num_add(dropped, counts.untold), counts.invalid[EVENT_WORK]);
+	lost = counts.unmet_lost - counts.unmet_ended;	/* the others may have been cut off */
+	if (lost > counted)
+		log_warn("no record came of %" PRIu64
+			 " kernels that ran, and CUPTI counted %s as dropped: when they ran is "
+			 "`lost` time of devices",
+			 lost, counted ? "fewer" : "none");
+}
+
+static void warn(const struct live_source *l)
+{
+	const struct helper_source *s = (const struct helper_source *)l;
+	struct helpers_totals totals;
+	struct helpers_status st;
+
+	warn_unfound(s);
+	warn_forked(s);
+	warn_unloadable_without_probes(s);
+	helpers_totals(s->helpers, &totals);
+	warn_uncounted(s, totals.lost_works);
+	if (totals.forgotten)
+		log_warn("what helpers of %" PRIu64 " more processes did not tell is only added up",
+			 totals.forgotten);
+	for (size_t i = 0; i < helpers_count(s->helpers); i++) {
+		helpers_status(s->helpers, i, &st);
+		warn_process(&st);
+		if (s->plan.targets->o->cupti == CUPTI_SUBSCRIBE && *st.head.unsubscribed)
+			log_warn("of process %d, nodes of graphs are known by their order, as "
+				 "without "
+				 "--cupti subscribe: %s",
+				 st.pid, st.head.unsubscribed);
+		if (st.counts.whole_graphs && !wants_whole_graphs(s))
+			log_warn("of process %d, %" PRIu64
+				 " graphs were told whole: CUPTI had no room for "
+				 "more of their nodes",
+				 st.pid, st.counts.whole_graphs);
+	}
+}
+
+/* ---- its life -------------------------------------------------------------------------------- */
+
+/* 0 or -ENOMEM. */
+static int start(struct helper_source *s)
+{
+	const struct session_options *o = s->plan.targets->o;
+	int err = 0;
+
+	s->helpers = helpers_new(!s->plan.probes ? HELPERS_ALL_CALLS : HELPERS_UNPROBED_CALLS);
+	if (!s->helpers)
+		return -ENOMEM;
+	helpers_want(s->helpers, (wants_whole_graphs(s) ? 0 : GP_RING_WANT_NODES) |
+				 (o->cupti == CUPTI_SUBSCRIBE ? GP_RING_WANT_SUBSCRIBED : 0));
+	if (s->plan.targets->command.pid)
+		err = add_target(s, s->plan.targets->command.pid);
+	for (size_t i = 0; i < o->n_pids && !err; i++)
+		err = add_target(s, (pid_t)o->pids[i]);
+	for (size_t i = 0; i < s->plan.targets->users.n && !err; i++)
+		err = add_target(s, s->plan.targets->users.v[i]);
+	return err;
+}
+
+static void release(struct live_source *l)
+{
+	struct helper_source *s = source_of(l);
+
+	map_free(&s->forked.looked_at);
+	map_free(&s->unloadable.looked_at);
+	helpers_free(s->helpers);
+	s->helpers = NULL;
+}
+
+static void free_source(struct live_source *l)
+{
+	release(l);
+	free(l);
+}
+
+static const struct live_source_ops ops = {
+	.on_event = on_event, .read = read_rings, .explain_silence = explain_silence, .stop = stop,
+	.push_counts = push_counts, .explain_empty = explain_empty, .warn = warn,
+	.release = release, .free = free_source,
+};
+
+struct live_source *helper_source_new(const struct helper_plan *plan)
+{
+	struct helper_source *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->live = (struct live_source){ .ops = &ops, .sink = plan->sink, .fds = { -1, -1 } };
+	s->plan = *plan;
+	if (!start(s))
+		return &s->live;
+	free_source(&s->live);
+	errno = ENOMEM;
+	return NULL;
+}

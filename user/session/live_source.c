@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Events that every live source pushes about itself. */
+#include "session/live_source.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/num.h"
+
+void live_push_fact(const struct event_sink *to, const char *key, const char *fmt, ...)
+{
+	char value[4096];	/* longer texts of facts are cut */
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(value, sizeof(value), fmt, ap);
+	va_end(ap);
+	to->push(to->ctx, &(struct event){ .kind = EVENT_FACT, .fact.key = key,
+					   .fact.value = value });
+}
+
+void live_push_trait(const struct event_sink *to, pid_t pid, const char *key, const char *value)
+{
+	to->push(to->ctx, &(struct event){ .kind = EVENT_IDENTITY, .pid = (uint32_t)pid,
+					   .tid = (uint32_t)pid, .fact.key = key,
+					   .fact.value = value });
+}
+
+int live_push_count(const struct event_sink *to, const char *source, const char *kind,
+		    uint64_t received, uint64_t lost)
+{
+	return to->push(to->ctx, &(struct event){ .kind = EVENT_COUNT, .count.source = source,
+						  .count.kind = kind,
+						  .count.hits = num_add(received, lost),
+						  .count.received = received,
+						  .count.lost = lost });
+}

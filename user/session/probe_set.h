@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What probes the targets of a session, and the first round: what they map now or will map. */
+#ifndef SESSION_PROBE_SET_H
+#define SESSION_PROBE_SET_H
+
+#include "probe/attach.h"
+#include "session/targets.h"
+#include "session/worker.h"
+#include "stack/inflight.h"
+
+struct probe_set {
+	struct targets *targets;
+	struct loader *loader;
+	struct attach *attach;
+	struct worker *worker;		/* probes what is mapped later */
+	struct inflight *inflight;	/* NULL: none; the worker's while that runs */
+};
+
+/* Before the worker runs. Adds to the targets who of them uses a library. 0 or -errno, logged. */
+int probe_set_attach(struct probe_set *p);
+
+#endif
