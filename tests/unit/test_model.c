@@ -163,11 +163,11 @@ TEST(test_shapes_are_bounded)
 		for (uint32_t grid = 1; grid <= CALL_STATS_MAX + 500; grid++, seq++)
 			push(m, launch(seq + 1, grid, 1000 + seq, 1001 + seq));
 	t = view_by(&view_calls, m, 0, CALLS_BY_LAUNCH);
-	assert_int_equal(table_rows(t), CALL_STATS_MAX + 1);
+	assert_int_equal(t->n_rows, CALL_STATS_MAX + 1);
 	c = table_cells(t, 0);
 	assert_int_equal(c[table_column(t, "count")].u, 1000);
 	assert_string_equal(c[table_column(t, "grid")].s, "(more shapes)");
-	for (size_t i = 0; i < table_rows(t); i++)
+	for (size_t i = 0; i < t->n_rows; i++)
 		sum += table_cells(t, i)[table_column(t, "count")].u;
 	assert_int_equal(sum, 2 * (CALL_STATS_MAX + 500));
 	model_counts(m, &counts);

@@ -45,7 +45,7 @@ static void assert_sync(const struct model *m, int count, int errors, int open, 
 	};
 
 	assert_non_null(t);
-	for (size_t row = 0; row < table_rows(t); row++) {
+	for (size_t row = 0; row < t->n_rows; row++) {
 		const struct cell *c = table_cells(t, row);
 
 		if (strcmp(c[table_column(t, "class")].s, "sync") != 0)

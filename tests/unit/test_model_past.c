@@ -71,9 +71,8 @@ static struct table *make_table(const struct model *m, const char *name)
 
 static void add_key(struct strbuf *key, const struct table *t, size_t row, const char *column)
 {
-	unsigned int n;
 	int at = table_column(t, column);
-	const struct column *c = &table_columns(t, &n)[at];
+	const struct column *c = &t->columns[at];
 	const struct cell *cell = &table_cells(t, row)[at];
 
 	assert_true(at >= 0);
@@ -103,7 +102,7 @@ static void add_part(struct sums *s, const struct model *m, const struct part *p
 	struct table *t = make_table(m, p->table);
 
 	assert_non_null(t);
-	for (size_t row = 0; row < table_rows(t); row++) {
+	for (size_t row = 0; row < t->n_rows; row++) {
 		struct strbuf key = STRBUF_INIT;
 		struct sum *sum;
 

@@ -66,7 +66,7 @@ static void calls(struct model *m, uint16_t func, uint32_t first, uint32_t n)
 
 static uint64_t cell_of(const struct table *t, const char *bucket, const char *column)
 {
-	for (size_t i = 0; i < table_rows(t); i++) {
+	for (size_t i = 0; i < t->n_rows; i++) {
 		const struct cell *row = table_cells(t, i);
 
 		if (!strcmp(row[table_column(t, "bucket")].s, bucket))
@@ -91,7 +91,7 @@ TEST_TITLED("own cost: rows of a thread still add up to its wall time",
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = MS + 200000 });
 	t = view_at(&view_threads, m, MS + 200000);
 	assert_non_null(t);
-	for (size_t i = 0; i < table_rows(t); i++) {
+	for (size_t i = 0; i < t->n_rows; i++) {
 		sum += table_cells(t, i)[table_column(t, "ns")].u;
 		wall = table_cells(t, i)[table_column(t, "wall_ns")].u;
 	}

@@ -45,7 +45,7 @@ TEST(a_row_has_launch_and_sync_figures)
 	push_call(m, S, 3, 1100, 500);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = 3000 * NS_PER_MS });
 	t = view_now(&view_processes, m);
-	assert_int_equal(table_rows(t), 1);
+	assert_int_equal(t->n_rows, 1);
 	assert_int_equal(cell(t, 0, "pid")->u, 100);
 	assert_string_equal(cell(t, 0, "user")->s, "alice");
 	assert_int_equal(cell(t, 0, "rank")->u, 17);
@@ -76,7 +76,7 @@ TEST(two_owners_of_a_pid_are_two_rows)
 	push_identity(m, 100, "rank", "2");
 	push_call(m, L, 1, 2000, 1);
 	t = view_now(&view_processes, m);
-	assert_int_equal(table_rows(t), 2);
+	assert_int_equal(t->n_rows, 2);
 	assert_string_equal(cell(t, 0, "comm")->s, "a");
 	assert_int_equal(cell(t, 0, "rank")->u, 1);
 	assert_string_equal(cell(t, 1, "comm")->s, "b");
@@ -94,7 +94,7 @@ TEST(a_process_without_calls_has_no_row)
 	push(m, (struct event){ .kind = EVENT_FORK, .pid = 100, .tid = 200 });
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 200, .task.comm = "sh" });
 	t = view_now(&view_processes, m);
-	assert_int_equal(table_rows(t), 0);
+	assert_int_equal(t->n_rows, 0);
 	table_free(t);
 	model_free(m);
 }

@@ -105,9 +105,9 @@ TEST(a_cut_table_names_the_option_for_all_rows)
 	struct table *t = sample();
 
 	table_top(t, 2, false);
-	assert_true(table_cut_asked(t));
+	assert_false(t->unasked);
 	table_top(t, 1, false);
-	assert_false(table_cut_asked(t));
+	assert_true(t->unasked);
 	renders(t, NULL, FORMAT_TEXT,
 		"calls\n"
 		"    pid  function              count     total   share\n"
@@ -132,10 +132,10 @@ TEST(a_book_is_cut_at_whole_owners_by_default)
 
 		for (uint64_t row = 0; row < 12; row++)
 			add(t, row / 3, "f", row);
-		table_books(t, cuts[i].books);
+		t->book_columns = cuts[i].books;
 		table_top(t, cuts[i].most, cuts[i].asked);
-		assert_int_equal(table_rows(t), cuts[i].kept);
-		assert_int_equal(table_cut(t), 12 - cuts[i].kept);
+		assert_int_equal(t->n_rows, cuts[i].kept);
+		assert_int_equal(t->cut, 12 - cuts[i].kept);
 		table_free(t);
 	}
 }
@@ -162,7 +162,7 @@ TEST(a_table_without_rows_has_a_message)
 	struct table *why = table_new("calls", columns, N);
 
 	renders(table_new("calls", columns, N), NULL, FORMAT_TEXT, "calls\n(none)\n");
-	table_say_none(why, "nobody called");
+	why->none = "nobody called";
 	renders(why, NULL, FORMAT_TEXT, "calls\n(none: nobody called)\n");
 	renders(table_new("calls", columns, 3), NULL, FORMAT_CSV, "pid,function,count\n");
 	renders(table_new("calls", columns, 3), NULL, FORMAT_JSON,
@@ -393,11 +393,11 @@ TEST(rows_are_kept_and_cut_in_order)
 	for (uint64_t pid = 0; pid < 100; pid++)
 		add(t, pid, "f", 1);
 	table_keep(t, is_odd, NULL);
-	assert_int_equal(table_rows(t), 50);
+	assert_int_equal(t->n_rows, 50);
 	table_top(t, 60, true);
-	assert_int_equal(table_cut(t), 0);
+	assert_int_equal(t->cut, 0);
 	table_top(t, 10, true);
-	assert_int_equal(table_cut(t), 40);
+	assert_int_equal(t->cut, 40);
 	for (size_t i = 0; i < 10; i++)
 		assert_int_equal(table_cells(t, i)[PID].u, 2 * i + 1);
 	add(t, 5, "f", 1);

@@ -22,15 +22,14 @@ static const char *rows_of(const struct model *m)
 	static char text[1000];
 	struct table *t = view_at(&view_devices, m, 10 * NS_PER_SEC);
 	struct strbuf out = STRBUF_INIT;
-	unsigned int n;
 
 	assert_non_null(t);
-	for (size_t i = 0; i < table_rows(t); i++) {
+	for (size_t i = 0; i < t->n_rows; i++) {
 		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
 			int at = table_column(t, names[k]);
 
 			strbuf_addstr(&out, k ? " " : "");
-			format_cell(&out, &table_cells(t, i)[at], table_columns(t, &n)[at].type);
+			format_cell(&out, &table_cells(t, i)[at], t->columns[at].type);
 		}
 		strbuf_addstr(&out, "; ");
 	}

@@ -22,7 +22,7 @@ TEST(an_empty_kernel_name_is_shown)
 	assert_int_equal(model_finish(m), 0);
 	t = view_now(&view_kernels, m);
 	assert_non_null(t);
-	assert_int_equal(table_rows(t), 1);
+	assert_int_equal(t->n_rows, 1);
 	assert_string_equal(table_cells(t, 0)[table_column(t, "name")].s, "(no name)");
 	assert_string_equal(table_cells(t, 0)[table_column(t, "symbol")].s, "");
 	table_free(t);

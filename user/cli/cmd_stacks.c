@@ -102,27 +102,6 @@ static int add_process(struct stack_snapshot *s, uint32_t pid, bool found)
 	}
 }
 
-static int render(const struct options *o, const struct stack_snapshot *s, const struct meta *meta,
-		  struct strbuf *out)
-{
-	struct report report = { .meta = meta, .n_tables = 1 };
-	struct table *t;
-
-	if (o->report.format == FORMAT_TEXT) {
-		view_stacks_text(out, s);
-	} else if (o->report.format == FORMAT_JSON) {
-		view_stacks_json(out, s, meta);
-	} else {
-		t = view_stacks_table(s);
-		if (!t)
-			return -errno;
-		report.tables = &t;
-		report_render(out, &report, (enum format)o->report.format);
-		table_free(t);
-	}
-	return 0;
-}
-
 static int print(const struct options *o, const struct stack_snapshot *s, uint64_t start_ns, int rc)
 {
 	struct facts facts;
@@ -131,7 +110,7 @@ static int print(const struct options *o, const struct stack_snapshot *s, uint64
 	int written;
 
 	fill_facts(&facts, s, start_ns, rc);
-	out.failed = render(o, s, &meta, &out) != 0;
+	out.failed = view_stacks(&out, s, &meta, (enum format)o->report.format) != 0;
 	written = output_write(o->report.output, &out);
 	strbuf_free(&out);
 	return rc ? rc : written;

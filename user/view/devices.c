@@ -351,7 +351,7 @@ static int fill(struct table *t, const struct view_query *q)
 	bool whole = snapshot_fact(snap, "whole_host");
 	int err = 0;
 
-	table_books(t, NAME + 1);
+	t->book_columns = NAME + 1;
 	for (size_t i = 0; i < snap->hosts.n && !err; i++)
 		err = add_device(t, snap, &snap->hosts.v[i]);
 	for (size_t i = 0; whole && i < samples->all.n && !err; i++)

@@ -63,29 +63,6 @@ void format_safe(struct strbuf *out, const char *s)
 	}
 }
 
-void format_wrapped(struct strbuf *out, const char *s, unsigned int indent, unsigned int width)
-{
-	struct strbuf safe = STRBUF_INIT;
-	size_t at = 0;			/* of the line */
-
-	format_safe(&safe, s);
-	for (const char *word = safe.s; *word;) {
-		size_t len = strcspn(word, " ");
-
-		if (at && indent + at + 1 + len > width) {
-			strbuf_addf(out, "\n%*s", (int)indent, "");
-			at = 0;
-		}
-		strbuf_addstr(out, at ? " " : "");
-		strbuf_add(out, word, len);
-		at += len + (at ? 1 : 0);
-		word += len;
-		word += strspn(word, " ");
-	}
-	out->failed |= safe.failed;
-	strbuf_free(&safe);
-}
-
 /* "0.0512", "12.3", "11,148" */
 static void add_real(struct strbuf *out, double d)
 {

@@ -11,10 +11,6 @@ void format_real(struct strbuf *out, double d);	/* exact: reads back as the same
  * are not UTF-8 and direction marks are written as \n, \x1b, \u202e. */
 void format_safe(struct strbuf *out, const char *s);
 
-/* The same, broken into lines of about `width`, those after the first one indented. */
-#define TEXT_WIDTH 100
-void format_wrapped(struct strbuf *out, const char *s, unsigned int indent, unsigned int width);
-
 /* A cell as people read it ("-" when unknown). */
 void format_cell(struct strbuf *out, const struct cell *c, unsigned int type);
 

@@ -145,7 +145,7 @@ static int fill(struct table *t, const struct view_query *q)
 	const struct snapshot *snap = q->snapshot;
 	int err = 0;
 
-	table_books(t, DEVICE + 1);
+	t->book_columns = DEVICE + 1;
 	for (size_t i = 0; !err && i < snap->devices.n; i++)
 		err = add_device(t, snap, &snap->devices.v[i]);
 	return err;

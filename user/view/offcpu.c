@@ -149,9 +149,9 @@ static int fill(struct table *t, const struct view_query *q)
 	const char *fact = snapshot_fact(q->snapshot, "off_cpu");
 	int err;
 
-	table_say_none(t, fact && !strcmp(fact, "recorded") ?
+	t->none = fact && !strcmp(fact, "recorded") ?
 		       "no thread that makes calls was off the CPU outside them" :
-		       "what the scheduler did was not recorded: --off-cpu on");
+		       "what the scheduler did was not recorded: --off-cpu on";
 	err = add_all(t, &lines, q->snapshot);
 	VEC_FREE(&lines.all);
 	folded_free(&lines.folded);

@@ -94,7 +94,7 @@ int output_check(const char *path)
 	return EXIT_FAIL;
 }
 
-bool output_is_ascii(void)
+static bool is_ascii(void)
 {
 	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
 	const char *locale = NULL;
@@ -104,11 +104,13 @@ bool output_is_ascii(void)
 	return !locale || !(strcasestr(locale, "utf-8") || strcasestr(locale, "utf8"));
 }
 
-unsigned int output_columns(const char *path)
+struct terminal output_terminal(const char *path)
 {
 	struct winsize size;
 
-	return path || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? 0 : size.ws_col;
+	if (path || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
+		return (struct terminal){ 0 };
+	return (struct terminal){ size.ws_col, is_ascii() };
 }
 
 int output_write(const char *path, const struct strbuf *text)

@@ -11,10 +11,13 @@
  * capture is never overwritten by a report. */
 int output_check(const char *path);
 
-/* Columns of the terminal that shows what is written to path; 0: none does. */
-unsigned int output_columns(const char *path);
-/* the locale of who runs us has not more characters, as far as is known */
-bool output_is_ascii(void);
+/* The terminal that shows what is written to path: its columns, 0 if none does; is_ascii: the locale
+ * of the user has no more characters, as far as is known. */
+struct terminal {
+	unsigned int columns;
+	bool is_ascii;
+};
+struct terminal output_terminal(const char *path);
 
 /*
  * Writes the text to path, or to standard output when path is NULL or cannot be written, so

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The formats: a new one is a row of `formats`, its name a row of the command line's. Here are
- * those of a few lines; text, with its layout, is render_text.c. And what those for people leave
- * out.
+ * The formats: a new one is a row of `formats`, its name a row of the command line's. And what those
+ * for people leave out.
  */
 #include "view/render.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "base/utf8.h"
 #include "event/device_number.h"
 #include "view/format.h"
 
 static bool is_known(const struct table *t, unsigned int column)
 {
-	for (size_t row = 0; row < table_rows(t); row++)
+	for (size_t row = 0; row < t->n_rows; row++)
 		if (table_cells(t, row)[column].known)
 			return true;
-	return !table_rows(t);
+	return !t->n_rows;
 }
 
 /* Worth a column: known in a row, and where a column says so, not 0. */
@@ -28,33 +29,327 @@ static bool is_shown(const struct table *t, unsigned int column, const struct co
 {
 	if (c->wide != COLUMN_RARE)
 		return !c->wide && is_known(t, column);
-	for (size_t row = 0; row < table_rows(t); row++)
+	for (size_t row = 0; row < t->n_rows; row++)
 		if (table_cells(t, row)[column].known && table_cells(t, row)[column].u)
 			return true;
 	return false;
 }
 
-unsigned int render_columns(const struct report *r, const struct table *t, unsigned int *column)
+/*
+ * Text and md are for people: unless the report is wide, columns that are `wide` and columns in which
+ * nothing is known are left out. Returns how many are shown; column[i] is the table's own index.
+ */
+static unsigned int choose_columns(const struct report *r, const struct table *t, unsigned int *column)
 {
-	unsigned int n, shown = 0;
-	const struct column *c = table_columns(t, &n);
+	unsigned int shown = 0;
 
-	for (unsigned int i = 0; i < n; i++)
-		if (r->wide || is_shown(t, i, &c[i]))
+	for (unsigned int i = 0; i < t->n_columns; i++)
+		if (r->wide || is_shown(t, i, &t->columns[i]))
 			column[shown++] = i;
 	return shown;
 }
 
-void render_cut(struct strbuf *out, const struct table *t, const char *before)
+/* How many rows were cut, after `before`, and, unless it was asked for, where they are. */
+static void print_cut(struct strbuf *out, const struct table *t, const char *before)
 {
-	if (!table_cut(t))
+	if (!t->cut)
 		return;
 	strbuf_addstr(out, before);
-	format_count(out, table_cut(t));
+	format_count(out, t->cut);
 	strbuf_addstr(out, " more");
-	if (!table_cut_asked(t))
-		strbuf_addf(out, " (--table %s has all)", table_name(t));
+	if (t->unasked)
+		strbuf_addf(out, " (--table %s has all)", t->name);
 	strbuf_addch(out, '\n');
+}
+
+/* ---- text --------------------------------------------------------------------------------- */
+
+/*
+ * Tables for people at a terminal: numbers right-aligned with units, text left-aligned, names that
+ * are too long cut in the middle (the ends tell template kernels apart). Sample:
+ *
+ *   calls
+ *    pid  comm   function          count     total
+ *   1234  train  cudaLaunchKernel  4,000  12.34 ms
+ */
+#define TEXT_WIDTH 100
+#define NARROW 40	/* no terminal that is used */
+
+/* As format_safe, broken into lines of about `width`, those after the first one indented. */
+static void add_wrapped(struct strbuf *out, const char *s, unsigned int indent, unsigned int width)
+{
+	struct strbuf safe = STRBUF_INIT;
+	size_t at = 0;			/* of the line */
+
+	format_safe(&safe, s);
+	for (const char *word = safe.s; *word;) {
+		size_t len = strcspn(word, " ");
+
+		if (at && indent + at + 1 + len > width) {
+			strbuf_addf(out, "\n%*s", (int)indent, "");
+			at = 0;
+		}
+		strbuf_addstr(out, at ? " " : "");
+		strbuf_add(out, word, len);
+		at += len + (at ? 1 : 0);
+		word += len;
+		word += strspn(word, " ");
+	}
+	out->failed |= safe.failed;
+	strbuf_free(&safe);
+}
+
+/* Every shown cell as text, one after another in `text`; row 0 holds the titles. */
+struct grid {
+	struct strbuf text;
+	size_t *at;		/* offset of each cell in text */
+	size_t *width;		/* of each column */
+	unsigned int *column;	/* shown column -> the table's column */
+	unsigned int n;		/* shown columns */
+	size_t rows;
+	bool ascii;
+};
+
+static void add_spaces(struct strbuf *out, size_t n)
+{
+	while (n--)
+		strbuf_addch(out, ' ');
+}
+
+/* Appends s, at most `limit` wide: "at::native::vectori…ement_kernel". */
+static void add_cut(struct strbuf *out, const char *s, size_t limit, const char *gap)
+{
+	size_t total = utf8_str_width(s), left, right, used = 0, gap_width = utf8_str_width(gap);
+	const char *p = s, *next = s;
+
+	if (!limit || total <= limit) {
+		strbuf_addstr(out, s);
+		return;
+	}
+	left = limit / 2;
+	right = limit - num_min(gap_width, limit - left) - left;
+	for (; *next; p = next) {
+		size_t w = utf8_width(utf8_next(&next));
+
+		if (used + w > left)
+			break;
+		used += w;
+	}
+	strbuf_add(out, s, (size_t)(p - s));
+	strbuf_addstr(out, gap);
+	while (*p && total - used > right)
+		used += utf8_width(utf8_next(&p));
+	strbuf_addstr(out, p);
+}
+
+static void grid_add(struct grid *g, size_t row, unsigned int col, const char *s, size_t limit)
+{
+	size_t at = g->text.len, width;
+
+	g->at[row * g->n + col] = at;
+	add_cut(&g->text, s, limit, g->ascii ? ".." : "\u2026");
+	strbuf_addch(&g->text, '\0');
+	if (g->text.failed)
+		return;
+	width = utf8_str_width(g->text.s + at);
+	if (width > g->width[col])
+		g->width[col] = width;
+}
+
+static void grid_fill(struct grid *g, const struct report *r, const struct table *t)
+{
+	struct strbuf sb = STRBUF_INIT;
+	const struct column *c = t->columns;
+
+	for (size_t row = 0; row < g->rows; row++) {
+		for (unsigned int i = 0; i < g->n; i++) {
+			unsigned int col = g->column[i];
+
+			strbuf_reset(&sb);
+			if (row)
+				format_cell(&sb, &table_cells(t, row - 1)[col], c[col].type);
+			else
+				format_title(&sb, &c[col]);
+			grid_add(g, row, i, sb.s, r->wide ? 0 : r->name_width);
+		}
+	}
+	g->text.failed |= sb.failed;
+	strbuf_free(&sb);
+}
+
+/* They are printed below their rows. */
+static bool is_long(unsigned int type)
+{
+	return type == CELL_STACK || type == CELL_PROSE || type == CELL_COMMAND;
+}
+
+static void leave_out_long(struct grid *g, const struct table *t)
+{
+	unsigned int shown = 0;
+
+	for (unsigned int i = 0; i < g->n; i++)
+		if (!is_long(t->columns[g->column[i]].type))
+			g->column[shown++] = g->column[i];
+	g->n = shown;
+}
+
+static bool grid_init(struct grid *g, const struct report *r, const struct table *t)
+{
+	*g = (struct grid){ .text = STRBUF_INIT, .rows = t->n_rows + 1,
+			     .ascii = r->ascii };
+	g->column = calloc(t->n_columns + 1, sizeof(*g->column));
+	if (!g->column)
+		return false;
+	g->n = choose_columns(r, t, g->column);
+	leave_out_long(g, t);
+	g->width = calloc(g->n + 1, sizeof(*g->width));
+	g->at = calloc(g->rows * g->n + 1, sizeof(*g->at));
+	if (!g->width || !g->at)
+		return false;
+	grid_fill(g, r, t);
+	return !g->text.failed;
+}
+
+static void grid_free(struct grid *g)
+{
+	strbuf_free(&g->text);
+	free(g->at);
+	free(g->width);
+	free(g->column);
+}
+
+static void print_row(struct strbuf *out, const struct grid *g, size_t row, const struct column *c)
+{
+	for (unsigned int i = 0; i < g->n; i++) {
+		const char *s = g->text.s + g->at[row * g->n + i];
+		size_t pad = g->width[i] - utf8_str_width(s);
+		bool left = c[g->column[i]].type == CELL_TEXT;
+
+		if (i)
+			add_spaces(out, 2);
+		if (!left)
+			add_spaces(out, pad);
+		strbuf_addstr(out, s);
+		if (left && i + 1 < g->n)
+			add_spaces(out, pad);
+	}
+	strbuf_addch(out, '\n');
+}
+
+/* From the innermost frame on, which is the last one. */
+static void print_frames(struct strbuf *out, const char *stack)
+{
+	struct strbuf frame = STRBUF_INIT;
+	size_t end = strlen(stack);
+
+	while (end) {
+		size_t start = end;
+
+		while (start && stack[start - 1] != ';')
+			start--;
+		strbuf_reset(&frame);
+		strbuf_add(&frame, stack + start, end - start);
+		add_spaces(out, 8);
+		format_safe(out, frame.s);
+		strbuf_addch(out, '\n');
+		end = start ? start - 1 : 0;
+	}
+	out->failed |= frame.failed;
+	strbuf_free(&frame);
+}
+
+/* What a terminal is too narrow for is read nowhere better, what it is too wide for neither. */
+static unsigned int prose_width(const struct report *r)
+{
+	unsigned int width = r->columns && r->columns < TEXT_WIDTH ? r->columns : TEXT_WIDTH;
+
+	return width < NARROW ? NARROW : width;
+}
+
+/* "    evidence  20 times, 1.2 ms each" */
+static void print_prose(struct strbuf *out, const struct report *r, const struct column *c, const char *s)
+{
+	struct strbuf title = STRBUF_INIT;
+
+	format_title(&title, c);
+	strbuf_addf(out, "    %-9s ", title.s);
+	add_wrapped(out, s, 14, c->type == CELL_COMMAND ? UINT_MAX : prose_width(r));
+	strbuf_addch(out, '\n');
+	out->failed |= title.failed;
+	strbuf_free(&title);
+}
+
+static void print_long(struct strbuf *out, const struct report *r, const struct table *t, size_t row)
+{
+	const unsigned int n = t->n_columns;
+	const struct column *c = t->columns;
+	const struct cell *cells = table_cells(t, row);
+
+	for (unsigned int i = 0; i < n; i++)
+		if (c[i].type == CELL_STACK && cells[i].known)
+			print_frames(out, cells[i].s);
+		else if (is_long(c[i].type) && cells[i].known)
+			print_prose(out, r, &c[i], cells[i].s);
+}
+
+static void text_print_table(struct strbuf *out, const struct report *r, const struct table *t)
+{
+	const char *why;
+	struct grid g;
+
+	strbuf_addf(out, "%s\n", t->name);
+	if (!t->n_rows) {
+		why = t->cut ? NULL : t->none;
+		strbuf_addf(out, "(%s%s%s)\n", t->cut ? "all rows cut" : "none", why ? ": " : "",
+			    why ? why : "");
+		return;
+	}
+	if (grid_init(&g, r, t))
+		for (size_t row = 0; row < g.rows; row++) {
+			print_row(out, &g, row, t->columns);
+			if (row)
+				print_long(out, r, t, row - 1);
+		}
+	else
+		out->failed = true;
+	grid_free(&g);
+	print_cut(out, t, "... ");
+}
+
+/* Each line broken where it is too long; what is to be typed is not. */
+static void text_print_lines(struct strbuf *out, const char *s, unsigned int width)
+{
+	struct strbuf line = STRBUF_INIT;
+
+	for (; *s; s += strcspn(s, "\n"), s += *s == '\n') {
+		strbuf_reset(&line);
+		strbuf_add(&line, s, strcspn(s, "\n"));
+		add_wrapped(out, line.s, 2, strncmp(line.s, "Next: ", 6) ? width : UINT_MAX);
+		strbuf_addch(out, '\n');
+	}
+	out->failed |= line.failed;
+	strbuf_free(&line);
+}
+
+static void render_text(struct strbuf *out, const struct report *r)
+{
+	unsigned int width = r->columns ? prose_width(r) : UINT_MAX;	/* in files a line is one */
+
+	if (r->head)
+		text_print_lines(out, r->head, width);
+	if (r->verdict && *r->verdict) {
+		strbuf_addch(out, '\n');
+		text_print_lines(out, r->verdict, prose_width(r));
+	}
+	for (unsigned int i = 0; i < r->n_tables; i++) {
+		if (i || r->head)
+			strbuf_addch(out, '\n');
+		text_print_table(out, r, r->tables[i]);
+	}
+	if (r->foot) {
+		strbuf_addch(out, '\n');
+		text_print_lines(out, r->foot, width);
+	}
 }
 
 /* ---- md ------------------------------------------------------------------------------------ */
@@ -119,10 +414,9 @@ static void print_rows(struct strbuf *out, const struct table *t, const unsigned
 		       unsigned int n)
 {
 	struct strbuf text = STRBUF_INIT;
-	unsigned int columns;
-	const struct column *c = table_columns(t, &columns);
+	const struct column *c = t->columns;
 
-	for (size_t row = 0; row < table_rows(t); row++) {
+	for (size_t row = 0; row < t->n_rows; row++) {
 		for (unsigned int i = 0; i < n; i++) {
 			strbuf_reset(&text);
 			format_cell(&text, &table_cells(t, row)[shown[i]], c[shown[i]].type);
@@ -136,26 +430,24 @@ static void print_rows(struct strbuf *out, const struct table *t, const unsigned
 
 static void md_print_table(struct strbuf *out, const struct report *r, const struct table *t)
 {
-	unsigned int n;
-	const struct column *c = table_columns(t, &n);
-	unsigned int *shown = calloc(n + 1, sizeof(*shown));
+	unsigned int n, *shown = calloc(t->n_columns + 1, sizeof(*shown));
 
 	if (!shown) {
 		out->failed = true;
 		return;
 	}
-	n = render_columns(r, t, shown);
-	strbuf_addf(out, "## %s\n\n", table_name(t));
-	print_heading(out, c, shown, n);
+	n = choose_columns(r, t, shown);
+	strbuf_addf(out, "## %s\n\n", t->name);
+	print_heading(out, t->columns, shown, n);
 	print_rows(out, t, shown, n);
 	free(shown);
-	if (table_none(t))
-		strbuf_addf(out, "\nnone: %s\n", table_none(t));
-	render_cut(out, t, "\n");
+	if (!t->n_rows && !t->cut && t->none)
+		strbuf_addf(out, "\nnone: %s\n", t->none);
+	print_cut(out, t, "\n");
 }
 
 /* Each line of a footer is a line of its own in the rendered page too. */
-static void print_lines(struct strbuf *out, const char *s)
+static void md_print_lines(struct strbuf *out, const char *s)
 {
 	struct strbuf line = STRBUF_INIT, safe = STRBUF_INIT;
 
@@ -175,10 +467,10 @@ static void print_lines(struct strbuf *out, const char *s)
 static void render_md(struct strbuf *out, const struct report *r)
 {
 	if (r->head)
-		print_lines(out, r->head);
+		md_print_lines(out, r->head);
 	if (r->verdict && *r->verdict) {
 		strbuf_addch(out, '\n');
-		print_lines(out, r->verdict);
+		md_print_lines(out, r->verdict);
 	}
 	for (unsigned int i = 0; i < r->n_tables; i++) {
 		if (i || r->head)
@@ -187,7 +479,7 @@ static void render_md(struct strbuf *out, const struct report *r)
 	}
 	if (r->foot) {
 		strbuf_addch(out, '\n');
-		print_lines(out, r->foot);
+		md_print_lines(out, r->foot);
 	}
 }
 
@@ -255,15 +547,15 @@ static void csv_add_cell(struct strbuf *out, const struct cell *c, unsigned int 
 
 static void csv_print_table(struct strbuf *out, const struct table *t)
 {
-	unsigned int n;
-	const struct column *c = table_columns(t, &n);
+	const unsigned int n = t->n_columns;
+	const struct column *c = t->columns;
 
 	for (unsigned int i = 0; i < n; i++) {
 		strbuf_addstr(out, i ? "," : "");
 		add_field(out, c[i].name);
 	}
 	strbuf_addstr(out, LINE_END);
-	for (size_t row = 0; row < table_rows(t); row++) {
+	for (size_t row = 0; row < t->n_rows; row++) {
 		for (unsigned int i = 0; i < n; i++) {
 			strbuf_addstr(out, i ? "," : "");
 			csv_add_cell(out, &table_cells(t, row)[i], c[i].type);
@@ -278,7 +570,7 @@ static void render_csv(struct strbuf *out, const struct report *r)
 		if (i)
 			strbuf_addstr(out, LINE_END);
 		if (r->n_tables > 1)
-			strbuf_addf(out, "# %s" LINE_END, table_name(r->tables[i]));
+			strbuf_addf(out, "# %s" LINE_END, r->tables[i]->name);
 		csv_print_table(out, r->tables[i]);
 	}
 }
@@ -386,13 +678,13 @@ void render_json_meta(struct strbuf *out, const struct meta *meta)
 
 static void json_print_table(struct strbuf *out, const struct table *t)
 {
-	unsigned int n;
-	const struct column *c = table_columns(t, &n);
+	const unsigned int n = t->n_columns;
+	const struct column *c = t->columns;
 
 	strbuf_addstr(out, "  ");
-	render_json_string(out, table_name(t));
+	render_json_string(out, t->name);
 	strbuf_addstr(out, ": [");
-	for (size_t row = 0; row < table_rows(t); row++) {
+	for (size_t row = 0; row < t->n_rows; row++) {
 		strbuf_addstr(out, row ? ",\n   {" : "\n   {");
 		for (unsigned int i = 0; i < n; i++) {
 			strbuf_addstr(out, i ? ", " : "");
@@ -400,7 +692,7 @@ static void json_print_table(struct strbuf *out, const struct table *t)
 		}
 		strbuf_addch(out, '}');
 	}
-	strbuf_addstr(out, table_rows(t) ? "\n  ]" : "]");
+	strbuf_addstr(out, t->n_rows ? "\n  ]" : "]");
 }
 
 static void render_json(struct strbuf *out, const struct report *r)

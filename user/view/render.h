@@ -43,19 +43,4 @@ void report_render(struct strbuf *out, const struct report *r, enum format f);
 void render_json_string(struct strbuf *out, const char *s);
 void render_json_meta(struct strbuf *out, const struct meta *meta);
 
-/* ---- for the formats ---------------------------------------------------------------------- */
-
-void render_text(struct strbuf *out, const struct report *r);
-
-/*
- * Text and md are for people: unless the report is wide, columns that are `wide` and columns in
- * which nothing is known are left out. Returns how many are shown; column[i] is the table's own
- * index. column: an array as long as the table has columns.
- */
-unsigned int render_columns(const struct report *r, const struct table *t, unsigned int *column);
-
-/* The same two: `before`, how many rows were cut, and, unless it was asked for, where they are.
- * Nothing if none were. */
-void render_cut(struct strbuf *out, const struct table *t, const char *before);
-
 #endif

@@ -178,7 +178,7 @@ static int sort_tables(struct printout *p, const char *column)
 	for (unsigned int i = 0; column && i < p->n; i++) {
 		if (table_sort(p->tables[i], column) != -ENOMEM)
 			continue;
-		log_error("cannot sort table '%s': out of memory", table_name(p->tables[i]));
+		log_error("cannot sort table '%s': out of memory", p->tables[i]->name);
 		return EXIT_FAIL;
 	}
 	return 0;
@@ -268,9 +268,9 @@ static bool is_shown(enum view_shown shown, const struct table *t, const struct 
 {
 	switch (shown) {
 	case VIEW_WITH_DEVICES:
-		return snap->devices.n || table_rows(t);
+		return snap->devices.n || t->n_rows;
 	case VIEW_WITH_ROWS:
-		return table_rows(t);
+		return t->n_rows;
 	default:
 		return true;
 	}
@@ -329,7 +329,8 @@ static void render(struct strbuf *out, const struct report_options *o, const str
 {
 	struct strbuf head = STRBUF_INIT, verdict = STRBUF_INIT, foot = STRBUF_INIT;
 	struct strpool *pool = strpool_new();
-	unsigned int columns = output_columns(o->output);
+	const struct terminal terminal = output_terminal(o->output);
+	const unsigned int columns = terminal.columns;
 	struct meta_pair pairs[SUMMARY_META];
 	struct meta meta = { .v = pairs };
 
@@ -342,7 +343,7 @@ static void render(struct strbuf *out, const struct report_options *o, const str
 	report_render(out, &(struct report){
 		.meta = &meta, .tables = p->tables, .n_tables = p->n, .head = head.s,
 		.verdict = verdict.s, .foot = foot.s, .wide = o->wide, .columns = columns,
-		.ascii = columns && output_is_ascii(),
+		.ascii = terminal.is_ascii,
 		.name_width = columns ? num_max(columns / 4, NAME_WIDTH_MIN) : NAME_WIDTH,
 	}, (enum format)o->format);
 	out->failed |= !pool || head.failed || foot.failed;

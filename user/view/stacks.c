@@ -128,7 +128,7 @@ static void print_thread(struct strbuf *out, const struct stack_thread *t)
 		strbuf_addf(out, "       %s\n", notes[STACK_IS_CUT]);
 }
 
-void view_stacks_text(struct strbuf *out, const struct stack_snapshot *s)
+static void add_all_text(struct strbuf *out, const struct stack_snapshot *s)
 {
 	for (size_t i = 0; i < stack_snapshot_threads(s); i++) {
 		if (i)
@@ -193,7 +193,7 @@ static void add_thread(struct strbuf *out, const struct stack_thread *t)
 	strbuf_addstr(out, "]}");
 }
 
-void view_stacks_json(struct strbuf *out, const struct stack_snapshot *s, const struct meta *meta)
+static void add_all_json(struct strbuf *out, const struct stack_snapshot *s, const struct meta *meta)
 {
 	size_t n = stack_snapshot_threads(s);
 
@@ -255,7 +255,7 @@ static int add_row(struct table *t, const struct stack_thread *thread)
 	return err ? err : add_folded(t, &row[FRAMES], thread);
 }
 
-struct table *view_stacks_table(const struct stack_snapshot *s)
+static struct table *fill_table(const struct stack_snapshot *s)
 {
 	struct table *t = table_new("stacks", columns, N_COLUMNS);
 	int err = 0;
@@ -269,4 +269,24 @@ struct table *view_stacks_table(const struct stack_snapshot *s)
 	table_free(t);
 	errno = -err;
 	return NULL;
+}
+
+int view_stacks(struct strbuf *out, const struct stack_snapshot *s, const struct meta *meta,
+		enum format format)
+{
+	struct table *t = NULL;
+
+	if (format == FORMAT_TEXT) {
+		add_all_text(out, s);
+	} else if (format == FORMAT_JSON) {
+		add_all_json(out, s, meta);
+	} else {
+		t = fill_table(s);
+		if (!t)
+			return -errno;
+		report_render(out, &(struct report){ .meta = meta, .tables = &t, .n_tables = 1 },
+			      format);
+		table_free(t);
+	}
+	return 0;
 }

@@ -14,10 +14,14 @@
  */
 #include "view/summary.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/num.h"
+#include "base/time.h"
+#include "base/version.h"
 #include "event/names.h"
 #include "view/format.h"
 #include "view/view.h"
@@ -90,7 +94,8 @@ struct summary summary_read(const struct snapshot *snap, bool incomplete)
 	return s;
 }
 
-double summary_cost_share(const struct summary *s)
+/* Of thread_ns, at most 1; 0 when that is 0. */
+static double cost_share(const struct summary *s)
 {
 	uint64_t ns = num_min(own_cost_ns(&s->cost), s->thread_ns);
 
@@ -259,7 +264,7 @@ static void add_lost_stacks(struct strbuf *out, const struct summary *s)
 /* " ~12 % of the targets' thread time": never with an exponent, and not more than there was. */
 static void add_cost_share(struct strbuf *out, const struct summary *s)
 {
-	double percent = 100 * summary_cost_share(s);
+	double percent = 100 * cost_share(s);
 
 	if (percent > 0 && percent < 0.01)
 		strbuf_addstr(out, "less than 0.01");
@@ -309,7 +314,7 @@ static void add_cost(struct strbuf *out, const struct summary *s)
 	strbuf_addstr(out, is_later(s) ? " in this interval" : "");
 	strbuf_addstr(out, " (estimated: ");
 	add_cost_terms(out, &s->cost);
-	strbuf_addstr(out, summary_cost_share(s) < TOLD_SHARE ? ")" :
+	strbuf_addstr(out, cost_share(s) < TOLD_SHARE ? ")" :
 		      "; in threads the bucket gpuprof)");
 }
 
@@ -511,7 +516,8 @@ static uint64_t entries_of(const struct snapshot_process *p)
 	return n;
 }
 
-uint64_t summary_entries(const struct snapshot *snap)
+/* Calls that were seen at their entry only. */
+static uint64_t count_entries(const struct snapshot *snap)
 {
 	uint64_t n = 0;
 
@@ -524,7 +530,7 @@ static void add_entries(struct strbuf *out, const struct snapshot *snap)
 {
 	size_t said = 0;
 
-	if (!summary_entries(snap))
+	if (!count_entries(snap))
 		return;
 	strbuf_addstr(out, "\nentry only: ");
 	for (size_t i = 0; i < snap->processes.n; i++) {
@@ -718,4 +724,144 @@ void summary_foot(struct strbuf *out, const struct summary *s)
 	add_next(out, s);
 	if (s->incomplete)
 		strbuf_addstr(out, "\nincomplete: what the capture still holds was used");
+}
+
+/* ---- meta: the same for programs; keys never change their meaning, what is unknown is null ---- */
+
+struct meta_filling {
+	struct meta_pair *v;
+	size_t n;
+	struct strpool *pool;
+};
+
+static struct cell *add(struct meta_filling *p, const char *key, uint8_t type)
+{
+	struct meta_pair *pair = &p->v[p->n++];
+
+	*pair = (struct meta_pair){ .key = key, .type = type };
+	return &pair->value;
+}
+
+static void add_text(struct meta_filling *p, const char *key, const char *text)
+{
+	struct cell *c = add(p, key, CELL_TEXT);
+
+	c->s = text ? strpool_add(p->pool, text) : NULL;
+	c->known = c->s != NULL;
+}
+
+/* ISO 8601, UTC: "2026-11-21T12:22:11.123456789Z"; null when the wall clock is not known. */
+static void add_time(struct meta_filling *p, const char *key, const struct snapshot *snap, uint64_t ns)
+{
+	uint64_t offset = snapshot_fact_number(snap, "wall_offset_ns");
+	uint64_t wall = num_add(ns, offset);
+	time_t s = (time_t)(wall / NS_PER_SEC);
+	char text[64];
+	struct tm tm;
+	size_t n;
+
+	if (!offset || !gmtime_r(&s, &tm)) {
+		add_text(p, key, NULL);
+		return;
+	}
+	n = strftime(text, 40, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(text + n, sizeof(text) - n, ".%09uZ", (unsigned int)(wall % NS_PER_SEC));
+	add_text(p, key, text);
+}
+
+/* Functions of probed libraries whose calls are not seen, whyever. */
+static void meta_add_unseen(struct meta_filling *p, const struct snapshot *snap)
+{
+	const char *dear = snapshot_fact(snap, "too_dear"), *refused = snapshot_fact(snap, "refused");
+	struct strbuf both = STRBUF_INIT;
+
+	strbuf_addf(&both, "%s%s%s", dear ? dear : "", dear && refused ? "," : "",
+		    refused ? refused : "");
+	add_text(p, "not_seen", both.len ? both.s : NULL);
+	strbuf_free(&both);
+}
+
+/* Null while the session goes on: the kernel's counters are read at its end. */
+static void add_reached(struct meta_filling *p, const struct snapshot *snap)
+{
+	struct cell *c = add(p, "launches_reached_driver", CELL_INT);
+
+	if (snapshot_fact(snap, counter_name(COUNTER_REACHED)))
+		cell_u(c, snapshot_fact_number(snap, counter_name(COUNTER_REACHED)));
+}
+
+static void meta_add_cost(struct meta_filling *p, const struct summary *s)
+{
+	struct cell *ns = add(p, "own_cost_ns", CELL_NS);
+	struct cell *share = add(p, "own_cost_share", CELL_SHARE);
+
+	if (!s->cost.call_ns)
+		return;
+	cell_u(ns, own_cost_ns(&s->cost));
+	if (s->thread_ns)
+		cell_d(share, cost_share(s));
+}
+
+/* Null where it is not known, though it is part of what gpuprof cost. */
+static void add_nested(struct meta_filling *p, const struct own_cost *cost)
+{
+	struct cell *c = add(p, "own_cost_nested", CELL_INT);
+
+	if (!cost->calls_only)
+		cell_u(c, cost->nested);
+}
+
+static void add_fact_number(struct meta_filling *p, const char *key, const struct snapshot *snap)
+{
+	struct cell *c = add(p, key, CELL_INT);
+
+	if (snapshot_fact(snap, key))
+		cell_u(c, snapshot_fact_number(snap, key));
+}
+
+/* Of all processes. Of calls then nothing is known, not even how many. */
+static uint64_t unarmed_ns(const struct summary *s)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < s->snap->processes.n; i++)
+		ns = num_add(ns, s->snap->processes.v[i].unarmed_ns);
+	return ns;
+}
+
+size_t summary_meta(struct meta_pair *v, const struct summary *s, const char *verdict,
+		    struct strpool *pool)
+{
+	const struct snapshot *snap = s->snap;
+	const char *version = snapshot_fact(snap, "version");
+	struct meta_filling p = { .v = v, .pool = pool };
+
+	add_text(&p, "host", snapshot_fact(snap, "host"));
+	add_time(&p, "start", snap, s->start_ns);
+	add_time(&p, "end", snap, s->now_ns);
+	cell_u(add(&p, "duration_ns", CELL_NS), s->now_ns - s->start_ns);
+	add_text(&p, "version", version ? version : version_text());
+	add_text(&p, "kernel", snapshot_fact(snap, "kernel"));
+	add_text(&p, "attach", snapshot_fact(snap, "attach"));
+	add_fact_number(&p, "functions_probed", snap);
+	add_fact_number(&p, "functions_left_out", snap);
+	cell_u(add(&p, "complete", CELL_BOOL), !s->incomplete);
+	cell_u(add(&p, "events", CELL_INT), s->events);
+	cell_u(add(&p, "lost", CELL_INT), s->lost);
+	cell_u(add(&p, "unarmed_ns", CELL_NS), unarmed_ns(s));
+	cell_u(add(&p, "own_cost_calls", CELL_INT), s->cost.calls);
+	add_nested(&p, &s->cost);
+	meta_add_cost(&p, s);
+	add_text(&p, "return_probes", snapshot_fact(snap, "returns"));
+	cell_u(add(&p, "entry_only_calls", CELL_INT), count_entries(snap));
+	add_text(&p, "single_stepped", snapshot_fact(snap, "stepped"));
+	meta_add_unseen(&p, snap);
+	add_text(&p, "launch", snapshot_fact(snap, "launch"));
+	add_reached(&p, snap);
+	cell_u(add(&p, "clock_uncertainty_ns", CELL_NS), snap->counts.clock_error_ns);
+	add_text(&p, "sources", snapshot_fact(snap, "sources"));
+	add_text(&p, "nvml", snapshot_fact(snap, "nvml"));
+	add_text(&p, "nvml_missing", snapshot_fact(snap, "nvml_missing"));
+	add_text(&p, "verdict", *verdict ? verdict : NULL);
+	return p.n;
 }

@@ -21,10 +21,6 @@ struct summary {
 
 struct summary summary_read(const struct snapshot *snap, bool incomplete);
 
-uint64_t summary_entries(const struct snapshot *snap);	/* calls that were seen at entry only */
-/* of thread_ns, at most 1; 0 when that is 0 */
-double summary_cost_share(const struct summary *s);
-
 void summary_head(struct strbuf *out, const struct summary *s);	/* one line, no newline */
 void summary_foot(struct strbuf *out, const struct summary *s);	/* lines, no last newline */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The rows of a table: filling, filtering, sorting, cutting. Owns cells and their strings. Knows
- * nothing of how they are printed (render_*.c) nor of what they mean.
+ * nothing of how they are printed (render.c) nor of what they mean.
  */
 #include "view/table.h"
 
@@ -11,19 +11,6 @@
 #include <string.h>
 
 #include "view/format.h"
-
-struct table {
-	const char *name;
-	const struct column *columns;
-	unsigned int n_columns;
-	struct cell *cells;
-	size_t n_rows, cap_rows;
-	size_t cut;
-	bool unasked;		/* the cut */
-	unsigned int book_columns;	/* 0: each row stands alone */
-	const char *none;	/* why there is nothing */
-	struct strpool *strings;
-};
 
 struct table *table_new(const char *name, const struct column *columns, unsigned int n_columns)
 {
@@ -50,11 +37,6 @@ void table_free(struct table *t)
 	free(t);
 }
 
-const char *table_name(const struct table *t)
-{
-	return t->name;
-}
-
 static bool grow(struct table *t)
 {
 	size_t cap = t->cap_rows ? t->cap_rows * 2 : 16;
@@ -76,54 +58,6 @@ struct cell *table_row(struct table *t)
 	row = t->cells + t->n_rows++ * t->n_columns;
 	memset(row, 0, t->n_columns * sizeof(*row));
 	return row;
-}
-
-size_t table_rows(const struct table *t)
-{
-	return t->n_rows;
-}
-
-size_t table_cut(const struct table *t)
-{
-	return t->cut;
-}
-
-bool table_cut_asked(const struct table *t)
-{
-	return !t->unasked;
-}
-
-void table_say_none(struct table *t, const char *why)
-{
-	t->none = why;
-}
-
-const char *table_none(const struct table *t)
-{
-	return t->n_rows || t->cut ? NULL : t->none;
-}
-
-const struct column *table_columns(const struct table *t, unsigned int *n)
-{
-	*n = t->n_columns;
-	return t->columns;
-}
-
-const struct cell *table_cells(const struct table *t, size_t row)
-{
-	return t->cells + row * t->n_columns;
-}
-
-void cell_u(struct cell *c, uint64_t u)
-{
-	c->known = 1;
-	c->u = u;
-}
-
-void cell_d(struct cell *c, double d)
-{
-	c->known = 1;
-	c->d = d;
 }
 
 int cell_s(struct table *t, struct cell *c, const char *s)
@@ -155,11 +89,6 @@ int column_find(const struct column *columns, unsigned int n, const char *name)
 		if (has_title(&columns[i], name))
 			return (int)i;
 	return -ENOENT;
-}
-
-int table_column(const struct table *t, const char *name)
-{
-	return column_find(t->columns, t->n_columns, name);
 }
 
 void table_keep(struct table *t, bool (*keep)(const struct cell *cells, const void *ctx),
@@ -216,11 +145,6 @@ static int compare_keys(const void *left, const void *right)
 	int order = compare_cells(a->cell, b->cell, a->type);
 
 	return order ? order : (a->row > b->row) - (a->row < b->row);
-}
-
-void table_books(struct table *t, unsigned int columns)
-{
-	t->book_columns = columns;
 }
 
 /* Is row a part of the book that the row before it is of? */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A table whose columns are data. A view reads tables only; it never sees live state. */
+/* A table whose columns are data: what every format is made of. */
 #ifndef VIEW_TABLE_H
 #define VIEW_TABLE_H
 
@@ -52,7 +52,7 @@ struct column {
 #define COLUMN_RARE 2		/* shown in text form where a number is not 0, or with --wide */
 
 struct cell {
-	uint8_t known;		/* 0: unknown */
+	uint8_t known;
 	union {
 		uint64_t u;	/* INT, NS, BYTES, ID, BOOL */
 		double d;	/* SHARE, REAL */
@@ -60,48 +60,60 @@ struct cell {
 	};
 };
 
-struct table;
+struct table {			/* a view sets book_columns and none */
+	const char *name;
+	const struct column *columns;
+	unsigned int n_columns;
+	struct cell *cells;	/* of n_rows rows, one after the other */
+	size_t n_rows, cap_rows;
+	size_t cut;		/* rows that table_top took away */
+	bool unasked;		/* it did so without --top */
+	unsigned int book_columns;	/* rows alike in the first so many are one book; 0: none */
+	const char *none;	/* a literal: why it has no rows; NULL: that is all */
+	struct strpool *strings;
+};
 
 /* columns must outlive the table. NULL + errno. */
 struct table *table_new(const char *name, const struct column *columns, unsigned int n_columns);
 void table_free(struct table *t);
-const char *table_name(const struct table *t);
 
-/* A new row, all cells unknown: an array of n_columns cells, valid until the next row. NULL on
- * ENOMEM. */
+/* A new row, n_columns cells, all unknown; valid until the next row. NULL on ENOMEM. */
 struct cell *table_row(struct table *t);
-size_t table_rows(const struct table *t);
 
-void cell_u(struct cell *c, uint64_t u);
-void cell_d(struct cell *c, double d);
+static inline void cell_u(struct cell *c, uint64_t u)
+{
+	c->known = 1;
+	c->u = u;
+}
+
+static inline void cell_d(struct cell *c, double d)
+{
+	c->known = 1;
+	c->d = d;
+}
+
 int cell_s(struct table *t, struct cell *c, const char *s);	/* copies; NULL s: unknown */
 
-/* For renderers and filters. */
-const struct column *table_columns(const struct table *t, unsigned int *n);
-const struct cell *table_cells(const struct table *t, size_t row);	/* n_columns cells */
-size_t table_cut(const struct table *t);	/* rows that table_top took away */
-bool table_cut_asked(const struct table *t);
-/* why it has no rows; NULL: it has, or that is all */
-const char *table_none(const struct table *t);
+static inline const struct cell *table_cells(const struct table *t, size_t row)
+{
+	return t->cells + row * t->n_columns;
+}
 
-/* The column of this name, or of this title; index or -ENOENT. */
+/* The column of this name or title; index or -ENOENT. */
 int column_find(const struct column *columns, unsigned int n, const char *name);
-int table_column(const struct table *t, const char *name);
+static inline int table_column(const struct table *t, const char *name)
+{
+	return column_find(t->columns, t->n_columns, name);
+}
 
 /* Drops the rows for which keep says false; the others stay in order. */
 void table_keep(struct table *t, bool (*keep)(const struct cell *cells, const void *ctx),
 		const void *ctx);
 
-/* Sorts by a column, descending for numbers, ascending for text; unknown
- * last; stable. -ENOENT: no such column. */
+/* Numbers descending, text ascending, unknown last; stable. -ENOENT: no such column. */
 int table_sort(struct table *t, const char *column);
-/* a literal: text and md, if without rows */
-void table_say_none(struct table *t, const char *why);
-/* Rows that are the same in the first `columns` columns are one book, of which the times add up. */
-void table_books(struct table *t, unsigned int columns);
 
-/* Keeps the first n rows, if nobody asked for that without a part of a book; remembers how many
- * were cut, and which it was. */
+/* Keeps the first n rows; unless that was asked for, no part of a book. */
 void table_top(struct table *t, size_t n, bool asked);
 
 #endif

@@ -171,7 +171,7 @@ static int fill(struct table *t, const struct view_query *q)
 	};
 	int err;
 
-	table_books(t, COMM + 1);
+	t->book_columns = COMM + 1;
 	err = add_all(t, &lines, snap);
 	VEC_FREE(&lines.all);
 	return err;

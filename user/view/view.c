@@ -47,9 +47,3 @@ const char *view_comm(const struct snapshot *snap, uint32_t pid)
 
 	return p && p->comm[0] ? p->comm : NULL;
 }
-
-void view_put_pid(struct cell *cell, uint32_t pid)
-{
-	if (pid != MODEL_PAST_PID)
-		cell_u(cell, pid);
-}

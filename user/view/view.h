@@ -52,7 +52,11 @@ struct table *view_fill(const struct view *v, const struct view_query *q);	/* NU
 /* The name of process pid, or NULL: unknown. The cell of its number stays unknown where it
  * stands for many that ended (MODEL_PAST_PID): then the name says how many. */
 const char *view_comm(const struct snapshot *snap, uint32_t pid);
-void view_put_pid(struct cell *cell, uint32_t pid);
+static inline void view_put_pid(struct cell *cell, uint32_t pid)
+{
+	if (pid != MODEL_PAST_PID)
+		cell_u(cell, pid);
+}
 
 extern const struct view view_calls, view_copies, view_devices, view_events, view_findings, view_kernels,
 	view_lanes, view_ledger, view_memory, view_offcpu, view_processes, view_ranges, view_threads;
