@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What the architectures differ in for BPF, one block each: where arguments are and what a return
- * does to the stack pointer. Words of a record have the same numbers everywhere: arguments that
- * x86-64 has on the stack are numbered as there, also where they are in registers. (A struct of
- * more than two words by value is another matter: user/catalog/catalog_abi.h.)
+ * The differences of architectures for BPF, one block each: where arguments are and the effect
+ * of a return on the stack pointer. Words of a record have the same numbers everywhere:
+ * arguments that x86-64 has on the stack are numbered as there, also where they are in
+ * registers. (A struct of more than two words by value is another matter:
+ * user/catalog/catalog_abi.h.)
  */
 #ifndef GPUPROF_ABI_BPF_H
 #define GPUPROF_ABI_BPF_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Calls of catalogue functions: entry and return of every row, by one pair of programs. Which
- * function was hit is the attach cookie (the row); what its arguments mean is user space's
+ * Calls of catalogue functions: entry and return of every row, by one pair of programs. The
+ * attach cookie names the function (the row); the meaning of its arguments is user space's
  * business. Each call is sent as a record.
  *
  * Two ways to be attached, chosen by the loader: one session program (6.13+), which skips the
@@ -38,8 +38,8 @@ static __always_inline void read_word(struct thread_state *st, __u32 i, const __
 }
 
 /*
- * The n words behind the first ones, of which the ABI has registers. Kernels before 6.2 forget the
- * bounds of what the compiler puts on the stack, so they are set where they are needed.
+ * The n words behind the first ones, of which the ABI has registers. Kernels before 6.2 forget
+ * the bounds of values the compiler spills to the stack, so they are set where they are needed.
  */
 static __always_inline void read_words(struct thread_state *st, __u32 first, __u32 n,
 				       const __u64 *from)
@@ -76,7 +76,7 @@ static __always_inline void read_arguments(struct pt_regs *ctx, struct thread_st
 	}
 }
 
-/* What an argument points to. */
+/* The word that an argument points to. */
 static __always_inline void read_pointed(struct thread_state *st,
 					 volatile const struct gp_row *row, __u32 n)
 {
@@ -256,7 +256,7 @@ static __always_inline void set_end(struct thread_state *st, __u64 dur, long res
 	st->rec.head.result = result;
 }
 
-/* Where a call stored what it made. A function of its own for the size of the frame. */
+/* Where a call stored its result object. A function of its own for the size of the frame. */
 static __noinline void read_out(struct thread_state *st, __u32 flags)
 {
 	__u64 *word = flags & GP_ROW_OUT_SECOND ? &st->rec.words[1] : &st->rec.words[0];
@@ -279,7 +279,8 @@ static __noinline int send_return(struct thread_state *st, __u32 words, __u64 en
 static __always_inline void on_return(struct pt_regs *ctx)
 {
 	__u64 now = bpf_ktime_get_ns();
-	__u32 row_id = bpf_get_attach_cookie(ctx);	/* silent links finish what they began */
+	/* silent links finish the calls they began */
+	__u32 row_id = bpf_get_attach_cookie(ctx);
 	long sp = PT_REGS_SP(ctx), result = (__s32)PT_REGS_RC(ctx);
 	struct thread_state *st;
 

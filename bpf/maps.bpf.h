@@ -75,7 +75,7 @@ extern const volatile __u8 follow_all;		/* every process, not only those in `pid
 extern const volatile __u8 follow_children;
 extern const volatile __u64 wake_bytes;		/* this much waiting in `calls` wakes the reader */
 
-/* What each row captures; index = cookie = row. */
+/* The words to capture of each row; index = cookie = row. */
 extern const volatile struct gp_row rows[GP_ROWS_MAX];
 
 /* Set by the loader while the programs run. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * When a thread's outermost call begins and ends, for every family that follows calls: what is
- * nested, and what was left without a return.
+ * When a thread's outermost call begins and ends, for every family that follows calls: nesting,
+ * and calls left without a return.
  */
 #ifndef GPUPROF_NEST_BPF_H
 #define GPUPROF_NEST_BPF_H
@@ -10,7 +10,7 @@
 #include "threads.bpf.h"
 #include "offcpu.bpf.h"
 
-/* What a session program returns at entry. */
+/* A session program's result at entry. */
 enum { RETURN_LEG = 0, NO_RETURN_LEG = 1 };
 
 /* A process under a strict filter may not make the system call that some kernels return by. */

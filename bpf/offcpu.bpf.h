@@ -37,7 +37,7 @@ static __always_inline void recording_begin(struct thread_state *st)
 	*(volatile __u32 *)&st->off.recording = 1;
 }
 
-/* What the thread has been off the CPU for meanwhile. */
+/* The reason why the thread has been off the CPU meanwhile. */
 static __always_inline void recording_end(struct thread_state *st)
 {
 	if (*(volatile __u64 *)&st->off.until_ns && st->off.since_ns) {

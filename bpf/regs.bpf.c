@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * The user-mode registers of every thread of the processes in `looked_at`, without stopping any:
- * what the kernel saved when the thread entered it. For `gpuprof stacks`, and for calls that began
+ * as the kernel saved them at the thread's entry. For `gpuprof stacks`, and for calls that began
  * before a session; no probe, on no call's path.
  */
 #include "abi.bpf.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What the scheduler does with threads that make calls: since when and why they are off the CPU,
- * who wakes them, and when they are back. Attached only when it is asked for, since these hooks run
- * on every switch and every wakeup of the host: a thread without BPF storage costs one load.
+ * Scheduler events of threads that make calls: since when and why they are off the CPU, their
+ * wakers, and when they are back. Attached only on request, since these hooks run on every
+ * switch and every wakeup of the host: a thread without BPF storage costs one load.
  *
  * They run with the run queue locked: nothing here may allocate memory or wake anybody up.
  */
@@ -42,8 +42,8 @@ static __always_inline int preempt_count(void)
 #endif
 
 /*
- * What kind of file a descriptor of the task is. What the verifier knows the type of is loaded
- * without a helper, which costs ten times as much.
+ * The kind of file behind a descriptor of the task. Pointers whose type the verifier knows are
+ * loaded without a helper, which costs ten times as much.
  */
 static __noinline __u32 file_kind(struct task_struct *task, __u64 fd)
 {
@@ -97,7 +97,7 @@ static __always_inline void describe(struct task_struct *task, bool preempted, s
 		describe_wait(task, rec);
 }
 
-/* What was held back, or not followed to its end, before the thread leaves again. */
+/* Records held back, or not followed to their end, before the thread leaves again. */
 static __always_inline void send_pending_off(struct thread_state *st)
 {
 	if (st->off.until_ns) {
@@ -128,7 +128,7 @@ static __noinline int leave_cpu(struct task_struct *task, bool preempted)
 		return 0;
 	if (st->off.since_ns) {
 		if (st->off.recording)
-			return 0;	/* it goes on with what is held back */
+			return 0;	/* it goes on with the held record */
 		send_pending_off(st);
 	}
 	if (!st->open)
@@ -141,8 +141,8 @@ static __noinline int leave_cpu(struct task_struct *task, bool preempted)
 	return 0;
 }
 
-/* It is back in its open call. What was ready for less is what waking takes. The longest stop is
- * kept. */
+/* It is back in its open call. A shorter runnable time is the latency of a wakeup. The longest
+ * stop is kept. */
 static __always_inline void note_late(struct off_state *off, __u64 now)
 {
 	__u64 ready = off->rec.woken_ns;
@@ -235,8 +235,8 @@ int BPF_PROG(off_waking_any, struct task_struct *task)
 	return 0;
 }
 
-/* Of one thread, what has no record yet: that it is off the CPU, or what its open call has spent
- * so. */
+/* The part of one thread that has no record yet: that it is off the CPU, or its open call's time
+ * off it. */
 static __always_inline bool read_off(const struct thread_state *st, struct gp_off *rec)
 {
 	__u64 since = st->off.since_ns, now = bpf_ktime_get_ns(), dur = since ? now - since : 0;

@@ -82,7 +82,7 @@ static __always_inline void note_own_tid(struct gp_task *rec, const struct task_
 					      bpf_core_type_size(struct upid));
 }
 
-/* Sends what was reserved. The drain finds it with its timer: tasks never wake it. */
+/* Sends the reserved record. The drain finds it with its timer: tasks never wake it. */
 static __always_inline void submit_task(struct gp_task *rec)
 {
 	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);

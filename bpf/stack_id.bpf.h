@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The id of a stack: of the words of its copy that may be addresses of code, and of registers. What
- * it proves is in include/gpuprof/event.h.
+ * The id of a stack: of the words of its copy that may be addresses of code, and of registers.
+ * Its guarantees are in include/gpuprof/event.h.
  */
 #ifndef GPUPROF_STACK_ID_BPF_H
 #define GPUPROF_STACK_ID_BPF_H
@@ -15,7 +15,7 @@
 /* copied of each stack, whole blocks; 0: no stacks */
 extern const volatile __u32 stack_bytes;
 
-struct stack_copy {		/* sent without what is behind the words */
+struct stack_copy {		/* sent without the part behind the words */
 	struct gp_stack head;
 	__u64 words[STACK_WORDS];
 	__u64 end;		/* of the stack's mapping, where that is near; 0: not met */
@@ -26,7 +26,7 @@ struct stack_copy {		/* sent without what is behind the words */
 /* Where nothing is known of a process: all that could be an address of code. */
 static const struct gp_code any_code = { .start = { 0x10000 }, .len = { (1ull << 47) - 0x10000 } };
 
-/* What of the id is in registers: where the frame pointer points, and arm64's return address. */
+/* The part of the id in registers: where the frame pointer points, and arm64's return address. */
 static __always_inline __u64 hash_regs(struct pt_regs *ctx)
 {
 	__u64 fp = PT_REGS_FP(ctx) - PT_REGS_SP(ctx);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* What is known of a thread between two hits of probes. */
+/* The state of a thread between two hits of probes. */
 #ifndef GPUPROF_STATE_BPF_H
 #define GPUPROF_STATE_BPF_H
 

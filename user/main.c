@@ -11,8 +11,8 @@
 #include "session/nvml_source.h"
 
 /*
- * With `>&-` the first file opened would become standard output and be written into. What is
- * closed is filled with something that answers every write with an error.
+ * With `>&-` the first file opened would become standard output and be written into. Closed
+ * descriptors are filled with one that fails every write.
  */
 static int fill_standard_fds(void)
 {

@@ -7,9 +7,9 @@
  * `zstd -dc FILE` prints the rows of all blocks. The last block of a finished file is of type
  * GP_BLOCK_END.
  *
- * What may change without a new GP_CAPTURE_MAJOR: headers may grow at their end (see frame_bytes),
- * block types, row tags, event kinds and fields of rows with a length may be added. A
- * reader skips what it does not know. Anything else is a new major, which older readers refuse.
+ * Allowed without a new GP_CAPTURE_MAJOR: headers may grow at their end (see frame_bytes), block
+ * types, row tags, event kinds and fields of rows with a length may be added. A reader skips
+ * unknown ones. Anything else is a new major, which older readers refuse.
  *
  * capture_row.h describes the payload of a block.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rows of a capture's blocks, of the version that capture.h says.
+ * The rows of a capture's blocks, of capture.h's version.
  *
  * An integer is a varint: the number of trailing zero bits of its first byte is the number
  * of bytes that follow, the rest of the bits are the value, low bits first; a first byte of 0 is

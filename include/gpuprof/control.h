@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What user space and BPF share beside the rings: attach cookies, which returns are
- * followed, what is known of processes and threads, what was counted.
+ * Shared by user space and BPF beside the rings: attach cookies, which returns are followed, the
+ * state of processes and threads, counters.
  */
 #ifndef GPUPROF_CONTROL_H
 #define GPUPROF_CONTROL_H
 
 #include "event.h"
 
-/* Attach cookies: the row in the low 32 bits, and what the link was made for. While one
- * process uses a file the kernel's pid filter is used; when `handed_over` is set, links made with
- * the filter fall silent and those that waited for it begin, at one moment. */
+/* Attach cookies: the row in the low 32 bits, and the link's purpose. While one process uses a
+ * file the kernel's pid filter is used; when `handed_over` is set, links made with the filter
+ * fall silent and those that waited for it begin, at one moment. */
 #define GP_COOKIE_FILTERED (1ull << 32)
 #define GP_COOKIE_WAITING (1ull << 33)
 
@@ -37,10 +37,10 @@ struct gp_counts {
 struct gp_code {
 	gp_u64 start[2];
 	gp_u64 len[2];
-	gp_u64 epoch;		/* changes with what is mapped */
+	gp_u64 epoch;		/* changes with the mappings */
 };
 
-/* What the iterator task_files writes for each mapping of a file. */
+/* Written by the iterator task_files for each mapping of a file. */
 struct gp_mapping {
 	gp_u64 start;		/* address */
 	gp_u64 ino;		/* of the real file, below any overlay */

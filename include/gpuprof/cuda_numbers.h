@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Numbers of CUDA's and CUPTI's interfaces that the helper sends on, or asks the driver with,
+ * Numbers of CUDA's and CUPTI's interfaces that the helper sends on, or queries the driver with,
  * beside NVIDIA's names for them: tests/cupti/layout.c holds them against the headers of every
  * version, from which nothing here is included.
  */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The border between BPF and user space: what the ring buffers carry.
+ * The border between BPF and user space: the records of the ring buffers.
  *
- * BPF writes raw registers and stack words; user space (event/decode) gives them meaning with the
- * catalogue row that `row` names (row.h says what BPF knows of it; control.h, what else the two
- * share; off.h, the scheduler's records). Everything here is fixed-width, explicitly
- * padded and append-only; 0 is no valid kind. Readers accept records longer than they know and skip
- * kinds they do not know.
+ * BPF writes raw registers and stack words; user space (source/bpf/decode) gives them meaning
+ * with the catalogue row that `row` names (row.h has BPF's part of it; control.h, the rest that
+ * the two share; off.h, the scheduler's records). Everything here is fixed-width, explicitly
+ * padded and append-only; 0 is no valid kind. Readers accept records longer than they know and
+ * skip unknown kinds.
  *
  * Three rings: `calls` carries gp_call and gp_off, `tasks` gp_task (few, and must not drown in
  * calls), `stacks` gp_stack (large; a lost one is a stack that stays unknown, and takes no number).
@@ -32,7 +32,7 @@
 #define GP_TASK_EXIT 5	/* gp_task: a known thread ends */
 #define GP_TASK_FORK 6	/* gp_task: a followed (or filtered) process has a child process */
 #define GP_TASK_EXEC 7	/* gp_task: a followed process runs a new program */
-#define GP_STACK 8	/* gp_stack: what a call's stack id means; no seq */
+#define GP_STACK 8	/* gp_stack: the stack behind a call's stack id; no seq */
 #define GP_OFF 9	/* gp_off: a thread was off the CPU, outside calls */
 #define GP_KINDS 10
 
@@ -57,9 +57,9 @@
 /*
  * GP_CALL_LATE, of calls that returned: the last such time of GP_LATE_MIN_NS or more, which a
  * thread can also have had before in the call. The word is its length << 32 | ns from its end to
- * the return; what is longer counts from then on. Shorter times are the latency of a wakeup: an
- * idle CPU's sleep, an interrupt. With GP_CALL_STOPPED it is the longest stop, whatever came after
- * it, and both halves count 1,024 ns, rounded down: stops last.
+ * the return; longer times count from then on. Shorter times are the latency of a wakeup: an
+ * idle CPU's sleep, an interrupt. With GP_CALL_STOPPED it is the longest stop, whatever came
+ * after it, and both halves count 1,024 ns, rounded down: stops last.
  */
 #define GP_LATE_MIN_NS 200000ull
 #define GP_STOPPED_SHIFT 10
@@ -78,17 +78,17 @@ struct gp_call {
 	gp_u16 row;		/* catalogue row, see user/catalog/catalog.h */
 	gp_u32 pid;
 	gp_u32 tid;
-	/* gp_u64 words[4, 8 or 12] follow: the record's length tells; then a stack's id, the ns
-	 * off the CPU, and when it was late, as the flags say */
+	/* gp_u64 words[4, 8 or 12] follow, by the record's length; then a stack's id, the ns off
+	 * the CPU, and when it was late, as the flags show */
 };
 
 /*
- * A stack, copied from the stack pointer upward when its id was not seen lately. The id is a hash
- * of the process, of what the process had mapped (gp_code.epoch), of the frame pointer's place in
- * the copy, and of every word of the copy that points into code, with its place. All return
- * addresses are such words, so two stacks of one id are the same chain of calls but for a collision
- * of 64 bits; except that code which was mapped since user space looked last (a few ms after a
- * dlopen) is taken for data.
+ * A stack, copied from the stack pointer upward when its id was not seen lately. The id is a
+ * hash of the process, of its mappings (gp_code.epoch), of the frame pointer's place in the
+ * copy, and of every word of the copy that points into code, with its place. All return
+ * addresses are such words, so two stacks of one id are the same chain of calls but for a
+ * collision of 64 bits; except that code which was mapped since user space last read the
+ * mappings (a few ms after a dlopen) is taken for data.
  */
 #define GP_STACK_BYTES_MAX 16384u
 #define GP_STACK_BLOCK 256u

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What gpuprof and the thread that loads the helper into a running process share, in
- * memory that gpuprof has mapped there. The thread runs gp_load_helper (user/helper/load.c) from a
- * mapping of the helper's file; it has addresses of the process's own C library, and needs nothing
- * else.
+ * Shared by gpuprof and the thread that loads the helper into a running process, in memory that
+ * gpuprof has mapped there. The thread runs gp_load_helper (user/helper/load.c) from a mapping
+ * of the helper's file; it has addresses of the process's own C library, and needs nothing else.
  */
 #ifndef GPUPROF_LOAD_H
 #define GPUPROF_LOAD_H
@@ -11,7 +10,7 @@
 #include <stdint.h>
 
 #define GP_LOAD_ENTRY "gpuprof_load"	/* the thread's function, as a symbol of the helper */
-#define GP_LOAD_DOOR "gpuprof_attach"	/* what it calls when the helper is loaded */
+#define GP_LOAD_DOOR "gpuprof_attach"	/* called when the helper is loaded */
 
 /* gp_load.state */
 #define GP_LOAD_WAITING 0

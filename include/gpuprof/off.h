@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * A time that a thread was off the CPU, outside calls: a record of the calls ring, so that it comes
- * between those of its thread's calls. Its beginning is that of gp_call: whoever only wants to know
- * whose a record is need not distinguish them. Time off the CPU inside a call is sent with the
- * call (GP_CALL_BLOCKED).
+ * A time that a thread was off the CPU, outside calls: a record of the calls ring, so that it
+ * comes between those of its thread's calls. It begins like gp_call: a reader that only needs
+ * the owner of a record need not distinguish them. Time off the CPU inside a call is sent with
+ * the call (GP_CALL_BLOCKED).
  */
 #ifndef GPUPROF_OFF_H
 #define GPUPROF_OFF_H
@@ -14,7 +14,8 @@
 #define GP_OFF_RUNNABLE 0x01	/* it did not block: others ran */
 #define GP_OFF_IOWAIT 0x02	/* the kernel counted it as waiting for a disk */
 #define GP_OFF_INTERRUPT 0x04	/* it was woken by an interrupt, of no thread */
-#define GP_OFF_STILL 0x08	/* a reading of what goes on: no number of its own, dur is so far */
+/* a reading of an ongoing wait: no number of its own, dur is so far */
+#define GP_OFF_STILL 0x08
 /* with STILL: start_ns is the open call's; dur: of it, off the CPU */
 #define GP_OFF_IN_CALL 0x10
 
@@ -45,7 +46,7 @@ struct gp_off {
 	gp_u32 pid;
 	gp_u32 tid;
 	gp_u64 woken_ns;	/* 0: not seen */
-	gp_u32 waker_pid;	/* who did it; 0: not seen, or an interrupt */
+	gp_u32 waker_pid;	/* its waker; 0: not seen, or an interrupt */
 	gp_u32 waker_tid;
 	char waker_comm[GP_COMM_LEN];
 	gp_u64 stack;		/* id; 0: none was taken */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the iterator of bpf/regs.bpf.c writes, one per thread: the user-mode registers that its
- * kernel stack holds. Only fixed-width members; compiles for BPF too. Knows nothing of unwinding.
+ * Written by the iterator of bpf/regs.bpf.c, one per thread: the user-mode registers that its
+ * kernel stack holds. Only fixed-width members; compiles for BPF too. Knows nothing of
+ * unwinding.
  */
 #ifndef GPUPROF_REGS_H
 #define GPUPROF_REGS_H
@@ -10,8 +11,8 @@
 
 #define GP_THREAD_REGS 32
 
-/* The thread was on a CPU: what its kernel stack holds is as old as its last entry into the kernel
- * (a system call, or the last timer tick). */
+/* The thread was on a CPU: its kernel stack is as old as its last entry into the kernel (a
+ * system call, or the last timer tick). */
 #define GP_REGS_ON_CPU 1u
 /* It has made a call that this session's probes saw, or is in one. */
 #define GP_REGS_SEEN 2u

@@ -7,21 +7,21 @@
  *
  * The file: gp_ring_head in its first page, then GP_RING_SLOTS data areas of ring_bytes each.
  *
- * A reader takes a slot by exchanging `owner` from 0 to a random number of its own, sets `read` to
- * `written`, then `kinds`, wakes the helper, and renews the lease at least every second; the helper
- * gives records to slots whose lease has not run out, and frees those whose lease ran out long ago
- * (or ends as long from now). Where the lease is 0 the one before has left in order, having read
- * what was complete: `read` stays, since a record that is still being written must not be passed
- * over. It looks now and then only: what comes before a GP_RING_BEGIN of that number was for the
- * slot's previous reader, and after it everything that records refer to is sent again. Kinds
- * enabled are the union of what the slots want. No slot with a lease: the helper drains and falls
- * asleep.
+ * A reader takes a slot by exchanging `owner` from 0 to a random number of its own, sets `read`
+ * to `written`, then `kinds`, wakes the helper, and renews the lease at least every second; the
+ * helper gives records to slots whose lease has not run out, and frees those whose lease ran out
+ * long ago (or ends as long from now). A lease of 0 means that the earlier reader has left in
+ * order, having read all complete records: `read` stays, since a record that is still being
+ * written must not be passed over. The helper checks slots only now and then: records before a
+ * GP_RING_BEGIN of that number were for the slot's previous reader, and after it everything that
+ * records refer to is sent again. Kinds enabled are the union of the slots' kinds. No slot with
+ * a lease: the helper drains and falls asleep.
  *
- * A record takes whole units of 8 bytes and never wraps: what is left at the end of the area is
- * skipped by a GP_RING_PAD of 0 units. Any thread may write: it reserves by moving `written`, and a
- * record is complete when its stamp is that of its position, which is written last. So that nothing
- * old looks like a stamp, a reader clears what it has read before it moves `read`. Without room the
- * record is counted in `lost` and nothing is written.
+ * A record takes whole units of 8 bytes and never wraps: the rest at the end of the area is
+ * skipped by a GP_RING_PAD of 0 units. Any thread may write: it reserves by moving `written`,
+ * and a record is complete when its stamp is that of its position, which is written last. So
+ * that no old bytes look like a stamp, a reader clears records before it moves `read`. Without
+ * space the record is counted in `lost` and nothing is written.
  *
  * Times in records are of the helper's own clocks: GP_RING_CLOCK relates them.
  * Everything is fixed-width, explicitly padded and append-only; readers skip kinds and bytes they
@@ -41,7 +41,7 @@
 #define GP_RING_BYTES_USUAL (8u << 20)	/* less: the process may have no larger file */
 #define GP_RING_BYTES_MAX (16u << 20)
 #define GP_RING_RECORD_MAX 16384u		/* bytes, with the header */
-#define GP_RING_LEASE_NS 2000000000ull		/* what a reader adds to now when it renews */
+#define GP_RING_LEASE_NS 2000000000ull		/* a reader adds that to now when it renews */
 /* a slot whose lease ended so long ago is free */
 #define GP_RING_ABANDONED_NS (5 * GP_RING_LEASE_NS)
 
@@ -49,7 +49,7 @@
 #define GP_HELPER_VIRGIN 1	/* loaded, has touched nothing */
 #define GP_HELPER_ARMING 2	/* makes CUPTI ready: launches may stall */
 #define GP_HELPER_AWAKE 3
-#define GP_HELPER_DRAINED 4	/* no reader: CUPTI is disabled, what it had was delivered */
+#define GP_HELPER_DRAINED 4	/* no reader: CUPTI is disabled, its records were delivered */
 #define GP_HELPER_YIELDED 5	/* another client uses CUPTI: see `occupant` */
 #define GP_HELPER_FAILED 6	/* see `reason`, `code` */
 #define GP_HELPER_ENDED 7	/* the process exits: nothing is recorded since state_ns */
@@ -74,7 +74,7 @@
 #define GP_RING_KINDS 16
 #define GP_RING_KINDS_ROOM 23	/* slots have room for so many */
 
-/* What a reader may want beside kinds, in the same bits. */
+/* A reader's wishes beside kinds, in the same bits. */
 #define GP_RING_WANT_KINDS ((1u << GP_RING_KINDS) - 1)
 /* CUPTI's callbacks too, which only one client can have */
 #define GP_RING_WANT_SUBSCRIBED (1u << 29)
@@ -82,7 +82,7 @@
 #define GP_RING_WANT_ALL_CALLS (1u << 31)	/* it knows of calls by GP_RING_API alone */
 
 /* gp_ring_head.calls: which calls CUPTI records. */
-#define GP_CALLS_SINGLE 1	/* functions that were asked for, one by one (12.5) */
+#define GP_CALLS_SINGLE 1	/* functions enabled one by one (12.5) */
 #define GP_CALLS_WHOLE 2	/* all of the runtime and of the driver */
 
 #define GP_REASON_TOO_NEW " is newer than the driver's CUDA "	/* in gp_ring_head.reason */
@@ -113,14 +113,14 @@ struct gp_ring_head {
 	uint32_t state;		/* GP_HELPER_* */
 	uint32_t code;		/* CUPTI's, of the last failure */
 	uint64_t state_ns;	/* since when */
-	uint32_t cupti_version;	/* as cuptiGetVersion says; 0: not known yet */
+	uint32_t cupti_version;	/* cuptiGetVersion's; 0: not known yet */
 	uint32_t kernel_bytes;	/* measured size of CUPTI's kernel record */
 	/* a reader adds 1 and wakes it as a futex: the helper sleeps on it */
 	uint32_t wake;
 	uint32_t calls;		/* GP_CALLS_*; 0: not armed yet */
-	char reason[64];	/* what failed; 0-terminated */
+	char reason[64];	/* of the failure; 0-terminated */
 	char occupant[64];	/* another client of CUPTI; "": none known */
-	char chained[48];	/* what became of GPUPROF_CHAIN_INJECTION; "": there is none */
+	char chained[48];	/* the result of GPUPROF_CHAIN_INJECTION; "": there is none */
 	uint64_t subscribed_ns;	/* since when we have CUPTI's callbacks; 0: we have not */
 	char unsubscribed[120];	/* why not, if they are wanted; "": they are not, or we have */
 	struct gp_ring_slot slot[GP_RING_SLOTS];
@@ -139,7 +139,7 @@ struct gp_ring_record {
 };
 
 struct gp_ring_begin {
-	uint32_t owner;		/* what follows is its */
+	uint32_t owner;		/* its number; the rest of the slot is its own */
 	uint32_t pad;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What BPF knows of a catalogue row: which words to read, and how its calls are followed. Written
- * by user space (catalog/catalog.c) before the programs are loaded.
+ * BPF's part of a catalogue row: which words to read, and how its calls are followed. Written by
+ * user space (catalog/catalog.c) before the programs are loaded.
  */
 #ifndef GPUPROF_ROW_H
 #define GPUPROF_ROW_H
@@ -14,7 +14,7 @@
 #define GP_EXTRA_NONE 0
 /* arguments 6, 7, ...: on x86-64 the words after the return address */
 #define GP_EXTRA_STACK 1
-#define GP_EXTRA_DEREF 2	/* what argument gp_row.from points to, at entry */
+#define GP_EXTRA_DEREF 2	/* the word that argument gp_row.from points to, at entry */
 #define GP_EXTRA_STACK_AT 3	/* the same, but single words: those that gp_row.at names */
 #define GP_EXTRA_DEREF_AT 4
 
@@ -26,7 +26,7 @@
 #define GP_ROW_LAUNCH 0x08	/* starts work on a device */
 /* of the driver, which the runtime calls inside its own functions */
 #define GP_ROW_DRIVER 0x10
-/* at the return word 0 becomes what it points to; 0: it cannot be read */
+/* at the return word 0 becomes the word it points to; 0: it cannot be read */
 #define GP_ROW_OUT 0x20
 #define GP_ROW_OUT_SECOND 0x40	/* with GP_ROW_OUT: not word 0, but word 1 */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* The fixed-width types of what crosses a border, in user space and in BPF programs. */
+/* The fixed-width types of structures that cross a border, in user space and in BPF programs. */
 #ifndef GPUPROF_TYPES_H
 #define GPUPROF_TYPES_H
 

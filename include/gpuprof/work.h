@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the records of gpuprof/ring.h carry: what devices did, as the helper read it from CUPTI,
- * and what is needed to understand it. Times are of the clock that CUPTI used: gp_ring_clock joins
- * it to the host's. Ids (context, stream, correlation, graph) are CUPTI's and of this process;
- * device is the process's own ordinal, which gp_ring_device ties to a UUID. Names are numbers that
- * gp_ring_name has defined before; 0: unknown. 0 in `has` bits means unknown, not zero.
+ * The payloads of gpuprof/ring.h's records: device activity, as the helper read it from CUPTI,
+ * and the facts needed to understand it. Times are of the clock that CUPTI used: gp_ring_clock
+ * joins it to the host's. Ids (context, stream, correlation, graph) are CUPTI's and of this
+ * process; device is the process's own ordinal, which gp_ring_device ties to a UUID. Names are
+ * numbers that gp_ring_name has defined before; 0: unknown. 0 in `has` bits means unknown, not
+ * zero.
  */
 #ifndef GPUPROF_WORK_H
 #define GPUPROF_WORK_H
@@ -128,7 +129,7 @@ struct gp_ring_memory {
 #define GP_LOSS_DROPPED 1	/* CUPTI reports that many records as dropped */
 #define GP_LOSS_BUFFERS 2	/* no buffer was free */
 #define GP_LOSS_NO_TIME 3	/* records without times */
-#define GP_LOSS_UNKNOWN 4	/* records of a kind or size that is not known */
+#define GP_LOSS_UNKNOWN 4	/* records of an unknown kind or size */
 /* CUDA worked meanwhile and nothing was recorded: not armed, or yielded */
 #define GP_LOSS_UNSEEN 5
 #define GP_LOSS_KEPT 6	/* buffers that CUPTI did not give back at the end */

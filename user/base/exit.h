@@ -10,7 +10,7 @@ enum exit_code {
 	EXIT_PERMISSION = 3,	/* a capability is missing; the message names it */
 	EXIT_UNSUPPORTED = 4,	/* not on this kernel or with this library */
 	EXIT_PARTIAL = 5,	/* printed, but loss above --max-loss or a recovered file */
-	EXIT_NOT_RUN = 126,	/* the command is there and cannot be run; as shells say it */
+	EXIT_NOT_RUN = 126,	/* the command exists and cannot be run; as in shells */
 	EXIT_NOT_FOUND = 127,	/* there is no such command */
 };
 

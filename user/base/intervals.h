@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A set of nanoseconds as sorted, disjoint, half-open intervals; bounded. Start zeroed. Knows
- * nothing of what the intervals mean.
+ * nothing of their meaning.
  */
 #ifndef BASE_INTERVALS_H
 #define BASE_INTERVALS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What read and write leave to their callers: partial transfers and EINTR. */
+/* Cases that read and write leave to their callers: partial transfers and EINTR. */
 #include "base/io.h"
 
 #include <errno.h>

@@ -13,7 +13,7 @@ int io_write_all(int fd, const void *data, size_t len);	/* 0 or -errno */
  * NULL + errno; EFBIG when there is more. len may be NULL. */
 char *io_read_file(const char *path, size_t max, size_t *len);
 
-/* The first max bytes at most of what fd reads, as above. */
+/* At most the first max bytes read from fd, as above. */
 char *io_read_start(int fd, size_t max, size_t *len);
 
 /* An O_PATH descriptor, which touches nothing; in_root as below. fd or -errno. */

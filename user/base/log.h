@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages to stderr, one line each: "gpuprof: what failed, on what: why; what to do".
- * An error is logged once, where its cause is known; callers pass the code on silently.
+ * Messages to stderr, one line each: "gpuprof: what failed, on what: why; what to do". An error
+ * is logged once, where its cause is known; callers pass the code on silently.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H

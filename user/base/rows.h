@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A bounded table of aggregated rows. A row is a struct that begins with its key; the table finds
- * or adds the row of a key by the key's bytes. When it has `max` rows, a new key shares the row of
- * the key that `other` makes of it ("[other]" of its process, say); such rows come on top of max.
- * Knows nothing of what rows mean. Not thread-safe.
+ * A bounded table of aggregated rows. A row is a struct that begins with its key; the table
+ * finds or adds the row of a key by the key's bytes. When it has `max` rows, a new key shares
+ * the row of the key that `other` makes of it ("[other]" of its process, say); such rows come on
+ * top of max. Knows nothing of the rows' meaning. Not thread-safe.
  *
  * Start zeroed, pass the same const rows_type to every call, end with rows_free. Rows are allocated
  * one by one, so that a row's address is stable until it is removed. rows.v[0..n) are the rows in
@@ -14,22 +14,22 @@
  *
  * Example: copies by direction, at most 4096 (pid, direction) pairs:
  *
- *	struct copy_row {
- *		struct copy_key { uint32_t pid, dir; } key;
- *		uint64_t count, bytes;
- *	};
+ * 	struct copy_row {
+ * 		struct copy_key { uint32_t pid, dir; } key;
+ * 		uint64_t count, bytes;
+ * 	};
  *
- *	static void other(void *key)
- *	{
- *		((struct copy_key *)key)->pid = 0;
- *	}
+ * 	static void other(void *key)
+ * 	{
+ * 		((struct copy_key *)key)->pid = 0;
+ * 	}
  *
- *	static const struct rows_type copies_type = {
- *		ROWS_OF(struct copy_row), .max = 4096, .other = other, .add = add_copies,
- *	};
+ * 	static const struct rows_type copies_type = {
+ * 		ROWS_OF(struct copy_row), .max = 4096, .other = other, .add = add_copies,
+ * 	};
  *
- *	row = rows_get(&copies, &copies_type, &(struct copy_key){ pid, dir }, NULL);
- *	row->count++;				(if (!row): -ENOMEM)
+ * 	row = rows_get(&copies, &copies_type, &(struct copy_key){ pid, dir }, NULL);
+ * 	row->count++;				(if (!row): -ENOMEM)
  *
  * An interval ends by setting the values of all rows to zero, by rows_keep or by rows_free.
  */
@@ -50,8 +50,8 @@ struct rows_type {
 	size_t max;			/* 0: no bound */
 	void (*other)(void *key);	/* NULL: a new key beyond max finds no row */
 	int (*add)(void *to, const void *from);	/* values, 0 or -ENOMEM; for rows_merge */
-	/* The row is a copy of another one's bytes: it gets what it owns, too; for rows_copy. 0, or
-	 * -ENOMEM: release frees it all the same. NULL: rows own nothing. */
+	/* The row is a copy of another one's bytes: it gets its own copies of owned memory, too;
+	 * for rows_copy. 0, or -ENOMEM: release frees it all the same. NULL: rows own nothing. */
 	int (*own)(void *row);
 	void (*release)(void *row);	/* frees what the row owns; NULL: nothing */
 	size_t (*owned)(const void *row);	/* bytes of that; NULL: 0 */
@@ -109,7 +109,7 @@ void *rows_get(struct rows *r, const struct rows_type *type, const void *key, bo
 /* Adds every row of from to the row of its key. 0, or an error: `to` is of no use. */
 int rows_merge(struct rows *to, const struct rows_type *type, const struct rows *from);
 
-/* A copy of all rows in an empty table. 0, or -ENOMEM: rows_free frees what is there. */
+/* A copy of all rows in an empty table. 0, or -ENOMEM: rows_free frees the partial copy. */
 int rows_copy(struct rows *to, const struct rows_type *type, const struct rows *from);
 
 /* Adds a row of another table, with a new key; its address stays. The caller removes it there (n--

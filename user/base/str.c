@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Growing strings, edit distance, and interned strings. Knows nothing of what they mean. */
+/* Growing strings, edit distance, and interned strings. Knows nothing of their meaning. */
 #include "base/str.h"
 
 #include <errno.h>

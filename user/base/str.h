@@ -32,7 +32,8 @@ void strbuf_reset(struct strbuf *sb);	/* keeps the memory */
 void strbuf_free(struct strbuf *sb);	/* usable again afterwards */
 char *strbuf_detach(struct strbuf *sb);	/* caller frees; NULL after a failure */
 
-const char *str_basename(const char *path);	/* what follows the last slash; points into path */
+/* the part behind the last slash; points into path */
+const char *str_basename(const char *path);
 
 /* Copies at most len bytes of another's text, as one line: control characters become '?'. Cut to
  * fit into size bytes with its NUL; size > 0. */

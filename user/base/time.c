@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Clock reads, what a time namespace makes of them, and the parser of durations. */
+/* Clock reads, conversion of times of a time namespace, and the parser of durations. */
 #include "base/time.h"
 
 #include <errno.h>

@@ -13,11 +13,12 @@
 uint64_t time_now_ns(void);		/* CLOCK_MONOTONIC, the clock of all events */
 uint64_t time_boot_ns(void);		/* CLOCK_BOOTTIME: with the time the host slept */
 uint64_t time_wall_ns(void);		/* CLOCK_REALTIME */
-/* What a time namespace adds to the host's clocks, from the text of /proc/PID/timens_offsets. */
+/* The offsets of a time namespace to the host's clocks, from the text of
+ * /proc/PID/timens_offsets. */
 struct time_shift {
 	int64_t now_ns, boot_ns;
 };
-struct time_shift time_parse_shift(const char *text);	/* what is not there is 0 */
+struct time_shift time_parse_shift(const char *text);	/* missing offsets are 0 */
 const struct time_shift *time_own_shift(void);		/* as procfs shows times to us */
 
 int time_parse(const char *text, uint64_t *ns);	/* 0 or -EINVAL; ns, us, ms, s, m, h */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* UTF-8 without a locale: decoding that refuses what the standard refuses, and widths of cells. */
+/* UTF-8 without a locale: decoding that refuses all the standard refuses, and widths of cells. */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 

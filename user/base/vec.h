@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A growing array of any element type: `struct { T *v; size_t n, cap; }`. VEC_PUSH(&vec) is the
- * address of a new zeroed last element, or NULL when out of memory. Addresses move when it grows,
- * when VEC_TRIM gives back what it does not use, and when VEC_DROP_FIRST forgets its first
+ * address of a new zeroed last element, or NULL when out of memory. Addresses move when it
+ * grows, when VEC_TRIM gives back its unused part, and when VEC_DROP_FIRST forgets its first
  * elements, which it does not free. VEC_COPY(&to, &from) fills an empty one with the elements of
  * another; false: out of memory. Free with VEC_FREE.
  */

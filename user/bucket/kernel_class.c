@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The order matters, since parts of names meet in one: FlashAttention is built of CUTLASS, whose
- * matrix products it is not; a fused all-reduce is named after the norm that it ends with; Inductor
- * lists in a kernel's name what it has fused, so that one that says "attention" is none.
+ * matrix products it is not; a fused all-reduce is named after the norm that it ends with;
+ * Inductor lists the fused operators in a kernel's name, so that one containing "attention" is
+ * none.
  */
 #include "bucket/kernel_class.h"
 
@@ -21,7 +22,7 @@ static const struct {
 	{ "cross_device_reduce", KERNEL_COMM }, { "deep_ep", KERNEL_COMM },
 	{ "nvshmem", KERNEL_COMM }, { "Lamport", KERNEL_COMM },
 
-	/* What compilers name after all that they fused. */
+	/* Compilers' names listing the fused operators. */
 	{ "^triton_poi_", KERNEL_ELEMENTWISE }, { "^loop_", KERNEL_ELEMENTWISE },
 	{ "mean_mul_pow_rsqrt", KERNEL_NORM },
 	{ "^triton_red_fused_fused_add_rms_norm", KERNEL_NORM },

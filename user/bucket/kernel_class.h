@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What kind of work a kernel does, by its name alone: a list of parts of names, the first that fits
+ * The class of a kernel's work, by its name alone: a list of parts of names, the first match
  * decides. Names may be mangled or not. Knows nothing of devices or times.
  */
 #ifndef BUCKET_KERNEL_CLASS_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The first part that fits decides: what is named after the plain units comes first, since families
- * of kernels for tensor cores have such members (xmma has ffma, CUTLASS has simt).
+ * The first match decides: names of the plain units come first, since families of kernels for
+ * tensor cores have such members (xmma has ffma, CUTLASS has simt).
  *
  * Shapes of operands: s884 (Volta), s1688 (Turing), s16816 (Ampere), i8816, i16832 (integers),
  * d884, z884 (doubles), s161616 (wmma). FlashAttention and cuBLAS's nvjet have no other kernels.

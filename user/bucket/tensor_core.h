@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether a kernel computes on tensor cores, by its name: libraries name their kernels
- * after the instruction or the shape of its operands. A name that says nothing is no evidence of
- * either. Knows nothing of devices or times.
+ * Whether a kernel computes on tensor cores, by its name: libraries name their kernels after the
+ * instruction or the shape of its operands. Other names are no evidence of either. Knows nothing
+ * of devices or times.
  */
 #ifndef BUCKET_TENSOR_CORE_H
 #define BUCKET_TENSOR_CORE_H

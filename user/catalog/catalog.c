@@ -41,11 +41,11 @@ const struct catalog_row *catalog_row(unsigned int row)
 }
 
 /*
- * The core of the catalogue: what is worth a probe where only a few can be had, the best first.
- * The order is what a training or serving process spends its time in: launches and waits, then
- * copies and collectives, then memory. The first 32 are of all three libraries; behind them stands
- * what a process calls that has one or two of them. Not here: twins for per-thread streams, which
- * few programs are built with, and events, which take no time.
+ * The core of the catalogue: functions worth a probe where only a few can be had, the best
+ * first. The order is by the time that a training or serving process spends: launches and waits,
+ * then copies and collectives, then memory. The first 32 are of all three libraries; the rest is
+ * for a process that has one or two of them. Not here: twins for per-thread streams, which few
+ * programs are built with, and events, which take no time.
  */
 static const char *const core[] = {
 	"__cudaLaunchKernel", "cudaLaunchKernel", "cuLaunchKernel", "cudaLaunchKernelExC",

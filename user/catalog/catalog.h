@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The catalogue: every function that can be probed, as data. One table per library, one row per
- * function; a new function is a new row. Rows say which raw words BPF captures and what each word
- * means; they know nothing of how probes are attached.
+ * function; a new function is a new row. Rows list the raw words that BPF captures and the
+ * meaning of each; they know nothing of how probes are attached.
  *
  * Words are numbered from 1 in rows (0 = there is none): 1-6 are the first six integer arguments,
  * 7-12 the extra words (further arguments, in registers or not, or what argument `from` points to).
@@ -52,10 +52,10 @@ struct catalog_row {
 	uint8_t from;		/* ... behind which pointer: of argument 0, 1, ... 5 ... */
 	uint8_t at[GP_EXTRA_MAX]; /* ... and for GP_EXTRA_*_AT, where, in 8-byte words */
 	uint8_t shape;		/* enum row_shape */
-	/* word of what is launched, of a memory pool, communicator or event, of the graph of
-	 * which a graph is made, of the graph that is changed or ended */
+	/* word of the launched function, of a memory pool, communicator or event, of the graph
+	 * that another is made of, of the graph that is changed or ended */
 	uint8_t entity;
-	/* word of what is allocated or freed, of a graph that is made ... */
+	/* word of the memory that is allocated or freed, of a graph that is made ... */
 	uint8_t address;
 	uint8_t out;		/* ... where that is stored, when the call returns (words 1, 2) */
 	uint8_t bytes;		/* word of a byte or element count */
@@ -66,7 +66,7 @@ struct catalog_row {
 	uint8_t stream;		/* word of the stream handle */
 	uint8_t dir;		/* enum row_dir */
 	uint8_t dir_word;
-	uint8_t role;		/* enum func_role, unless its class says it */
+	uint8_t role;		/* enum func_role, unless its class implies it */
 };
 
 struct catalog_library {

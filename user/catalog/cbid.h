@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * CUPTI's numbers of functions, as EVENT_API has them: dir is the domain, func the number. Knows
- * nothing of what the functions do.
+ * nothing of the functions.
  */
 #ifndef CATALOG_CBID_H
 #define CATALOG_CBID_H

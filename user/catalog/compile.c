@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What compiles and links device code in the process: libnvrtc, libnvJitLink and the PTX compiler,
- * which is an archive only and so always inside another file.
+ * Libraries that compile and link device code in the process: libnvrtc, libnvJitLink and the PTX
+ * compiler, which is an archive only and so always inside another file.
  */
 #include "catalog/catalog.h"
 #include "catalog/rows.h"

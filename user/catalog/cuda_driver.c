@@ -2,7 +2,7 @@
 /*
  * libcuda: the CUDA driver. Argument positions: CUDA Driver API reference, and the header, from
  * which scripts/gen-catalog makes the tables. Functions that later ones with the suffix _v2
- * replaced take 32-bit sizes; nobody calls them on 64-bit machines, their bytes are left unknown.
+ * replaced take 32-bit sizes; 64-bit programs do not call them, their bytes are left unknown.
  */
 #include "catalog/catalog.h"
 #include "catalog/rows.h"

@@ -27,7 +27,7 @@
 
 static const struct catalog_row rows[] = {
 #define COMMON DEFAULT_ROWS
-	PTSZ(__cudaLaunchKernel, LAUNCH_DIM3, .jumps = 1),	/* what nvcc 13's <<<>>> calls */
+	PTSZ(__cudaLaunchKernel, LAUNCH_DIM3, .jumps = 1),	/* called by nvcc 13's <<<>>> */
 #include "catalog/cuda_runtime.inc"
 #undef COMMON
 #define COMMON QUERY_ROWS

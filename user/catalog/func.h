@@ -26,20 +26,20 @@ enum call_class {
 	CLASS_COLLECTIVE = 11,
 	CLASS_INIT = 12,	/* contexts, devices: made, set up, ended */
 	CLASS_LIBRARY = 13,	/* a routine of cublas, cudnn ...; it launches inside */
-	CLASS_QUERY = 14,	/* asks or sets an attribute, does no work */
+	CLASS_QUERY = 14,	/* reads or sets an attribute, does no work */
 	CLASS_END
 };
 
-/* What a function does to captures, graphs and memory, beyond its class. */
+/* The effect of a function on captures, graphs and memory, beyond its class. */
 enum func_role {
 	ROLE_NONE,
 	ROLE_KERNEL,		/* gives a stream a kernel; one that captures gets a node */
 	ROLE_COPY, ROLE_SET,
-	/* a library's: gives streams that it does not name kernels, say one */
+	/* of a library: launches kernels on streams that it does not name, for example */
 	ROLE_ROUTINE,
 	ROLE_BEGIN,		/* a stream captures from now on */
 	ROLE_END,		/* ... and has made a graph */
-	ROLE_SPOIL,		/* nodes that are no calls come into what the stream captures */
+	ROLE_SPOIL,		/* adds nodes that are no calls to the stream's capture */
 	ROLE_CLONE,		/* a graph of a graph */
 	ROLE_MAKE,		/* an executable graph of a graph */
 	ROLE_UPDATE,		/* an executable graph is like another graph from now on */

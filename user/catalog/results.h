@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* ("cudart", 35) -> "cudaErrorInsufficientDriver"; NULL: the library or the code is not known. */
+/* ("cudart", 35) -> "cudaErrorInsufficientDriver"; NULL: unknown library or code. */
 const char *result_name(const char *library, int32_t code);
 
 #endif

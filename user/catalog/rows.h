@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How rows of the catalogue are written: COMMON (what all rows of a table share; each table
- * defines it before its rows) and what the row has of its own. A twin takes the same arguments and
- * is a function of its own: its name says so, and both are probed.
+ * How rows of the catalogue are written: COMMON (the part that all rows of a table share; each
+ * table defines it before its rows) and the row's own part. A twin takes the same arguments and
+ * is a function of its own: its name shows it, and both are probed.
  */
 #ifndef CATALOG_ROWS_H
 #define CATALOG_ROWS_H
@@ -14,7 +14,7 @@
 /* Twins with 64-bit sizes. */
 #define WIDE(symbol, ...) ROW(symbol, __VA_ARGS__), ROW(symbol##_64, __VA_ARGS__)
 
-/* Tables of tier 0, and what is probed on request only. */
+/* Tables of tier 0, and those probed on request only. */
 #define DEFAULT_ROWS .tier = 0
 #define QUERY_ROWS .tier = 1, .class = CLASS_QUERY
 

@@ -51,7 +51,7 @@
 
 struct doctor {
 	const struct options *o;
-	uint64_t step_ns;	/* what single-stepping adds to a hit; 0: not known */
+	uint64_t step_ns;	/* the cost that single-stepping adds to a hit; 0: unknown */
 	bool returns_kill;	/* processes under seccomp */
 	bool probes;		/* can be attached here */
 	struct strbuf out;
@@ -87,7 +87,7 @@ static void doctor_fail(struct doctor *d, int exit_code)
 
 /* ---- the host ------------------------------------------------------------------------------ */
 
-/* What of this host lets gpuprof work, and what does not. Knows nothing of any target. */
+/* The parts of this host that let gpuprof work, or not. Knows nothing of any target. */
 
 static void check_kernel(struct doctor *d)
 {
@@ -240,7 +240,7 @@ static void check_watch(struct doctor *d)
 	target_watch_free(w);
 }
 
-/* Limits and settings that matter to who is not allowed to pass them. */
+/* Limits and settings that matter without the privilege to exceed them. */
 static void check_limits(struct doctor *d)
 {
 	struct rlimit files, locked;
@@ -266,7 +266,7 @@ static void check_limits(struct doctor *d)
 			   "gpuprof's own children can be read", line);
 }
 
-/* Is there an NVML, does it answer, and what does it tell? */
+/* Is there an NVML, does it respond, and what does it support? */
 
 static void say(struct doctor *d, const struct nvml_status *st)
 {
@@ -318,14 +318,13 @@ static void doctor_host(struct doctor *d)
 /* ---- a process ----------------------------------------------------------------------------- */
 
 /*
- * What can be seen of one process, and why nothing is: what it is, where it runs, what it maps,
- * whether it calls. Each reason comes with what to do. The process may end at any step.
+ * What can be seen of one process, and why nothing is: its kind, where it runs, its mappings,
+ * its calls. Each reason comes with a remedy. The process may end at any step.
  */
 
 /* ---- its helper ---------------------------------------------------------------------------- */
 
-/* What keeps the times of a process's devices from being known: has it a helper, could it have one?
- */
+/* Obstacles to device times of a process: has it a helper, could it have one? */
 
 static void say_none(struct doctor *d, pid_t pid)
 {
@@ -408,13 +407,13 @@ static void doctor_helper(struct doctor *d, pid_t pid)
 struct look {			/* at one process */
 	struct doctor *d;
 	pid_t pid;
-	unsigned int probed;	/* functions that are probed without being asked for */
+	unsigned int probed;	/* functions that are probed by default */
 	unsigned int further;	/* functions that --tier 1 adds */
 	unsigned int unseen;	/* functions that cannot be probed */
 	bool has_runtime, has_driver;
 };
 
-/* ---- what it is ------------------------------------------------------------------------------ */
+/* ---- its kind ------------------------------------------------------------------------------- */
 
 /* Is the program of another machine, or of 32 bits? CUDA has neither here. */
 static bool is_foreign(pid_t pid)
@@ -464,12 +463,12 @@ static void say_seccomp(struct doctor *d, struct proc *p)
 		doctor_say(d, GOOD, "seccomp", "it has a filter, which does not mind probes here");
 }
 
-/* ---- what it maps ---------------------------------------------------------------------------- */
+/* ---- its mappings --------------------------------------------------------------------------- */
 
 static const struct fate {
 	uint8_t bit;
 	uint8_t verdict;
-	bool costs;		/* the reason is followed by what a step costs */
+	bool costs;		/* the reason is followed by the cost of a step */
 	const char *what, *why;
 } fates[] = {
 	{ PLAN_TOO_DEAR, WORSE, true, "not seen", "single-stepping them would add to each call" },
@@ -710,7 +709,7 @@ static void say_no_library(struct look *look)
 			"process below it does: its table is empty; is it the process you mean?");
 }
 
-/* What the rows above come to. */
+/* The conclusion from the rows above. */
 static void conclude(struct look *look)
 {
 	struct doctor *d = look->d;
@@ -753,7 +752,7 @@ static void look_at_maps(struct look *look)
 	doctor_fail(look->d, EXIT_PERMISSION);
 }
 
-/* What calls nothing whatever it maps; true: it can map nothing either. */
+/* A process that makes no calls whatever it maps; true: it can map nothing either. */
 static bool say_lifeless(struct doctor *d, struct proc *p)
 {
 	const char *text = proc_read(p, PROC_STAT, NULL);

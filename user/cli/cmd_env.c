@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * `gpuprof env`: installs the helper, and prints what to set so that processes which are started
- * elsewhere load it. What is printed can be pasted; what to do with it is said on standard error.
- * Each form is a row of `forms`. The helper sleeps until gpuprof watches the process.
+ * `gpuprof env`: installs the helper, and prints the variables by which processes started
+ * elsewhere load it. The output can be pasted; instructions go to standard error. Each form is a
+ * row of `forms`. The helper sleeps until gpuprof watches the process.
  */
 #include "cli/cmd_env.h"
 
@@ -43,8 +43,8 @@ static void add_escaped(struct strbuf *out, const char *text, const char *specia
 	}
 }
 
-/* For every shell of the Bourne kind. What needs no quotes has none, so that $(gpuprof env) works.
- */
+/* For every shell of the Bourne kind. Text that needs no quotes has none, so that $(gpuprof env)
+ * works. */
 static void add_shell(struct strbuf *out, const char *text)
 {
 	if (!text[strspn(
@@ -142,7 +142,7 @@ static void form_k8s(struct strbuf *out, const struct variables *vs)
 static const struct {
 	void (*print)(struct strbuf *out, const struct variables *vs);
 	const char *what;	/* to do with it */
-	/* what its reader does not take in a directory; beside control characters */
+	/* characters that its reader does not accept in a directory; beside control characters */
 	const char *not_dir;
 	bool is_text;		/* its reader takes UTF-8 only */
 } forms[ENV_FORMS] = {
@@ -172,8 +172,7 @@ static void add_variable(struct variables *vs, const char *name, const char *val
 	vs->v[vs->n++].value = value;
 }
 
-/* What others have asked for stays: another injection is loaded after ours, but NVTX has one only.
- */
+/* The user's other settings stay: another injection is loaded after ours, but NVTX has one only. */
 static void choose(struct variables *vs, const char *path)
 {
 	const char *before = inject_foreign(INJECT_CUDA), *nvtx = inject_foreign(INJECT_NVTX);
@@ -192,8 +191,8 @@ static void choose(struct variables *vs, const char *path)
 	log_info("%s, which was asked for before, is loaded after the helper", before);
 }
 
-/* What no form can quote, or what would be run when it is pasted: control characters; in a text
- * those, too, that end a line elsewhere or are no characters at all. */
+/* Characters that no form can quote, or that would be run when pasted: control characters; in a
+ * text also those that end a line elsewhere or are no characters at all. */
 static const char *flaw_of(const char *text, enum env_form form)
 {
 	for (const char *at = text; *at; at++)

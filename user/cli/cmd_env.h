@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the environment is for: the forms of `gpuprof env --for`. */
+/* The purpose of the environment: the forms of `gpuprof env --for`. */
 #ifndef CLI_CMD_ENV_H
 #define CLI_CMD_ENV_H
 

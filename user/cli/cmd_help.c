@@ -144,7 +144,7 @@ static void add_bash_verb_names(struct strbuf *out)
 		strbuf_addf(out, " %s", verbs[i].name);
 }
 
-/* What each verb takes. */
+/* The options of each verb. */
 static void add_options(struct strbuf *out)
 {
 	size_t n, rows_n;
@@ -165,7 +165,7 @@ static void add_options(struct strbuf *out)
 	strbuf_addstr(out, "\tesac\n}\n");
 }
 
-/* What each option with a value takes. */
+/* The values of each option. */
 static void add_values(struct strbuf *out)
 {
 	size_t n;
@@ -189,7 +189,7 @@ static void add_values(struct strbuf *out)
 	strbuf_addstr(out, "\tesac\n}\n");
 }
 
-/* What stands behind each verb. */
+/* The words behind each verb. */
 static void add_bash_words(struct strbuf *out)
 {
 	size_t n;
@@ -416,7 +416,7 @@ static const char fish_head[] =
 	"complete -c gpuprof -f\n"
 	"complete -c gpuprof -n '__gpuprof_in cmd' -a '(__gpuprof_command)'\n";
 
-/* Flags of `complete` that say what follows; -x: a value, and no files. */
+/* Flags of `complete` for the next word; -x: a value, and no files. */
 static const char *const fish_actions[] = {
 	[COMPLETE_NOTHING] = "-x",
 	[COMPLETE_FILES] = "-r -F",

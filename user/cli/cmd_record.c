@@ -25,7 +25,7 @@ static void say_kept(const struct capture_sink_stats *st)
 	strbuf_free(&size);
 }
 
-/* A flight recorder says what it writes when it does. */
+/* A flight recorder names its file when it writes it. */
 static void say_held(const struct options *o, const struct capture_sink_stats *st)
 {
 	if (!st->files && o->session.on == ON_SIGNAL)

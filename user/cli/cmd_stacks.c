@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * `gpuprof stacks`: one snapshot of every thread of some processes, then its print. What could be
- * had is printed also when a process is gone or denies it; the exit code says so.
+ * `gpuprof stacks`: one snapshot of every thread of some processes, then its print. A partial
+ * snapshot is printed also when a process is gone or denies it; the exit code shows it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ static void fill_facts(struct facts *f, const struct stack_snapshot *s, uint64_t
 						     .value = { .known = 1, .u = rc == EXIT_OK } };
 }
 
-/* found: somebody else's word; it may have ended since. */
+/* found: from a selector; it may have exited since. */
 static int add_process(struct stack_snapshot *s, uint32_t pid, bool found)
 {
 	int err = stack_snapshot_add(s, (pid_t)pid);
@@ -116,7 +116,7 @@ static int print(const struct options *o, const struct stack_snapshot *s, uint64
 	return rc ? rc : written;
 }
 
-/* What is read without BPF, and why. */
+/* The data read without BPF, and why. */
 static void warn_degraded(int err)
 {
 	const char *why;
@@ -128,7 +128,7 @@ static void warn_degraded(int err)
 		why = "too many open files for BPF; raise their limit (ulimit -n) for more";
 	else if (err == -EPERM || err == -EACCES || err == -ENOSYS)
 		why = "BPF is not permitted or not there; CAP_BPF and CAP_PERFMON give more";
-	else /* what libbpf could not find out for want of them reads as another error */
+	else /* without them libbpf reports another error */
 		why = "BPF does not work; gpuprof doctor, or a higher limit of open files and "
 		      "memory "
 		      "(ulimit -n, ulimit -l), may tell why";

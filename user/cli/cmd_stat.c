@@ -25,7 +25,7 @@ int verb_stat(const struct options *o)
 	while (session_step(s))
 		;
 	rc = session_stop(s);
-	/* What was measured before an error is printed all the same. */
+	/* Data measured before an error is printed all the same. */
 	if (session_model(s)) {
 		printed = report_model(o, session_model(s), 0, NULL);
 		rc = rc ? rc : printed;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Frames by file, and each file's debug info once. A file is found by its build id, so that no
- * other version of it can be asked, wherever the report is made.
+ * other version of it can be read, wherever the report is made.
  */
 #include "cli/lines.h"
 

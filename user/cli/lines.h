@@ -5,8 +5,8 @@
 
 #include "event/stacks.h"
 
-/* Asks the debug info of each file that has frames, if this host has that very build of it, and
- * says which have none. 0, or an exit code: this build cannot, or out of memory; logged. */
+/* Reads the debug info of each file that has frames, if this host has that very build of it, and
+ * reports those without. 0, or an exit code: this build cannot, or out of memory; logged. */
 int lines_find(struct stacks *s);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "cli/options.h"
 
-/* What a shell offers for a value or for a word behind a verb, where there are no choices. */
+/* A shell's completion of a value or of a word behind a verb, where there are no choices. */
 enum completion {
 	COMPLETE_NOTHING,
 	COMPLETE_FILES,
@@ -23,7 +23,7 @@ struct verb {
 	const char *name;		/* "" for no verb */
 	const char *summary;		/* one line of `gpuprof help` */
 	const char *usage;		/* after "gpuprof " */
-	const char *about;		/* lines of help: what it does */
+	const char *about;		/* lines of help: its effect */
 	const char *examples;		/* lines of help */
 	uint8_t min_args, max_args;	/* words behind the verb, <= OPTIONS_ARGS_MAX */
 	uint8_t completes;		/* enum completion of these words */

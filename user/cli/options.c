@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The parser: walks argv once over the tables of options_table.c. Not getopt, which keeps its
- * state in globals and moves arguments about. What rows have in common is checked here, what a
- * value means in option_value.c; by name it knows only the defaults and the targets.
+ * state in globals and moves arguments about. Rows' common properties are checked here, the
+ * meaning of a value is in option_value.c; by name it knows only the defaults and the targets.
  */
 #include "cli/options.h"
 
@@ -268,7 +268,7 @@ static int check_targets(struct options *o)
 	return EXIT_USAGE;
 }
 
-/* What would be taken and show nothing. */
+/* Options that would be accepted and have no effect. */
 static int check_measure(const struct options *o)
 {
 	const struct {
@@ -322,7 +322,7 @@ int options_parse(struct options *o, int argc, char *const *argv)
 		return err;
 	if (o->version) {
 		o->verb = options_verbs(&n) + VERB_VERSION;
-		o->n_args = 0;	/* whatever else was asked for */
+		o->n_args = 0;	/* whatever other words were given */
 		return 0;
 	}
 	err = check_applies(&p);

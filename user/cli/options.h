@@ -56,8 +56,8 @@ struct options {
 };
 
 /*
- * Reads argv. 0: o is complete; else an exit code, and the one line that says why was logged.
- * o points into argv. options_free in both cases.
+ * Reads argv. 0: o is complete; else an exit code, and the one-line error was logged. o points
+ * into argv. options_free in both cases.
  */
 int options_parse(struct options *o, int argc, char *const *argv);
 void options_free(struct options *o);

@@ -15,14 +15,15 @@ int verb_doctor(const struct options *o);
 int verb_version(const struct options *o);
 int verb_help(const struct options *o);
 
-/* report_print, after lines_find if asked for, and report_judge of a model, with what is open closed at now_ns (0: model_now). */
+/* report_print, after lines_find on request, and report_judge of a model, with open calls closed
+ * at now_ns (0: model_now). */
 struct model;
 struct report_state;
 int report_model(const struct options *o, const struct model *m, uint64_t now_ns,
 		 const struct report_state *how);
 int judge_model(const struct options *o, const struct model *m);
 
-/* -h and --help: what `gpuprof help VERB` prints. */
+/* -h and --help: the output of `gpuprof help VERB`. */
 int help_verb(const struct verb *v);
 
 #endif

@@ -55,7 +55,7 @@ static void keep_better(struct best *old, const struct best *new)
 	old->nearest = nearest;
 }
 
-/* What is offered to the nearest address only (symbols of size 0), fill_gaps passes on. */
+/* Names found for the nearest address only (symbols of size 0), which fill_gaps passes on. */
 static void offer_symbol(struct naming *nm, const struct best *new)
 {
 	size_t first = SORTED_BELOW(nm->address, nm->n, offset, new->start);

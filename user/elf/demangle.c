@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * libiberty's demanglers, kept on a leash. A name of a few bytes may stand for one of gigabytes
- * (substitutions of substitutions), so what they print is taken piece by piece, and left in the
- * middle when it is enough. Their recursion limit stays on; it also refuses C++ names of more than
- * a thousand bytes, which are then shown mangled.
+ * libiberty's demanglers, bounded. A name of a few bytes may stand for one of gigabytes
+ * (substitutions of substitutions), so their output is taken piece by piece, and abandoned in
+ * the middle when it is enough. Their recursion limit stays on; it also refuses C++ names of
+ * more than a thousand bytes, which are then shown mangled.
  */
 #include "elf/demangle.h"
 
@@ -17,7 +17,7 @@
 struct taking {
 	jmp_buf enough;
 	size_t len;
-	char text[ELF_SHOWN_MAX + 1];	/* one more than is shown tells that there is more */
+	char text[ELF_SHOWN_MAX + 1];	/* one more than is shown reveals that there is more */
 };
 
 static bool is_ascii(const char *piece, size_t n)
@@ -45,7 +45,7 @@ static void take(const char *piece, size_t n, void *ctx)
 		longjmp(t->enough, 1);
 }
 
-/* False: it is no mangled name, or one that says nothing. */
+/* False: it is no mangled name, or an empty one. */
 static bool try_demangle(struct taking *t, const char *symbol)
 {
 	t->len = 0;

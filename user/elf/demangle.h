@@ -8,9 +8,9 @@
 #define ELF_SHOWN_MAX 1024u
 
 /*
- * Appends what a symbol is called: C++ (Itanium) and Rust (v0 and legacy) names demangled, without
- * parameters and hashes; all others as they are. At most ELF_SHOWN_MAX bytes; what is longer ends
- * in "...". Symbols are hostile: time and memory are bounded whatever they hold.
+ * Appends a symbol's display name: C++ (Itanium) and Rust (v0 and legacy) names demangled,
+ * without parameters and hashes; all others as they are. At most ELF_SHOWN_MAX bytes; longer
+ * ones end in "...". Symbols are hostile: time and memory are bounded whatever they hold.
  *
  *   _ZN2at6native9copy_implIfEEvv    at::native::copy_impl<float>
  *   _RNvCs1234_7mycrate3foo          mycrate::foo

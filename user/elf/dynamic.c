@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * PT_DYNAMIC: what the file needs, and where its dynamic symbols are when there are no section
- * headers. The number of those symbols is written nowhere: the hash tables imply it.
+ * PT_DYNAMIC: the file's dependencies, and where its dynamic symbols are when there are no
+ * section headers. The number of those symbols is written nowhere: the hash tables imply it.
  */
 #include "elf/file.h"
 
@@ -57,7 +57,7 @@ static uint64_t dynamic_value(const struct dynamic *dyn, int64_t tag)
 	return 0;
 }
 
-/* What a tag's address points to; values are addresses until the dynamic linker has run. */
+/* The data behind a tag's address; values are addresses until the dynamic linker has run. */
 static bool locate_tag(const struct elf_file *ef, const struct dynamic *dyn, int64_t tag,
 		       struct elf_range *out)
 {

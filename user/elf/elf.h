@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What gpuprof asks of ELF files: where functions are, how they begin, which build this is, what
- * the file needs. Reads the bytes itself, by pread: no libelf, no mapping. Files are hostile:
+ * gpuprof's reader of ELF files: where functions are, how they begin, the build id,
+ * dependencies. Reads the bytes itself, by pread: no libelf, no mapping. Files are hostile:
  * every offset is checked, every lie is an error or a missing symbol, never a crash or a hang.
  */
 #ifndef ELF_ELF_H
@@ -17,7 +17,7 @@ struct elf_file;
 struct elf_file *elf_file_open(int fd, const char *name);
 void elf_file_close(struct elf_file *ef);
 
-enum elf_opening {		/* how a function begins, hence what a probe on it costs */
+enum elf_opening {		/* how a function begins, hence the cost of a probe on it */
 	ELF_UNKNOWN = 0,	/* no bytes there */
 	ELF_PUSH,		/* push: emulated by the kernel, ~0.45 us */
 	ELF_NOP,		/* nop, nop5 */
@@ -27,7 +27,7 @@ enum elf_opening {		/* how a function begins, hence what a probe on it costs */
 };
 
 struct elf_symbol {
-	const char *name;	/* in: what to look for */
+	const char *name;	/* in: the name to find */
 	uint8_t begins;		/* in: any function will do whose name begins so */
 	uint64_t offset;	/* out: file offset of the probe; 0 when not found */
 	uint64_t size;		/* out: of the function; 0 unknown */
@@ -63,7 +63,7 @@ int elf_name_addresses(struct elf_file *ef, struct elf_address *addresses, size_
  * believable section headers. */
 uint64_t elf_section_address(struct elf_file *ef, const char *name);
 
-/* What the file has for [vaddr, vaddr + len), which is loaded: all of it, or -EFAULT. */
+/* The file's bytes for [vaddr, vaddr + len), which is loaded: all of it, or -EFAULT. */
 int elf_read_loaded(const struct elf_file *ef, uint64_t vaddr, void *buf, size_t len);
 
 /* Where in the file that stands which is loaded at vaddr. 0 or -EFAULT. */

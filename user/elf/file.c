@@ -170,7 +170,7 @@ struct elf_file *elf_file_open(int fd, const char *name)
 	ef->fd = fd;
 	ef->name = strdup(name);
 	err = ef->name ? read_header(ef) : -ENOMEM;
-	/* Most mapped files are no ELF files: not worth a line unless asked. */
+	/* Most mapped files are no ELF files: not worth a line by default. */
 	if (err == -ENOEXEC)
 		log_debug("%s is no 64-bit ELF program or library of this machine", name);
 	if (!err)
@@ -202,8 +202,8 @@ const char *elf_interpreter(struct elf_file *ef)
 /* ---- section ------------------------------------------------------------------------------- */
 
 /*
- * Where the section headers say that symbols are. Section headers are not needed to run a file:
- * they may be missing or lie, and then a table stays empty and PT_DYNAMIC is asked instead.
+ * The symbol tables of the section headers. Section headers are not needed to run a file: they
+ * may be missing or lie, and then a table stays empty and PT_DYNAMIC is used instead.
  */
 
 #define BATCH 64u		/* section headers read at once */

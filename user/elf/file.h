@@ -11,7 +11,7 @@
 
 #include "elf/elf.h"
 
-/* Beyond these no table is believed: they bound what a lying (perhaps sparse) file can cost. */
+/* Beyond these no table is believed: they bound the cost of a lying (perhaps sparse) file. */
 #define ELF_MAX_SEGMENTS 4096u
 #define ELF_MAX_SECTIONS 65536u
 #define ELF_MAX_SYMBOLS (1u << 24)
@@ -55,7 +55,7 @@ bool elf_locate(const struct elf_file *ef, uint64_t vaddr, uint32_t flags, struc
 void elf_section_tables(const struct elf_file *ef, struct elf_table *dynsym,
 			struct elf_table *symtab);
 
-/* Fills the table from PT_DYNAMIC, which is what the dynamic linker itself goes by. */
+/* Fills the table from PT_DYNAMIC, which the dynamic linker itself uses. */
 void elf_dynamic_table(const struct elf_file *ef, struct elf_table *dynsym);
 
 /* Each architecture's elf_classify; both are always built, so that both are tested. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What a probe on a function's first instruction costs, from its bytes alone: the kernel emulates
- * a few instructions, single-steps most, and refuses some, which fails a whole multi link. It is
- * not a disassembler: what it does not know is a step.
+ * The cost of a probe on a function's first instruction, from its bytes alone: the kernel
+ * emulates a few instructions, single-steps most, and refuses some, which fails a whole multi
+ * link. It is not a disassembler: unknown instructions are steps.
  */
 #include "elf/file.h"
 
@@ -22,7 +22,7 @@ struct x86 {			/* prefixes apart, as the kernel's decoder sees them */
 
 /*
  * One bit for each one-byte opcode the kernel refuses in 64-bit code: port I/O, interrupts, hlt,
- * cli, sti and what is invalid there. Row r holds opcodes 16 r to 16 r + 15.
+ * cli, sti and invalid ones. Row r holds opcodes 16 r to 16 r + 15.
  */
 static const uint16_t refused[16] = {
 	[0x0] = 0x40c0,			/* 06 07 0e */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The parent's side: the child and its limits, and reading what it answers, which is as hostile as
- * what it reads: `INDEX TEXT` lines. What is asked of libdw is in lines_dwarf.c.
+ * The parent's side: the child and its limits, and reading its output, which is as hostile as
+ * its input: `INDEX TEXT` lines. The child's use of libdw is in lines_dwarf.c.
  */
 #include "elf/lines.h"
 
@@ -145,7 +145,7 @@ int elf_find_lines(int fd, struct elf_line *lines, size_t n)
 	if (!err)
 		err = judge(child, read_all(pipes[0], &sb));
 	close(pipes[0]);
-	/* What was answered before it failed is as good as what it would have answered. */
+	/* Lines written before it failed are as good as without the failure. */
 	if (sb.len && !sb.failed)
 		taken = take_answers(sb.s, lines, n);
 	strbuf_free(&sb);

@@ -27,7 +27,7 @@ struct place {
 	int line;
 };
 
-/* What would end the answer's line, or a frame of it, is left out. */
+/* Characters that would end the output line, or a frame of it, are left out. */
 static void put_safe(FILE *out, const char *s, size_t max)
 {
 	for (size_t i = 0; i < max && s[i]; i++)

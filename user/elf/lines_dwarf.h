@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is asked of libdw, in a process that may crash. Private to the room. */
+/* The use of libdw, in a process that may crash. Private to the room. */
 #ifndef ELF_LINES_DWARF_H
 #define ELF_LINES_DWARF_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Names to file offsets: one pass over each symbol table against a hash of the wanted names, so
- * that the cost is that of reading the table, however many names are asked for.
+ * that the cost is that of reading the table, however many names are wanted.
  */
 #include "elf/file.h"
 

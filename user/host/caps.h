@@ -22,21 +22,21 @@ bool caps_have(unsigned int bit);	/* in the effective set, or implied by one tha
 /* The first required capability that is missing, or NULL. */
 const struct caps_need *caps_missing(void);
 
-/* What caps_needs asks for, as a set of bits 1 << CAP_*; with CAP_SYS_ADMIN where that one
+/* The requirements of caps_needs, as a set of bits 1 << CAP_*; with CAP_SYS_ADMIN where that one
  * stands for others that are not here. */
 uint64_t caps_of_work(void);
 
 /*
- * From now on and for good this thread, and those it starts, have only what they had of `keep`, and
- * get nothing by exec (no_new_privs, also for their children). 0 or -errno, not logged.
+ * From now on and for good this thread, and those it starts, have only those of `keep` that they
+ * had, and get nothing by exec (no_new_privs, also for their children). 0 or -errno, not logged.
  */
 int caps_keep(uint64_t keep);
 
 /* caps_keep, but a failure is only a warning: no work depends on it. */
 void caps_drop_others(uint64_t keep);
 
-/* What writing a report to this file needs, which may be in a folder of the user who typed sudo;
- * NULL: standard output. */
+/* The capabilities to write a report to this file, which may be in a folder of the user who ran
+ * sudo; NULL: standard output. */
 uint64_t caps_of_output(const char *output);
 
 #endif

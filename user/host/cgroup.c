@@ -43,7 +43,7 @@ static bool starts(const char *text, const char *prefix)
 	return !strncmp(text, prefix, strlen(prefix));
 }
 
-/* What is between prefix and suffix; its length, or -1. */
+/* The text between prefix and suffix; its length, or -1. */
 static long between(const char *part, const char *prefix, const char *suffix, const char **middle)
 {
 	size_t len = strlen(part), before = strlen(prefix), after = strlen(suffix);
@@ -123,7 +123,7 @@ static void look_for_container(struct walk *w)
 		set_container(w->out, parents[i].runtime, w->part, len);
 		return;
 	}
-	/* kubepods, ECS: whose runtime is not said */
+	/* kubepods, ECS: without the name of the runtime */
 	if (len == ID_WHOLE && is_hex(w->part, len)) {
 		w->out->runtime[0] = '\0';
 		COPY(w->out->container, w->part, len);
@@ -258,7 +258,7 @@ void cgroup_read_path(const char *text, char *out, size_t size)
 /* ---- patterns ------------------------------------------------------------------------------- */
 
 /*
- * FNM_LEADING_DIR: a pattern that matches the beginning, up to a slash, matches what is below.
+ * FNM_LEADING_DIR: a pattern that matches the beginning, up to a slash, matches all below.
  * FNM_NOESCAPE: systemd's names hold backslashes.
  */
 static bool path_matches(const char *path, const char *pattern)

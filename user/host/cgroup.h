@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who runs a process, as its control groups tell (the text of /proc/PID/cgroup, v1 and v2): the
- * container, the pod, the job. Pure; the text may be anybody's.
+ * The container, pod and job of a process, by its control groups (the text of /proc/PID/cgroup,
+ * v1 and v2). Pure; the text is untrusted.
  */
 #ifndef HOST_CGROUP_H
 #define HOST_CGROUP_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Looks variables up; the tables say which there are and which comes first. */
+/* Looks variables up; the tables list them in their order of precedence. */
 #include "host/environment.h"
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@ struct known {
 	const char *variable, *name;
 };
 
-/* What sets a rank for each process comes before what sets one for each node or step. */
+/* Variables with a rank for each process come before those with one for each node or step. */
 static const struct known ranks[] = {
 	{ "RANK", "RANK" },				/* torchrun */
 	{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_RANK" },

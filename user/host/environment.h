@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The environment of a process as /proc/PID/environ holds it: NAME=VALUE, each with a NUL behind
- * it. Of it only what is asked for by name leaves this file: ranks, jobs, pods, devices. Pure.
+ * it. Only variables requested by name leave this file: ranks, jobs, pods, devices. Pure.
  */
 #ifndef HOST_ENVIRONMENT_H
 #define HOST_ENVIRONMENT_H

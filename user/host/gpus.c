@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Reads folders and links of procfs; asks no driver. MIG instances are those of the driver's files
- * of capabilities: a process that may use one has its file open. These name the GPU instance and
- * the compute instance; numbers and UUIDs are NVML's, so without it the places are counted in the
- * order of the two.
+ * Reads folders and links of procfs; calls no driver. MIG instances are those of the driver's
+ * files of capabilities: a process that may use one has its file open. These name the GPU
+ * instance and the compute instance; numbers and UUIDs are NVML's, so without it the places are
+ * counted in the order of the two.
  */
 #include "host/gpus.h"
 
@@ -182,7 +182,7 @@ void gpus_tell_instances(struct gpus *g, const struct gpu_instance *told, size_t
 	free(before);
 }
 
-/* ---- by what they are named ------------------------------------------------------------------ */
+/* ---- names ---------------------------------------------------------------------------------- */
 
 /* "0:1", "1/0": two numbers apart by a character. */
 static bool parse_pair(const char *text, char between, unsigned int *a, unsigned int *b)
@@ -279,7 +279,7 @@ void gpu_set_print(struct strbuf *out, const struct gpu_set *set, const struct g
 	}
 }
 
-/* ---- what a process has open ----------------------------------------------------------------- */
+/* ---- open devices --------------------------------------------------------------------------- */
 
 static uint64_t mask_of_minor(const struct gpus *g, unsigned int minor)
 {
@@ -379,7 +379,7 @@ int gpus_open_by(const struct gpus *g, struct proc *p, struct gpu_set *set)
 	return err;
 }
 
-/* ---- what a process may see ------------------------------------------------------------------ */
+/* ---- visible devices ------------------------------------------------------------------------ */
 
 static bool all_alike(const struct gpus *g)
 {
@@ -397,7 +397,7 @@ static bool counts_by_address(const struct gpus *g, const struct environment *en
 	return (order && !strcmp(order, "PCI_BUS_ID")) || all_alike(g);
 }
 
-/* False: it cannot be told which one it is. */
+/* False: unknown which one it is. */
 static bool add_visible(struct gpu_set *set, const struct gpus *g, const char *name, bool *known)
 {
 	bool is_instance = gpus_names_instance(name) && !strchr(name, ':');

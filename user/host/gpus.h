@@ -37,7 +37,7 @@ struct gpu_instance {		/* of MIG */
 
 struct gpus {
 	bool present;		/* there is a driver: processes may have devices open */
-	size_t n;		/* 0: nobody says which devices there are; then index = minor */
+	size_t n;		/* 0: the list of devices is unknown; then index = minor */
 	struct gpu v[GPUS_MAX];	/* by index */
 	size_t n_instances;
 	struct gpu_instance instance[GPUS_INSTANCES_MAX];
@@ -48,7 +48,7 @@ struct gpu_set {
 	uint64_t instances[GPUS_INSTANCES_MAX / 64];
 };
 
-/* folder: GPUS_DRIVER; GPUS_CAPABILITIES. What cannot be read is left out. */
+/* folder: GPUS_DRIVER; GPUS_CAPABILITIES. Unreadable entries are left out. */
 void gpus_read(struct gpus *g, const char *folder);
 void gpus_read_instances(struct gpus *g, const char *folder);
 
@@ -81,8 +81,8 @@ void gpu_set_print(struct strbuf *out, const struct gpu_set *set, const struct g
 int gpus_open_by(const struct gpus *g, struct proc *p, struct gpu_set *set);
 
 /*
- * Devices that CUDA_VISIBLE_DEVICES leaves it. False: all, or it cannot be told (its numbers count
- * in an order that depends on the models, and within a container from that one's first device).
+ * Devices that CUDA_VISIBLE_DEVICES leaves it. False: all, or unknown (its numbers count in an
+ * order that depends on the models, and within a container from that one's first device).
  */
 bool gpus_visible_to(const struct gpus *g, const struct environment *env, bool contained,
 		     struct gpu_set *set);

@@ -58,7 +58,7 @@ static void copy(char *out, size_t size, const char *text)
 
 /* ---- users and pids -------------------------------------------------------------------------- */
 
-/* A name service may be slow: asked once for each user. */
+/* A name service may be slow: called once for each user. */
 static const char *name_user(struct identity_room *room, uid_t uid)
 {
 	bool is_new = true;
@@ -116,7 +116,7 @@ static bool read_hostname(struct proc *p, char *out, size_t size)
 	return *out;
 }
 
-/* With the host's network the pod has the host's name too, which says nothing. */
+/* With the host's network the pod has the host's name too, which is useless. */
 bool identity_pod_name(const char *node, struct proc *p, char *out, size_t size)
 {
 	struct environment env = identity_environment(p);
@@ -174,7 +174,7 @@ static bool names_instances(const struct gpu_set *set)
 	return false;
 }
 
-/* What is open, less what it was told not to see: CUDA may open more than it uses. */
+/* The open devices, less the hidden ones: CUDA may open more than it uses. */
 struct gpu_set identity_devices(const struct gpus *g, struct proc *p, const char **source)
 {
 	const char *groups = proc_read(p, PROC_CGROUP, NULL);

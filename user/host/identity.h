@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who a process is, beyond its name: user, rank, job, pod, container, devices. Read from procfs;
- * of its environment only ranks, jobs, pods and devices are looked at. What is not known is "".
+ * The identity of a process, beyond its name: user, rank, job, pod, container, devices. Read
+ * from procfs; of its environment only ranks, jobs, pods and devices are read. Unknown fields
+ * are "".
  */
 #ifndef HOST_IDENTITY_H
 #define HOST_IDENTITY_H
@@ -24,7 +25,7 @@ struct identity {
 	char cgroup[256];
 };
 
-/* What is the same for all processes of this host; one thread. */
+/* The part that is the same for all processes of this host; one thread. */
 struct identity_room {
 	struct gpus gpus;
 	char node[65];		/* the host's own name */
@@ -35,7 +36,7 @@ struct identity_room {
 int identity_room_init(struct identity_room *room);	/* 0 or -ENOMEM */
 void identity_room_free(struct identity_room *room);
 
-/* The devices of a process; source says how it is known (see above). */
+/* The devices of a process; source: how they are known (see above). */
 struct gpu_set identity_devices(const struct gpus *g, struct proc *p, const char **source);
 
 void identity_read(struct identity_room *room, struct proc *p, struct identity *out);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Reads and parses what the kernel writes about one process. Parts of it are the process's own
- * words (names, arguments, environment), so nothing is taken for more than bytes. Knows nothing of
- * who wants to know.
+ * Reads and parses the kernel's files about one process. Parts of them are the process's own
+ * words (names, arguments, environment), so nothing is taken for more than bytes. Knows nothing
+ * of its callers' purpose.
  */
 #include "host/proc.h"
 
@@ -26,7 +26,7 @@
 
 static const struct {
 	const char *name;
-	size_t max;		/* what is longer is cut */
+	size_t max;		/* longer text is cut */
 } files[PROC_FILES] = {
 	[PROC_STAT] = { "stat", 4096 },
 	[PROC_STATUS] = { "status", 65536 },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The files of one process in /proc: each is read when it is first asked for, and once. All are
- * of the same process, also when its pid is used again meanwhile: then they are not there.
+ * The files of one process in /proc: each is read when it is first needed, and once. All are of
+ * the same process, also when its pid is reused meanwhile: then they are missing.
  */
 #ifndef HOST_PROC_H
 #define HOST_PROC_H
@@ -31,7 +31,7 @@ void proc_close(struct proc *p);
 /* The text of a file, or NULL + errno: ESRCH (gone), EACCES, ENOMEM. Lives until proc_close. */
 const char *proc_read(struct proc *p, enum proc_file file, size_t *len);
 
-/* The last part of what the link `exe` or the like points to, without " (deleted)". */
+/* The last part of the target of the link `exe` or the like, without " (deleted)". */
 bool proc_link_name(struct proc *p, const char *link, char *out, size_t size);
 
 struct proc_stat {
@@ -48,8 +48,8 @@ int proc_parse_stat(const char *text, struct proc_stat *out);	/* 0 or -EBADMSG *
 /* false: it is gone, or cannot be read */
 bool proc_stat_of(pid_t pid, struct proc_stat *out);
 
-/* Appends what has stopped a process of this state (of its stat) and what sets it going again;
- * false: nothing has. */
+/* Appends the reason why a process of this state (of its stat) is stopped and the way to
+ * continue it; false: it is not. */
 bool proc_add_stopped(struct strbuf *out, pid_t pid, char state);
 
 /* A line "Name:  value" of the file `status` or of another one in procfs: the value behind the name
@@ -63,7 +63,7 @@ uint64_t proc_status_number(const char *text, const char *name);
 /* Of the file `status`: the pid in the process's own namespace; 0: it has none but ours. */
 uint32_t proc_inner_pid(const char *text);
 
-/* What its time namespace adds to the host's CLOCK_MONOTONIC; 0: nothing, or it is gone. */
+/* Its time namespace's offset to the host's CLOCK_MONOTONIC; 0: none, or it is gone. */
 int64_t proc_clock_offset_ns(pid_t pid);
 
 /* Are pids here those of the host, which are all that BPF knows? */

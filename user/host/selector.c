@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * One row a kind: how its patterns are checked when they are given, and how a process is tested.
- * Kinds are tested in the order of what that costs, and the first that fails ends it.
+ * Kinds are tested in the order of their cost, and the first that fails ends it.
  */
 #include "host/selector.h"
 
@@ -35,7 +35,7 @@ struct selector {
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* fnmatch takes what it does not understand for plain letters: better say so. */
+/* fnmatch takes malformed patterns for plain letters: better refuse them. */
 static bool is_glob(const char *text)
 {
 	for (; *text; text++) {
@@ -65,7 +65,7 @@ static bool name_matches(const char *name, const void *pattern)
 	return *name && !fnmatch(pattern, name, 0);
 }
 
-/* Programs whose first argument that is no option is what people call the program. */
+/* Interpreters: their first argument that is no option is the program for people. */
 static const struct {
 	const char *name;		/* of the executable, before its version */
 	const char *with_value;		/* letters of options that a value follows */
@@ -104,7 +104,7 @@ static const char *find_script(const char *args, size_t len, const char *with_va
 	return NULL;
 }
 
-/* Calls fn for each name that people may know it by, until it says true. */
+/* Calls fn for each name that people may use for it, until it returns true. */
 static int each_name(struct proc *p, bool (*fn)(const char *name, const void *ctx), const void *ctx)
 {
 	const char *text = proc_read(p, PROC_STAT, NULL), *args, *with_value, *script = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which processes are meant, by what people know of them: name, user, control group, pod, job,
- * device. Kinds are all to hold; patterns of one kind are alternatives. Const after it is made, so
- * any thread may ask.
+ * Selects processes by the properties that people know: name, user, control group, pod, job,
+ * device. All kinds must match; patterns of one kind are alternatives. Const after it is made,
+ * so any thread may use it.
  */
 #ifndef HOST_SELECTOR_H
 #define HOST_SELECTOR_H
@@ -33,8 +33,8 @@ void selector_free(struct selector *s);
  * means no user or device of this host. */
 int selector_add(struct selector *s, enum select_kind kind, const char *list);
 
-/* Is a MIG instance named? Then who knows NVML is to tell which there are, before anything is
- * matched. The one that there is not, as it was given; NULL: they are all there. */
+/* Is a MIG instance named? Then the caller passes NVML's instances, before anything is matched.
+ * Returns a pattern without an instance, as it was given; NULL: all exist. */
 struct gpu_instance;
 bool selector_names_instances(const struct selector *s);
 const char *selector_tell_instances(struct selector *s, const struct gpu_instance *told, size_t n);
@@ -44,12 +44,12 @@ void selector_print_instances(const struct selector *s, struct strbuf *out);
 /* As it was given: "name=train,bench user=alice". */
 void selector_describe(const struct selector *s, struct strbuf *out);
 
-/* Is a process meant? 1, 0, or -errno: ESRCH (gone), EACCES (what it takes cannot be read). Reads
- * only what the kinds given need. */
+/* Does a process match? 1, 0, or -errno: ESRCH (gone), EACCES (a needed file cannot be read).
+ * Reads only what the kinds given need. */
 int selector_matches(const struct selector *s, struct proc *p);
 
-/* May it match later what it does not match now, without running another program: --gpu, since a
- * device is opened after the libraries are loaded. */
+/* May it match later without running another program: --gpu, since a device is opened after the
+ * libraries are loaded. */
 bool selector_waits(const struct selector *s);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The table: what may block, and what is often seen. Others are known by number. */
+/* The table: calls that may block, and frequent ones. Others are known by number. */
 #include "host/syscalls.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* System calls that threads wait in, by this machine's numbers: names, and what is waited for. */
+/* System calls that threads wait in, by this machine's numbers: names, and the reason to wait. */
 #ifndef HOST_SYSCALLS_H
 #define HOST_SYSCALLS_H
 
@@ -11,7 +11,7 @@ enum syscall_waits {		/* which file a call waits for */
 	SYSCALL_POLL,		/* argument 1 points to pollfds, argument 2 is their number */
 };
 
-enum syscall_why {		/* what a thread that blocks in it waits for */
+enum syscall_why {		/* the reason why a thread blocks in it */
 	SYSCALL_FOR_OTHER,
 	SYSCALL_FOR_IO,		/* files, pipes, sockets: data, room or readiness */
 	SYSCALL_FOR_LOCK,	/* another thread */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* See the header. Keeps nothing: whoever asks often remembers the answers. */
+/* Keeps nothing: callers that need it often cache the results. */
 #include "host/users.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #define BUFFER_BYTES 16384
 
-/* A static glibc cannot ask name services safely (they are libraries of another glibc, perhaps);
+/* A static glibc cannot use name services safely (they are libraries of another glibc, perhaps);
  * weak, this stays out of a static link, and out of its warnings. */
 #pragma weak getpwnam_r
 #pragma weak getpwuid_r

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Users by name and number. users_name reads /etc/passwd alone, since it is asked while rings fill;
- * the others also ask what else this host asks (LDAP, ...), unless gpuprof is linked statically,
- * and may wait for a network.
+ * Users by name and number. users_name reads /etc/passwd alone, since it is called while rings
+ * fill; the others also use the host's name services (LDAP, ...), unless gpuprof is linked
+ * statically, and may wait for a network.
  */
 #ifndef HOST_USERS_H
 #define HOST_USERS_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * From a copy to frames: the unwinder reads the stack from the copy, tables from files, and nothing
- * from the process itself, which has gone on since. Frames are a tree of callers; what they are
- * called is callstacks_tell.c's.
+ * From a copy to frames: the unwinder reads the stack from the copy, tables from files, and
+ * nothing from the process itself, which has gone on since. Frames are a tree of callers;
+ * callstacks_tell.c names them.
  */
 #include "stack/callstacks.h"
 
@@ -43,7 +43,7 @@ struct callstacks {
 	struct map processes;		/* pid -> struct process */
 	VEC(struct node) nodes;		/* number - 1 */
 	struct map node_index;		/* hash -> number */
-	VEC(struct event) stacks;	/* EVENT_STACKs that are not told yet */
+	VEC(struct event) stacks;	/* EVENT_STACKs not sent yet */
 	struct map ids;			/* of all stacks */
 	size_t told;			/* nodes */
 	struct strpool *names;		/* of code that processes made themselves */
@@ -164,8 +164,8 @@ void callstacks_exec(struct callstacks *cs, pid_t pid, uint64_t time_ns)
 		p->history.exec_ns = time_ns;
 }
 
-/* It is forgotten when its frames are told, unless its number is used again by then: to the history
- * that is as if it had run another program. */
+/* It is forgotten when its frames are sent, unless its number is used again by then: to the
+ * history that is as if it had run another program. */
 void callstacks_exit(struct callstacks *cs, pid_t pid, uint64_t time_ns)
 {
 	struct process *p = callstacks_find(cs, pid);
@@ -240,7 +240,7 @@ struct copy {
 	const struct history_reading *maps;
 	const struct gp_stack *head;
 	const char *stack;
-	bool beyond;		/* something was asked for that lies behind the copy */
+	bool beyond;		/* an address behind the copy was read */
 };
 
 static int read_copy(void *ctx, uint64_t at, void *buf, size_t len)
@@ -348,11 +348,11 @@ int callstacks_take(struct callstacks *cs, const void *rec, size_t len)
 	return take_stack(cs, head);
 }
 
-/* ---- callstacks tell ----------------------------------------------------------------------- */
+/* ---- sending ------------------------------------------------------------------------------ */
 
 /*
- * Frames as events, with names: asked for when they are told, for many of one file at once. Frames
- * come before the stacks that they are of.
+ * Frames as events, with names: looked up when they are sent, for many of one file at once.
+ * Frames come before the stacks that refer to them.
  */
 
 static int compare_files(const void *a, const void *b)
@@ -372,7 +372,7 @@ static int keep_own(struct callstacks *cs, struct process *p, struct perfmap_que
 	return slot && (!q->name || slot->value) ? 0 : -ENOMEM;
 }
 
-/* Code of no file: what the process itself says of it, in one pass over its map. */
+/* Code without a file: names of the process's own map, in one pass over it. */
 static int name_own(struct callstacks *cs, const struct node *const *group, size_t n)
 {
 	struct process *p = callstacks_find(cs, (pid_t)group[0]->pid);

@@ -90,7 +90,7 @@ static inline int64_t cursor_sleb(struct cursor *c)
 	return (int64_t)value;
 }
 
-/* A DW_EH_PE pointer, not dereferenced if it is indirect. data: what datarel is relative to. */
+/* A DW_EH_PE pointer, not dereferenced if it is indirect. data: the base of datarel. */
 static inline uint64_t cursor_pointer(struct cursor *c, uint8_t encoding, uint64_t data)
 {
 	uint64_t here = cursor_address(c), value;
@@ -127,8 +127,8 @@ struct cfi_program {
 /* ---- expression ---------------------------------------------------------------------------- */
 
 /*
- * A small stack machine. PLT entries and signal frames are described with it; whatever else a
- * hostile file says is bounded in stack and steps.
+ * A small stack machine. PLT entries and signal frames are described with it; stack and steps
+ * are bounded against hostile files.
  */
 
 #define DEPTH 64u
@@ -406,7 +406,7 @@ struct runner {
 
 static void set_column(struct runner *r, uint64_t number, uint8_t rule, int64_t value)
 {
-	/* Vector registers have numbers above ours and rules that nobody here asks for. */
+	/* Vector registers have numbers above ours and rules that are not needed here. */
 	if (number < CFI_COLUMNS)
 		r->row->column[number] = (struct cfi_place){ .rule = rule, .value = value };
 }
@@ -540,7 +540,7 @@ static void do_signing(struct runner *r, uint8_t op)
 		return;
 	}
 	r->row->ra_signed = cursor_uleb(&r->c) != 0;
-	cursor_sleb(&r->c);		/* from where on: the code itself tells that by its place */
+	cursor_sleb(&r->c);		/* its start: implied by the place in the code */
 }
 
 static void do_extended(struct runner *r, uint8_t op)
@@ -600,7 +600,7 @@ static void run(struct runner *r)
 
 static int cfi_run(const struct cfi_program *p, struct cfi_row *row)
 {
-	/* Before the CIE says otherwise there is no CFA. */
+	/* Before the CIE's instructions there is no CFA. */
 	struct runner r = { .p = p, .c = p->common, .row = row, .location = p->begin };
 
 	*row = (struct cfi_row){ .cfa = { .rule = CFI_UNDEFINED } };
@@ -615,7 +615,7 @@ static int cfi_run(const struct cfi_program *p, struct cfi_row *row)
 
 #define MAX_SCAN 65536u			/* entries of a .eh_frame without a table */
 #define MAX_TABLE (1u << 26)		/* entries of a table */
-#define TABLE_ENCODING (PE_DATAREL | PE_S4)	/* what every linker writes */
+#define TABLE_ENCODING (PE_DATAREL | PE_S4)	/* written by every linker */
 
 struct header {			/* of .eh_frame_hdr */
 	uint64_t eh_frame;	/* its address; 0 unknown */
@@ -721,7 +721,7 @@ static void read_augmentation(struct cfi *cfi, struct cursor *c, const char *tex
 		else if (*text == 'P')
 			cursor_pointer(&data, (uint8_t)cursor_unsigned(&data, 1) & 0x7f, 0);
 		else if (*text != 'B' && *text != 'G')
-			return;		/* unknown: its data ends where the length says */
+			return;		/* unknown: its data ends by its length */
 	}
 }
 

@@ -18,8 +18,8 @@ enum cfi_rule {
 	CFI_OFFSET,		/* saved at CFA + value */
 	CFI_VAL_OFFSET,		/* is CFA + value */
 	CFI_REGISTER,		/* is in register number value */
-	CFI_EXPRESSION,		/* saved where the expression says */
-	CFI_VAL_EXPRESSION,	/* is what the expression says */
+	CFI_EXPRESSION,		/* saved at the expression's value */
+	CFI_VAL_EXPRESSION,	/* is the expression's value */
 };
 
 struct cfi_place {
@@ -53,8 +53,7 @@ struct expression {
 	uint64_t first;
 };
 
-/* 0, -EBADMSG (no valid expression, or too many steps), -ENODATA (a register is not known),
- * -EFAULT. */
+/* 0, -EBADMSG (no valid expression, or too many steps), -ENODATA (an unknown register), -EFAULT. */
 int expression_run(const struct stack_space *space, const struct stack_regs *regs,
 		   const struct expression *e, uint64_t *result);
 

@@ -19,10 +19,11 @@
 #include "probe/loader_read.h"
 #include "stack/snapshot.h"
 
-/* A thread on a CPU was where its registers say at the last timer tick: at most so long ago. */
+/* A thread on a CPU was where its registers show at the last timer tick: at most so long ago. */
 #define TICK_NS (20 * NS_PER_MS)
 #define LOOK_NS NS_PER_SEC		/* at most, between looks */
-#define LOOKS_SOON 5u /* at what cannot be told, before it is looked at once a second */
+/* checks of a thread in an unknown state, before it is checked once a second */
+#define LOOKS_SOON 5u
 
 struct pids {
 	VEC(uint32_t) all;
@@ -33,7 +34,7 @@ struct call {
 	uint16_t row;
 	bool over;
 	uint8_t looks;		/* that found out nothing, one after the other */
-	bool ran;		/* when last looked at: what is known is as of its last tick */
+	bool ran;		/* at the last check: the state is that of its last tick */
 	uint64_t since_ns;
 	uint64_t due_ns;	/* of the next look */
 	uint64_t returns_to;	/* address */
@@ -186,7 +187,7 @@ static bool was_seen(const struct look *look, pid_t tid)
 	return map_find(&look->seen, (uint64_t)tid);
 }
 
-/* ---- telling ------------------------------------------------------------------------------- */
+/* ---- sending ------------------------------------------------------------------------------ */
 
 static int push(const struct event_sink *sink, const struct call *c, uint8_t kind,
 		uint64_t end_ns)
@@ -205,7 +206,7 @@ static int push_thread(const struct event_sink *sink, const struct stack_thread 
 		.start_ns = t->birth_ns, .task.comm = *t->comm ? t->comm : NULL });
 }
 
-/* What is known of one that ran is as old as its last tick; without ticks nobody knows how old. */
+/* The state of a thread that ran is as old as its last tick; without ticks its age is unknown. */
 static uint64_t known_until(const struct call *c, const struct look *look)
 {
 	if (!c->ran)
@@ -279,7 +280,7 @@ static bool has_ended(const struct inflight *in, const struct call *c)
 	return !loader_is_in_flight(in->loader, (uint32_t)c->tid);
 }
 
-/* What has lasted long is looked at less often. */
+/* A long call is checked less often. */
 static uint64_t next_look(const struct call *c, uint64_t now_ns)
 {
 	uint64_t lasted = now_ns - c->since_ns;
@@ -294,7 +295,7 @@ static int still_inside(struct look *look, struct call *c, const struct event_si
 	return push(sink, c, EVENT_INSIDE, known_until(c, look));
 }
 
-/* Not inside any more: it returned at a time that nobody saw. From now on only its thread's end
+/* Not inside any more: it returned at an unknown time. From now on only its thread's exit
  * matters. */
 static int gone(struct call *c, const struct event_sink *sink)
 {
@@ -302,7 +303,7 @@ static int gone(struct call *c, const struct event_sink *sink)
 	return push(sink, c, EVENT_GONE, time_now_ns());
 }
 
-/* It ended before BPF was told of it. */
+/* It exited before BPF got it. */
 static bool has_no_thread(const struct call *c)
 {
 	return syscall(SYS_tgkill, c->pid, c->tid, 0) && errno == ESRCH;
@@ -340,7 +341,7 @@ static int look_again(struct look *look, struct call *c, const struct event_sink
 			return still_inside(look, c, sink);
 		return gone(c, sink);
 	}
-	/* A stack that could not be read to its end says nothing; one that could, has no call. */
+	/* A stack that could not be read to its end proves nothing; one that could has no call. */
 	if (t->to_top)
 		return gone(c, sink);
 	c->due_ns = look->start_ns + (c->looks < LOOKS_SOON ? TICK_NS : LOOK_NS);

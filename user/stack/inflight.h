@@ -21,11 +21,12 @@ void inflight_free(struct inflight *in);
 int inflight_add(struct inflight *in, pid_t pid);
 
 /*
- * Looks at the threads of what was added: who is in a call now, and was seen to make none, is in
- * it since since_ns at least, when the last of its probes was made. Pushes THREAD and INSIDE,
- * which must come before all else of these threads. A thread that has made a call inside its call
- * between the making of the probes and this look is left out: what it calls stands for itself. What
- * cannot be looked at is left out, too. 0, the sink's error or -ENOMEM.
+ * Checks the threads of the added processes: a thread that is in a call now, and was seen to
+ * make none, is in it since since_ns at least, when the last of its probes was made. Pushes
+ * THREAD and INSIDE, which must come before all else of these threads. A thread that has made a
+ * call inside its call between the making of the probes and this check is left out: its nested
+ * calls stand for themselves. Threads that cannot be checked are left out, too. 0, the sink's
+ * error or -ENOMEM.
  */
 int inflight_find(struct inflight *in, uint64_t since_ns, const struct event_sink *sink);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Where code is mapped, and where its unwind tables are: they are part of what is loaded, so they
- * are read from memory, where deleted files and the vdso have them as well. Only where no program
- * header tells of them (static programs), the file's section headers are asked.
+ * Where code is mapped, and where its unwind tables are: they are loaded with it, so they are
+ * read from memory, where deleted files and the vdso have them as well. Only where no program
+ * header has them (static programs), the file's section headers are used.
  */
 #include "stack/maps.h"
 
@@ -23,8 +23,8 @@
 #include "elf/elf.h"
 
 /*
- * Open ELF files with a cache of their pages and of the names that were asked for. The vdso is
- * ours: the kernel maps the same one into every process of this machine's kind.
+ * Open ELF files with a cache of their pages and of the names looked up. The vdso is ours: the
+ * kernel maps the same one into every process of this machine's kind.
  */
 
 #define PAGE 4096u
@@ -99,7 +99,7 @@ static int open_vdso(void)
 	const char *vdso = (const char *)getauxval(AT_SYSINFO_EHDR);
 	int fd = vdso ? memfd_create("gpuprof-vdso", MFD_CLOEXEC) : -1;
 
-	/* It is mapped page by page; what is behind it ends the copy. */
+	/* It is mapped page by page; an unmapped page ends the copy. */
 	for (size_t at = 0; fd >= 0 && at < VDSO_MAX; at += PAGE)
 		if (pwrite(fd, vdso + at, PAGE, (off_t)at) != PAGE)
 			break;
@@ -178,7 +178,7 @@ static struct image *at(const struct images *is, unsigned int image)
 	return image && image <= is->all.n ? is->all.v[image - 1] : NULL;
 }
 
-/* A page of what is loaded; NULL: not all of it is. */
+/* A page of the loaded file; NULL: not all of it is loaded. */
 static const char *find_page(struct images *is, unsigned int image, uint64_t number)
 {
 	struct page *p = &is->pages[map_hash(number ^ (uint64_t)image << 52) % PAGES];
@@ -303,11 +303,7 @@ const char *images_function(const struct images *is, unsigned int image, uint64_
 
 /* ---- modules ------------------------------------------------------------------------------- */
 
-/*
- * Where code is mapped, and where its unwind tables are: they are part of what is loaded, so they
- * are read from memory, where deleted files and the vdso have them as well. Only where no program
- * header tells of them (static programs), the file's section headers are asked.
- */
+
 
 #define DELETED " (deleted)"
 #define MAX_PHDRS 128u
@@ -349,7 +345,7 @@ static bool is_header(const Elf64_Ehdr *eh)
 	       eh->e_phentsize == sizeof(Elf64_Phdr) && eh->e_phnum && eh->e_phnum <= MAX_PHDRS;
 }
 
-/* What must be added to addresses of the file; false: no segment holds the mapping. */
+/* The offset to addresses of the file; false: no segment holds the mapping. */
 static bool find_bias(const Elf64_Phdr *ph, size_t n, const struct stack_module *m, uint64_t *bias)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);	/* 4, 16 or 64 KiB on arm64 */
@@ -505,7 +501,7 @@ static int compare_spans(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* All code is in two ranges: what lies on either side of the widest gap. */
+/* All code is in two ranges: on either side of the widest gap. */
 static void describe_code(const struct stack_modules *ms, struct gp_code *code)
 {
 	uint64_t start[2] = { 0 }, end[2] = { 0 }, widest = 0, last = 0;
@@ -538,7 +534,7 @@ static int read_maps(struct history *h, struct images *images, struct history_re
 {
 	struct stack_memory *memory = stack_memory_new(h->pid);
 	struct adding a = { .r = r, .images = images };
-	uint64_t start_ns = time_now_ns();	/* what is mapped meanwhile may be missed */
+	uint64_t start_ns = time_now_ns();	/* mappings made meanwhile may be missed */
 	int err = memory ? stack_modules_read(&r->modules, h->pid, memory) : -ENOMEM;
 
 	stack_memory_free(memory);

@@ -14,7 +14,8 @@
 
 /*
  * Files that processes run, kept open: their unwind tables and names can be read after they were
- * deleted and their processes have ended. One of each file, whoever maps it. Private to the room.
+ * deleted and their processes have exited. One for each file, for all processes. Private to the
+ * room.
  */
 
 #define IMAGES_MAX 2048u	/* files kept open */
@@ -24,7 +25,7 @@ struct images;
 struct images *images_new(void);	/* NULL + errno */
 void images_free(struct images *is);
 
-/* len bytes of what lies at vaddr (as in the file) when it is loaded; 0 or -EFAULT. */
+/* len bytes at vaddr (as in the file) when it is loaded; 0 or -EFAULT. */
 int images_read(struct images *is, unsigned int image, uint64_t vaddr, void *buf, size_t len);
 
 /* "93ac61ec /usr/lib/libc.so.6" (EVENT_FRAME's text2). */
@@ -33,7 +34,7 @@ const char *images_file(const struct images *is, unsigned int image);
 /* Looks up names for n addresses of one image, in one pass over its symbols. 0 or -ENOMEM. */
 int images_name(struct images *is, unsigned int image, const uint64_t *vaddrs, size_t n);
 
-/* What images_name has found; NULL: no symbol covers it, or it was not asked for. */
+/* The name that images_name has found; NULL: no symbol covers it, or it was not looked up. */
 const char *images_function(const struct images *is, unsigned int image, uint64_t vaddr);
 
 struct stack_file {		/* a file as mapped at one place */
@@ -54,15 +55,15 @@ int stack_modules_read(struct stack_modules *ms, pid_t pid, struct stack_memory 
 void stack_modules_free(struct stack_modules *ms);
 
 /*
- * What one process had mapped at which time: a list of readings of its maps. A stack is looked at
- * with the first reading after it was taken, of the program that ran then. Private to the room.
+ * The mappings of one process over time: a list of readings of its maps. A stack is unwound with
+ * the first reading after it was taken, of the program that ran then. Private to the room.
  */
 
 #define HISTORY_READINGS 8u	/* the oldest is forgotten */
 
 struct history_span {		/* a loaded part of an image */
 	uint64_t start, end;	/* addresses in the process */
-	uint64_t bias;		/* what was added to addresses of the file */
+	uint64_t bias;		/* its offset to addresses of the file */
 	unsigned int image;
 };
 
@@ -79,11 +80,11 @@ struct history {		/* start with pid set, else zeroed */
 	VEC(struct history_reading) readings;
 };
 
-/* Reads what is mapped now. 0, -ENOMEM, or -errno when the process is gone or denies it: then what
- * was known stays. code: for loader_set_code. */
+/* Reads the present mappings. 0, -ENOMEM, or -errno when the process is gone or denies it: then
+ * the earlier readings stay. code: for loader_set_code. */
 int history_read(struct history *h, struct images *images, struct gp_code *code);
 
-/* What was mapped when a stack was taken; NULL: unknown. */
+/* The mappings when a stack was taken; NULL: unknown. */
 const struct history_reading *history_at(const struct history *h, uint64_t time_ns);
 
 /* or NULL */

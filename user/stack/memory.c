@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A cache of pages. Bounded: when it is full it is emptied, and what is needed again is read
- * again. Pages that cannot be read are not kept: the error is answered each time.
+ * A cache of pages. Bounded: when it is full it is emptied, and pages are read again. Pages that
+ * cannot be read are not kept: the error is returned each time.
  */
 #include "stack/memory.h"
 

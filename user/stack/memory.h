@@ -20,7 +20,7 @@ void stack_memory_free(struct stack_memory *m);
 /* A stack_read_fn; ctx is the struct stack_memory. */
 int stack_memory_read(void *ctx, uint64_t at, void *buf, size_t len);
 
-/* Copies what is readable of STACK_COPY_BYTES from sp up, anew. 0 or -errno of the first page. */
+/* Copies the readable part of STACK_COPY_BYTES from sp up, anew. 0 or -errno of the first page. */
 int stack_memory_copy(struct stack_memory *m, uint64_t sp);
 
 #endif

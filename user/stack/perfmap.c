@@ -145,7 +145,7 @@ static int read_names(const struct pass *p, int fd)
 
 		if (a->len && !name)
 			return -ENOMEM;
-		/* It may have changed since; what is read now is no worse than what was. */
+		/* It may have changed since; the present content is no worse than the earlier. */
 		if (a->len &&
 		    (pread(fd, name, a->len, (off_t)a->at) != (ssize_t)a->len || !*name)) {
 			free(name);

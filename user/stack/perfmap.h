@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names of code that a process has made itself, as it tells them in /tmp/perf-PID.map (Java, node,
- * PyPy, LuaJIT, XLA ...): a line each, `START SIZE NAME`, numbers in hex. The file is whatever the
- * process says: what lies can lie about its own names only. Private to the room.
+ * Names of generated code, by the process's own /tmp/perf-PID.map (Java, node, PyPy, LuaJIT, XLA
+ * ...): a line each, `START SIZE NAME`, numbers in hex. The file is untrusted: a process can lie
+ * about its own names only. Private to the room.
  */
 #ifndef STACK_PERFMAP_H
 #define STACK_PERFMAP_H
@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 #define PERFMAP_NAME_MAX 4096u		/* longer names are cut */
-#define PERFMAP_BYTES_MAX (64u << 20)	/* what lies behind is not read */
+#define PERFMAP_BYTES_MAX (64u << 20)	/* the rest is not read */
 
 struct perfmap_line {
 	uint64_t start, size;
@@ -27,11 +27,11 @@ bool perfmap_parse(const char *line, size_t len, struct perfmap_line *out);
 struct perfmap_query {
 	uint64_t address;	/* in */
 	uint64_t start;		/* out: where the function begins */
-	char *name;		/* out: NULL: none is told. The caller frees */
+	char *name;		/* out: NULL: none. The caller frees */
 };
 
-/* Answers n queries, which it sorts by address, in one pass. Of lines that overlap the last one
- * holds, since code is made anew in the place of old code. 0 or -errno. */
+/* Resolves n queries, which it sorts by address, in one pass. Of lines that overlap the last one
+ * holds, since code is generated anew in the place of old code. 0 or -errno. */
 int perfmap_name(int fd, struct perfmap_query *queries, size_t n);
 
 /* Opens the map of a process as it sees it: its own mount and pid namespaces. A regular file that

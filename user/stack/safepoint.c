@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* See the header. What is not known to be quiet is not. */
+/* Code not known to be safe is unsafe. */
 #include "stack/safepoint.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Registers first, of all threads at once; then thread by thread what /proc says and the copy of
- * its stack; names last, when nothing moves any more that matters.
+ * Registers first, of all threads at once; then thread by thread the /proc state and the copy of
+ * its stack; names last, when all volatile state has been read.
  */
 #include "stack/snapshot.h"
 
@@ -30,8 +30,8 @@
 #include "target/target.h"
 
 /*
- * Files are asked once for all frames in them. Whether a function is of the catalogue is decided
- * by where its symbol lies, since several names may stand for one address; in a program that has
+ * Each file is read once for all frames in it. Whether a function is of the catalogue is decided
+ * by its symbol's address, since several names may stand for one address; in a program that has
  * a library inside it, by the names of its own symbols.
  */
 
@@ -49,7 +49,7 @@ struct visit {			/* one file */
 	struct stack_file *file;
 	VEC(struct place) places;
 	struct elf_file *elf;
-	bool asked;		/* what it holds, which costs a reading of its symbols */
+	bool asked;		/* its content, which costs a reading of its symbols */
 	uint32_t libraries;	/* plan_libraries */
 };
 
