@@ -5,7 +5,7 @@
  * A table whose rows no other part makes has its consumer beside its columns (struct view).
  *
  * Functions that are NULL are not called. They return 0 or -ENOMEM, which ends the session;
- * on_event also -EINVAL: the event contradicts itself and is counted as invalid.
+ * on_event also -EINVAL: the event contradicts itself, is counted as invalid and is for no other.
  */
 #ifndef FACTS_CONSUMER_H
 #define FACTS_CONSUMER_H
@@ -17,12 +17,30 @@
 
 #define CONSUMERS_MAX 32	/* of a model */
 
+struct model;
+struct process;
+struct launch;
+
+#define CONSUMER_ENDS 1		/* on_event: the event is for no consumer after this one */
+
 struct consumer {
 	uint64_t kinds;		/* 1 << enum event_kind: those that on_event takes */
-	size_t size;		/* of the state, which starts zeroed */
+	size_t size;		/* of the state, which starts zeroed. 0: the model is the state */
+	int (*init)(void *state, struct model *m);
 	int (*on_event)(void *state, const struct event *ev);
+	/* A work, and its launch (NULL: unknown). */
+	int (*on_work)(void *state, const struct event *work, const struct launch *launch);
+	/* Works of process pid that start before horizon_ns have all come. */
+	int (*on_horizon)(void *state, uint32_t pid, uint64_t horizon_ns);
+	int (*finish)(void *state);	/* nothing more will come */
+	/* Nothing more of p will come: waits for nothing and takes no more memory than it needs.
+	 * *done becomes false if that must wait for other processes. */
+	int (*settle)(void *state, struct process *p, bool *done);
+	/* What it knows of p, which is settled, becomes part of what it knows of into. */
+	int (*fold)(void *state, struct process *p, struct process *into);
 	void (*cut)(void *state);	/* an interval ends: forgets what was counted in it */
-	int (*copy)(void *to, const void *from);	/* to is zeroed; an error: free is called */
+	/* For snapshots; to is zeroed, and is freed also after an error. NULL: they have none. */
+	int (*copy)(void *to, const void *from);
 	void (*free)(void *state);	/* what the state owns; it may be zeroed */
 };
 
@@ -38,8 +56,14 @@ struct consumer_states {
 	uint32_t takers[EVENT_KIND_END];	/* of a kind, as bits */
 };
 
-int consumers_add(struct consumer_states *to, const struct consumers *list);	/* 0 or -ENOMEM */
-int consumers_push(struct consumer_states *s, const struct event *ev);	/* as on_event */
+/* 0 or -ENOMEM. */
+int consumers_add(struct consumer_states *to, const struct consumers *list, struct model *m);
+int consumers_push(struct consumer_states *s, const struct event *ev);	/* as on_event, and so on */
+int consumers_work(struct consumer_states *s, const struct event *work, const struct launch *launch);
+int consumers_horizon(struct consumer_states *s, uint32_t pid, uint64_t horizon_ns);
+int consumers_finish(struct consumer_states *s);
+int consumers_settle(struct consumer_states *s, struct process *p, bool *done);
+int consumers_fold(struct consumer_states *s, struct process *p, struct process *into);
 void consumers_cut(struct consumer_states *s);
 int consumers_copy(struct consumer_states *to, const struct consumer_states *from);
 void consumers_free(struct consumer_states *s);

@@ -6,9 +6,6 @@
 
 #include "base/num.h"
 #include "ledger/host_devices.h"
-#include "facts/ranges.h"
-#include "ledger/graph_events.h"
-#include "ledger/memory_events.h"
 #include "ledger/model_state.h"
 #include "ledger/visibility.h"
 
@@ -130,22 +127,10 @@ static uint64_t open_ns(const struct model *m, uint32_t pid, uint32_t device)
 	       num_max(m->session.start_ns, process_start_ns(m, pid));
 }
 
-static struct ranges *ranges_of(const struct model *m, uint32_t pid)
+static int on_work(void *state, const struct event *work, const struct launch *launch)
 {
-	const struct process *p = processes_find(m, pid);
+	struct model *m = state;
 
-	return p ? p->ranges : NULL;
-}
-
-static int on_work(void *ctx, const struct event *work, const struct launch *launch)
-{
-	struct model *m = ctx;
-	struct ranges *r = launch ? ranges_of(m, work->pid) : NULL;
-
-	if (r)
-		ranges_work(r, work, launch);
-	if (graph_note_work(m, work, launch))
-		return -ENOMEM;
 	return devices_push_work(m->devices, work, launch,
 				 open_ns(m, work->pid, work->work.device));
 }
@@ -160,43 +145,18 @@ static void forget_unseen(struct model *m, uint32_t pid, uint64_t horizon_ns)
 		unseen_drop_before(&p->unseen, devices_idle_since(m->devices, pid, before_ns));
 }
 
-static int on_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
+static int on_horizon(void *state, uint32_t pid, uint64_t horizon_ns)
 {
-	struct model *m = ctx;
+	struct model *m = state;
 	struct devices_divide by = device_divide_by(m);
-	struct ranges *r = ranges_of(m, pid);
 	int err;
 
-	/* a graph's works may come so long after its launch */
-	if (r && horizon_ns > JOIN_WINDOW_NS)
-		ranges_settle(r, horizon_ns - JOIN_WINDOW_NS);
 	if (m->session.stop_ns)
 		horizon_ns = num_min(horizon_ns, m->session.stop_ns);
 	err = devices_settle(m->devices, pid, horizon_ns, &by);
 	if (!err)
 		forget_unseen(m, pid, horizon_ns);
 	return err;
-}
-
-static int on_unseen(void *ctx, uint32_t pid, unsigned int why, uint64_t start_ns, uint64_t end_ns)
-{
-	struct process *p = processes_get(ctx, pid);
-
-	return p ? unseen_add(&p->unseen, why, start_ns, end_ns) : -ENOMEM;
-}
-
-int device_finish(struct model *m, uint32_t pid, bool *done)
-{
-	struct devices_divide by = device_divide_by(m);
-
-	return devices_finish(m->devices, pid, &by, done);
-}
-
-int device_fold(struct model *m, uint32_t pid, uint32_t into)
-{
-	struct devices_divide by = device_divide_by(m);
-
-	return devices_fold(m->devices, pid, into, &by);
 }
 
 uint32_t device_heir(struct model *m, uint32_t pid, uint32_t device, uint32_t into)
@@ -207,54 +167,75 @@ uint32_t device_heir(struct model *m, uint32_t pid, uint32_t device, uint32_t in
 	return heir ? heir->device : MEMORY_NO_DEVICE;
 }
 
-int device_push(struct model *m, const struct event *ev)
+static int push_sample(struct model *m, const struct event *ev)
 {
-	if (ev->kind == EVENT_DEVICE)
-		return memory_expect_records(m, ev->pid) ? -ENOMEM :
-		       devices_push_facts(m->devices, ev, open_ns(m, ev->pid, ev->device.facts.device));
-	if (ev->end_ns < ev->start_ns)
-		return -EINVAL;
-	if (ev->kind == EVENT_UNSEEN)
-		return unseen_push(m, ev);
-	if (ev->kind == EVENT_WORK && (!ev->work.kind || ev->work.kind >= WORK_KIND_END))
-		return -EINVAL;
-	if (ev->kind == EVENT_WORK)
-		m->counts.clock_error_ns = num_max(m->counts.clock_error_ns, ev->work.error_ns);
-	return join_push(m->join, ev);
+	uint64_t until_ns = m->session.stop_ns ? m->session.stop_ns : UINT64_MAX;
+	struct sampled_device *d;
+	int err = samples_push(&m->samples, ev, until_ns, &d);
+
+	if (err || ev->kind != EVENT_SAMPLE)
+		return err;
+	/* Devices are read up to where works are known; who else was there is known up to a second
+	 * later. */
+	return devices_sample(m->devices, d, ev->start_ns, !m->intervals);
 }
 
-int device_end(struct model *m)
+static int push_facts(struct model *m, const struct event *ev)
 {
+	int err = devices_push_facts(m->devices, ev, open_ns(m, ev->pid, ev->device.facts.device));
+
+	if (err != -EINVAL)
+		model_see_time(m, ev->end_ns);
+	return err;
+}
+
+static int push_watermark(struct model *m, const struct event *ev)
+{
+	struct devices_divide by = device_divide_by(m);
+
+	by.waits = !m->intervals;
+	return ev->end_ns <= JOIN_WINDOW_NS ? 0 :
+	       devices_settle_hosts(m->devices, ev->end_ns - JOIN_WINDOW_NS, &by);
+}
+
+/* ---- the consumer ---------------------------------------------------------------------------- */
+
+static int init(void *state, struct model *m)
+{
+	(void)state;
+	m->timelines.left = TIMELINE_CHUNKS;
+	m->devices = devices_new();
+	if (!m->devices)
+		return -ENOMEM;
+	devices_when_crowded(m->devices, &(struct devices_divide){ divide_early, exit_ns, unseen_of,
+								   false, m });
+	return 0;
+}
+
+static int on_event(void *state, const struct event *ev)
+{
+	switch (ev->kind) {
+	case EVENT_DEVICE: return push_facts(state, ev);
+	case EVENT_WATERMARK: return push_watermark(state, ev);
+	default: return push_sample(state, ev);
+	}
+}
+
+static int finish(void *state)
+{
+	const struct model *m = state;
 	struct devices_divide by = device_divide_by(m);
 
 	return m->session.stop_ns ? devices_settle_all(m->devices, m->session.stop_ns, &by) : 0;
 }
 
-int device_watermark(struct model *m, const struct event *ev)
+/* Numbers are used again: devices are those of the last one that had it. */
+static int settle(void *state, struct process *p, bool *done)
 {
-	struct devices_divide by = device_divide_by(m);
-	uint64_t ns = ev->end_ns;
-	int err;
+	struct devices_divide by = device_divide_by(state);
 
-	by.waits = !m->intervals;
-	m->told_ns = num_max(m->told_ns, ns);
-	err = graph_settle(m, ns);
-	if (!err)
-		err = join_push(m->join, ev);
-	return err || ns <= JOIN_WINDOW_NS ? err :
-	       devices_settle_hosts(m->devices, ns - JOIN_WINDOW_NS, &by);
-}
-
-int device_init(struct model *m)
-{
-	m->timelines.left = TIMELINE_CHUNKS;
-	m->memory.left = MEMORY_ROOM;
-	m->graphs = (struct graphs_room){ GRAPHS_CALLS_MAX, GRAPHS_NODES_MAX, GRAPHS_MADE_MAX };
-	m->devices = devices_new();
-	if (m->devices)
-		devices_when_crowded(m->devices, &(struct devices_divide){ divide_early, exit_ns, unseen_of, false, m });
-	m->join = !m->devices ? NULL : join_new(&(struct join_sink){ on_work, on_horizon, on_unseen, m });
-	return m->join ? 0 : -ENOMEM;
+	return processes_find(state, p->info.pid) == p ?
+	       devices_finish(((struct model *)state)->devices, p->info.pid, &by, done) : 0;
 }
 
 static bool is_wanted(const void *ctx, uint32_t pid)
@@ -264,19 +245,42 @@ static bool is_wanted(const void *ctx, uint32_t pid)
 	return join_knows(m->join, pid) || processes_find(m, pid);
 }
 
-void device_cut(struct model *m)
+static int fold(void *state, struct process *p, struct process *into)
 {
+	struct model *m = state;
+	struct devices_divide by = device_divide_by(m);
+
+	return processes_find(m, p->info.pid) == p ?
+	       devices_fold(m->devices, p->info.pid, into->info.pid, &by) : 0;
+}
+
+static void cut(void *state)
+{
+	struct model *m = state;
 	struct devices_divide by = device_divide_by(m);
 
 	devices_cut(m->devices, &by, is_wanted, m);
 	samples_cut(&m->samples);
-	kernel_configs_free(&m->kernel_configs);
 }
 
-void device_free(struct model *m)
+static void free_state(void *state)
 {
-	join_free(m->join);
+	struct model *m = state;
+
 	devices_free(m->devices);
 	samples_free(&m->samples);
 }
 
+const struct consumer devices_consumer = {
+	.kinds = 1ull << EVENT_DEVICE | 1ull << EVENT_WATERMARK | 1ull << EVENT_SAMPLE |
+		 1ull << EVENT_USER | 1ull << EVENT_FAULT,
+	.init = init,
+	.on_event = on_event,
+	.on_work = on_work,
+	.on_horizon = on_horizon,
+	.finish = finish,
+	.settle = settle,
+	.fold = fold,
+	.cut = cut,
+	.free = free_state,
+};

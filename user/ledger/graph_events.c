@@ -10,6 +10,14 @@
 #include "ledger/model_state.h"
 #include "facts/ranges.h"
 
+struct graph_events {
+	struct model *m;
+	struct graphs_room room;
+	struct kernel_configs configs;
+	/* whose call, or its range, may still become known */
+	struct kernel_configs pending;
+};
+
 static uint32_t range_innermost(const void *ranges, uint32_t tid, uint64_t ns)
 {
 	return ranges ? ranges_innermost(ranges, tid, ns) : 0;
@@ -23,10 +31,10 @@ static bool says_something(const struct graphs *g, enum func_role role)
 	return g || role == ROLE_BEGIN;
 }
 
-static struct graphs *graphs_of(struct model *m, struct process *p)
+static struct graphs *graphs_of(struct graph_events *g, struct process *p)
 {
 	if (!p->graphs)
-		p->graphs = graphs_new(&m->graphs);
+		p->graphs = graphs_new(&g->room);
 	return p->graphs;
 }
 
@@ -39,51 +47,63 @@ static void note_lost(struct thread *t)
 		graphs_lost(p->graphs, t->tid);
 }
 
-static int push_call(struct model *m, struct process *p, const struct event *ev, enum func_role role)
+static int note_call(struct graph_events *g, struct process *p, const struct event *ev,
+		     enum func_role role)
 {
-	int captured = graphs_of(m, p) ? graphs_push_call(p->graphs, ev, role) : -ENOMEM;
+	int captured = graphs_of(g, p) ? graphs_push_call(p->graphs, ev, role) : -ENOMEM;
 
-	return captured > 0 ? join_captured(m->join, ev) : captured;
+	return captured > 0 ? join_captured(g->m->join, ev) : captured;
 }
 
-int graph_note_call(struct model *m, struct thread *t, const struct event *ev)
+static int push_call(struct graph_events *g, const struct event *ev)
 {
-	struct process *p = t->process;
+	struct thread *t = threads_get(g->m, ev->pid, ev->tid);
 	enum func_role role;
 
+	if (!t)
+		return -ENOMEM;
 	if (t->lost_seen != t->book.counts.lost)
 		note_lost(t);
-	role = model_role(m, ev->func);
-	return role != ROLE_NONE && role < ROLE_GRAPHS_END && says_something(p->graphs, role) ? push_call(m, p, ev, role) : 0;
+	role = model_role(g->m, ev->func);
+	return role != ROLE_NONE && role < ROLE_GRAPHS_END && says_something(t->process->graphs, role) ?
+	       note_call(g, t->process, ev, role) : 0;
 }
 
-int graph_push_node(struct model *m, const struct event *ev)
+static int push_process(struct graph_events *g, const struct event *ev)
+{
+	const struct process *p = processes_find(g->m, ev->pid);
+
+	if (p && p->graphs && ev->end_ns > p->info.exec_ns)
+		graphs_exec(p->graphs, ev->end_ns);
+	return 0;
+}
+
+static int push_node(struct graph_events *g, const struct event *ev)
 {
 	struct process *p;
 
-	if (!ev->node.id || ev->node.id == ev->node.original) {
-		m->counts.invalid[ev->kind]++;
-		return 0;
-	}
-	model_see_time(m, ev->start_ns);
-	p = processes_get(m, ev->pid);
-	return p && graphs_of(m, p) ? graphs_push_node(p->graphs, ev) : -ENOMEM;
+	if (!ev->node.id || ev->node.id == ev->node.original)
+		return -EINVAL;
+	model_see_time(g->m, ev->start_ns);
+	p = processes_get(g->m, ev->pid);
+	return p && graphs_of(g, p) ? graphs_push_node(p->graphs, ev) : -ENOMEM;
 }
 
-int graph_note_work(struct model *m, const struct event *work, const struct launch *launch)
+static int on_work(void *state, const struct event *work, const struct launch *launch)
 {
+	struct graph_events *g = state;
 	const struct process *p;
 	const struct captured_call *call;
 	enum graph_evidence evidence;
 	int err;
 
-	if (!m->by_launch)
+	if (!g->m->by_launch)
 		return 0;
-	p = processes_find(m, work->pid);
+	p = processes_find(g->m, work->pid);
 	evidence = graphs_push_work(p ? p->graphs : NULL, work, launch, &call, &err);
 	return err || work->work.kind != WORK_KIND_KERNEL ? err :
 	       kernel_configs_add(kernel_configs_is_pending(evidence, call) ?
-				  &m->pending_configs : &m->kernel_configs, work, evidence, call);
+				  &g->pending : &g->configs, work, evidence, call);
 }
 
 struct resolving {
@@ -119,17 +139,74 @@ static enum graph_evidence find_call(void *ctx, const struct kernel_config *row,
 	       row->key.node ? EVIDENCE_UNRESOLVED : EVIDENCE_NONE;
 }
 
-int graph_settle(struct model *m, uint64_t horizon_ns)
+static int settle_before(struct graph_events *g, uint64_t horizon_ns)
 {
-	struct resolving resolving = { .m = m, .horizon_ns = horizon_ns };
+	struct resolving resolving = { .m = g->m, .horizon_ns = horizon_ns };
 
-	for (size_t i = 0; i < m->processes.n; i++) {
-		const struct process *p = m->processes.v[i];
+	for (size_t i = 0; i < g->m->processes.n; i++) {
+		const struct process *p = g->m->processes.v[i];
 
 		if (p->graphs)
 			graphs_settle(p->graphs, horizon_ns, range_innermost, p->ranges);
 	}
-	return kernel_configs_count(&m->pending_configs) ? kernel_configs_resolve(&m->pending_configs, &m->kernel_configs, find_call, &resolving) : 0;
+	return kernel_configs_count(&g->pending) ?
+	       kernel_configs_resolve(&g->pending, &g->configs, find_call, &resolving) : 0;
+}
+
+/* ---- the consumer ---------------------------------------------------------------------------- */
+
+static int init(void *state, struct model *m)
+{
+	*(struct graph_events *)state = (struct graph_events){
+		.m = m, .room = { GRAPHS_CALLS_MAX, GRAPHS_NODES_MAX, GRAPHS_MADE_MAX } };
+	return 0;
+}
+
+static int on_event(void *state, const struct event *ev)
+{
+	switch (ev->kind) {
+	case EVENT_CALL: return push_call(state, ev);
+	case EVENT_NODE: return push_node(state, ev);
+	case EVENT_PROCESS: return push_process(state, ev);
+	default: return settle_before(state, ev->end_ns);
+	}
+}
+
+static int finish(void *state)
+{
+	return settle_before(state, UINT64_MAX);
+}
+
+static void cut(void *state)
+{
+	struct graph_events *g = state;
+
+	kernel_configs_free(&g->configs);
+}
+
+static void free_state(void *state)
+{
+	struct graph_events *g = state;
+
+	kernel_configs_free(&g->configs);
+	kernel_configs_free(&g->pending);
+}
+
+const struct consumer graphs_consumer = {
+	.kinds = 1ull << EVENT_CALL | 1ull << EVENT_NODE | 1ull << EVENT_PROCESS |
+		 1ull << EVENT_WATERMARK,
+	.size = sizeof(struct graph_events),
+	.init = init,
+	.on_event = on_event,
+	.on_work = on_work,
+	.finish = finish,
+	.cut = cut,
+	.free = free_state,
+};
+
+const struct kernel_configs *graphs_configs(const struct consumer_states *s)
+{
+	return &((const struct graph_events *)consumer_state(s, &graphs_consumer))->configs;
 }
 
 void model_use_launches(struct model *m)

@@ -9,6 +9,7 @@
 
 #include "base/num.h"
 #include "facts/memory_calls.h"
+#include "ledger/device_events.h"
 #include "ledger/model_state.h"
 
 #define RECORDS_SETTLE_NS 1000000000ull	/* records of the last second may be out of order */
@@ -17,21 +18,26 @@
 #define HELPER_NS 500000000ull		/* so long a helper may take to be heard of */
 #define HANDLES (1ull << 63)		/* numbers that are no addresses */
 
-static struct memory_book *book_of(struct model *m, struct process *p)
+struct memory {
+	struct model *m;
+	struct memory_room room;
+};
+
+static struct memory_book *book_of(struct memory *m, struct process *p)
 {
 	if (!p->memory)
-		p->memory = memory_book_new(&m->memory);
+		p->memory = memory_book_new(&m->room);
 	return p->memory;
 }
 
-static int push(struct model *m, struct process *p, const struct memory_act *act)
+static int push(struct memory *m, struct process *p, const struct memory_act *act)
 {
 	struct memory_book *b = book_of(m, p);
 
 	return b ? memory_book_push(b, act) : -ENOMEM;
 }
 
-static int push_success(struct model *m, struct process *p, const struct event *ev,
+static int push_success(struct memory *m, struct process *p, const struct event *ev,
 			struct memory_call call)
 {
 	struct memory_act act = {
@@ -50,22 +56,29 @@ static int push_success(struct model *m, struct process *p, const struct event *
 	return book_of(m, p) ? memory_book_untracked(p->memory, call.kind, ev->call.stack) : -ENOMEM;
 }
 
-int memory_note_told(struct model *m, struct process *p, uint16_t func, uint64_t end_ns)
+static int note_told(struct memory *m, struct process *p, uint16_t func, uint64_t end_ns)
 {
-	if (memory_call_of(model_role(m, func)).op != MEMORY_CALL_RESET)
+	if (memory_call_of(model_role(m->m, func)).op != MEMORY_CALL_RESET)
 		return 0;
 	return book_of(m, p) ? memory_book_reset(p->memory, end_ns) : -ENOMEM;
 }
 
-int memory_note_call(struct model *m, struct process *p, const struct event *ev)
+static int push_call(struct memory *m, const struct event *ev)
 {
-	struct memory_call call = memory_call_of(model_role(m, ev->func));
 	bool worked = !(ev->has & HAS_RESULT) || !ev->call.result;
+	struct memory_call call;
+	struct process *p;
 
+	if (!(1u << m->m->funcs->v[ev->func].class & MEMORY_CALL_CLASSES))
+		return 0;
+	call = memory_call_of(model_role(m->m, ev->func));
 	if (!call.op)
 		return 0;
+	p = processes_get(m->m, ev->pid);
+	if (!p)
+		return -ENOMEM;
 	if (call.op == MEMORY_CALL_RESET)
-		return worked ? memory_note_told(m, p, ev->func, ev->end_ns) : 0;
+		return worked ? note_told(m, p, ev->func, ev->end_ns) : 0;
 	if (worked)
 		return push_success(m, p, ev, call);
 	if (call.op == MEMORY_FREE)
@@ -73,16 +86,24 @@ int memory_note_call(struct model *m, struct process *p, const struct event *ev)
 	return book_of(m, p) ? memory_book_fail(p->memory, call.kind, ev->call.stack) : -ENOMEM;
 }
 
-int memory_push(struct model *m, const struct event *ev)
+/* A call that CUPTI alone recorded. */
+static int push_told(struct memory *m, const struct event *ev)
+{
+	struct process *p = ev->call.result ? NULL : processes_get(m->m, ev->pid);
+
+	if (ev->call.result)
+		return 0;
+	return p ? note_told(m, p, ev->func, ev->end_ns) : -ENOMEM;
+}
+
+static int push_record(struct memory *m, const struct event *ev)
 {
 	struct process *p;
 
-	if (!ev->memory.op || ev->memory.op >= MEMORY_OP_END || ev->memory.kind >= MEMORY_KIND_END) {
-		m->counts.invalid[ev->kind]++;
-		return 0;
-	}
-	model_see_time(m, ev->start_ns);
-	p = processes_get(m, ev->pid);
+	if (!ev->memory.op || ev->memory.op >= MEMORY_OP_END || ev->memory.kind >= MEMORY_KIND_END)
+		return -EINVAL;
+	model_see_time(m->m, ev->start_ns);
+	p = processes_get(m->m, ev->pid);
 	if (!p)
 		return -ENOMEM;
 	p->records_memory = true;
@@ -96,9 +117,10 @@ int memory_push(struct model *m, const struct event *ev)
 		.again = ev->memory.again != 0 });
 }
 
-int memory_expect_records(struct model *m, uint32_t pid)
+/* A helper reports of the process. */
+static int expect_records(struct memory *m, const struct event *ev)
 {
-	struct process *p = processes_get(m, pid);
+	struct process *p = processes_get(m->m, ev->pid);
 
 	if (p)
 		p->records_memory = true;
@@ -115,12 +137,12 @@ static uint64_t horizon_of(const struct process *p, uint64_t watermark_ns)
 	return watermark_ns > HELPER_NS ? watermark_ns - HELPER_NS : 0;
 }
 
-int memory_watermark(struct model *m, uint64_t ns)
+static int settle_before(struct memory *m, uint64_t ns)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < m->processes.n && !err; i++) {
-		struct process *p = m->processes.v[i];
+	for (size_t i = 0; i < m->m->processes.n && !err; i++) {
+		struct process *p = m->m->processes.v[i];
 
 		if (p->memory)
 			err = memory_book_settle(p->memory, horizon_of(p, ns));
@@ -128,24 +150,23 @@ int memory_watermark(struct model *m, uint64_t ns)
 	return err;
 }
 
-int memory_exec(struct process *p, uint64_t ns)
+/* All that it had is gone when it executes its program. */
+static int push_process(struct memory *m, const struct event *ev)
 {
+	struct process *p = ev->end_ns ? processes_get(m->m, ev->pid) : NULL;
 	int err;
 
-	if (ns < p->info.exec_ns)
+	if (!ev->end_ns)
+		return 0;
+	if (!p)
+		return -ENOMEM;
+	if (ev->end_ns < p->info.exec_ns)
 		return 0;	/* the same one, by who knows it less exactly */
-	err = p->memory ? memory_book_settle(p->memory, ns) : 0;
-	p->info.exec_ns = ns;
+	err = p->memory ? memory_book_settle(p->memory, ev->end_ns) : 0;
+	p->info.exec_ns = ev->end_ns;
 	if (p->memory && !err)
 		memory_book_end(p->memory);
 	return err;
-}
-
-void memory_cut(struct model *m)
-{
-	for (size_t i = 0; i < m->processes.n; i++)
-		if (m->processes.v[i]->memory)
-			memory_book_cut(m->processes.v[i]->memory);
 }
 
 void memory_note_unseen(const struct model *m, struct process *p, const struct event *ev)
@@ -192,3 +213,76 @@ bool memory_is_incomplete(const struct model *m, const struct process *p)
 	return p->misses[UNSEEN_LOST] && !calls_told_all(m, p);
 }
 
+
+/* ---- the consumer ---------------------------------------------------------------------------- */
+
+static int init(void *state, struct model *m)
+{
+	*(struct memory *)state = (struct memory){ .m = m, .room.left = MEMORY_ROOM };
+	return 0;
+}
+
+static int on_event(void *state, const struct event *ev)
+{
+	switch (ev->kind) {
+	case EVENT_CALL: return push_call(state, ev);
+	case EVENT_TOLD: return push_told(state, ev);
+	case EVENT_MEMORY: return push_record(state, ev);
+	case EVENT_DEVICE: return expect_records(state, ev);
+	case EVENT_PROCESS: return push_process(state, ev);
+	default: return settle_before(state, ev->end_ns);
+	}
+}
+
+static int finish(void *state)
+{
+	return settle_before(state, UINT64_MAX);
+}
+
+static int settle(void *state, struct process *p, bool *done)
+{
+	int err;
+
+	(void)state, (void)done;
+	if (!p->memory || p->is_settled)
+		return 0;
+	err = memory_book_settle(p->memory, UINT64_MAX);
+	memory_book_trim(p->memory);
+	return err;
+}
+
+static int fold(void *state, struct process *p, struct process *into)
+{
+	struct memory *m = state;
+	int err = p->memory && !book_of(m, into) ? -ENOMEM : 0;
+
+	into->past_misses |= memory_is_incomplete(m->m, p);
+	for (size_t i = 0; !err && p->memory && i < memory_book_rows(p->memory); i++) {
+		struct memory_sums row = *memory_book_row(p->memory, i);
+
+		row.key.device = device_heir(m->m, p->info.pid, row.key.device, MODEL_PAST_PID);
+		err = memory_book_add(into->memory, &row);
+	}
+	return err;
+}
+
+static void cut(void *state)
+{
+	const struct memory *m = state;
+
+	for (size_t i = 0; i < m->m->processes.n; i++)
+		if (m->m->processes.v[i]->memory)
+			memory_book_cut(m->m->processes.v[i]->memory);
+}
+
+const struct consumer memory_consumer = {
+	.kinds = 1ull << EVENT_CALL | 1ull << EVENT_TOLD | 1ull << EVENT_MEMORY | 1ull << EVENT_DEVICE |
+		 1ull << EVENT_PROCESS | 1ull << EVENT_WATERMARK,
+	.size = sizeof(struct memory),
+	.init = init,
+	.on_event = on_event,
+	.finish = finish,
+	.settle = settle,
+	.fold = fold,
+	.cut = cut,
+};

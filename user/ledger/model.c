@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Which event is for whom: a table of kinds. Keeps the session, its facts and readings; processes
- * and threads as they are named are processes.c's, what their events mean is for the consumers.
+ * The table of consumers, and those of the session and of the join, which gives works and their
+ * launches to the others.
  */
 #include "ledger/model.h"
 
@@ -10,57 +10,19 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "facts/ranges.h"
 #include "ledger/device_events.h"
 #include "ledger/graph_events.h"
 #include "ledger/memory_events.h"
 #include "ledger/model_state.h"
+#include "ledger/range_events.h"
 #include "ledger/retention.h"
 #include "ledger/thread_events.h"
+#include "ledger/visibility.h"
 
 #define FACTS_MAX 1024
 #define READINGS_MAX 1024
 #define IDENTITY_MAX 64
 #define TEXT_MAX 4096		/* longer texts are cut */
-
-struct model *model_new(const struct funcs *funcs)
-{
-	struct model *m = calloc(1, sizeof(*m));
-
-	if (!m)
-		return NULL;
-	m->funcs = funcs;
-	if (!device_init(m))
-		return m;
-	device_free(m);
-	free(m);
-	return NULL;
-}
-
-int model_use_consumers(struct model *m, const struct consumers *list)
-{
-	return consumers_add(&m->consumers, list);
-}
-
-void model_free(struct model *m)
-{
-	if (!m)
-		return;
-	processes_free(m);
-	for (size_t i = 0; i < m->readings.n; i++) {
-		free(m->readings.v[i].source);
-		free(m->readings.v[i].kind);
-	}
-	device_free(m);
-	pairs_free(&m->facts);
-	VEC_FREE(&m->readings);
-	stacks_free(&m->stacks);
-	offcpu_free(&m->offcpu);
-	kernel_configs_free(&m->kernel_configs);
-	kernel_configs_free(&m->pending_configs);
-	consumers_free(&m->consumers);
-	free(m);
-}
 
 /* ---- processes and threads ---------------------------------------------------------------- */
 
@@ -80,12 +42,12 @@ static int push_thread(struct model *m, const struct event *ev)
 	enum birth birth;
 
 	if (err == -ESTALE)
-		return model_invalid(m, ev);
+		return -EINVAL;
 	if (!t)
 		return -ENOMEM;
 	birth = births_compare(t->birth_ns, ev->start_ns);
 	if (birth == BIRTH_OLDER)
-		return model_invalid(m, ev);
+		return -EINVAL;
 	if (birth == BIRTH_NEWER || (t->ended && t->has_book && ev->start_ns >= t->book.exit))
 		t = threads_renew(m, t, ev->start_ns);
 	if (!t)
@@ -117,20 +79,16 @@ static int push_process(struct model *m, const struct event *ev)
 	struct process *p = err ? NULL : processes_get(m, ev->pid);
 
 	if (err == -ESTALE)
-		return model_invalid(m, ev);
+		return -EINVAL;
 	if (!p)
 		return -ENOMEM;
 	if (ev->task.comm)		/* else no more than its birth is said */
 		pairs_free(&p->identity);
 	copy_comm(p->info.comm, ev->task.comm);
-	if (ev->end_ns > p->info.exec_ns && p->graphs)
-		graphs_exec(p->graphs, ev->end_ns);
-	if (ev->end_ns && memory_exec(p, ev->end_ns))
-		return -ENOMEM;
 	if (ev->task.cmdline && replace_text(&p->cmdline, ev->task.cmdline))
 		return -ENOMEM;
 	p->info.cmdline = p->cmdline;
-	return m->join ? join_push(m->join, ev) : 0;
+	return 0;
 }
 
 static int push_identity(struct model *m, const struct event *ev)
@@ -139,9 +97,7 @@ static int push_identity(struct model *m, const struct event *ev)
 	int err = !p ? -ENOMEM : !ev->fact.key || !ev->fact.value ? -EINVAL :
 		  pairs_set(&p->identity, ev->fact.key, ev->fact.value, IDENTITY_MAX);
 
-	if (err)
-		return err == -ENOMEM ? err : model_invalid(m, ev);
-	return retention_note_fact(m, p, ev);
+	return err && err != -ENOMEM ? -EINVAL : err;
 }
 
 static int push_fork(struct model *m, const struct event *ev)
@@ -171,7 +127,7 @@ static int push_unarmed(struct model *m, const struct event *ev)
 	if (err == -ENOMEM)
 		return err;
 	if (err)
-		return model_invalid(m, ev);
+		return -EINVAL;
 	for (size_t i = 0; i < m->threads.n; i++) {
 		struct thread *t = m->threads.v[i];
 
@@ -181,35 +137,47 @@ static int push_unarmed(struct model *m, const struct event *ev)
 	return 0;
 }
 
+static int push_named(void *state, const struct event *ev)
+{
+	switch (ev->kind) {
+	case EVENT_THREAD: return push_thread(state, ev);
+	case EVENT_PROCESS: return push_process(state, ev);
+	case EVENT_FORK: return push_fork(state, ev);
+	case EVENT_IDENTITY: return push_identity(state, ev);
+	default: return push_unarmed(state, ev);
+	}
+}
+
+static const struct consumer processes_consumer = {
+	.kinds = 1ull << EVENT_THREAD | 1ull << EVENT_PROCESS | 1ull << EVENT_FORK |
+		 1ull << EVENT_IDENTITY | 1ull << EVENT_UNARMED,
+	.on_event = push_named,
+};
+
 /* ---- the session -------------------------------------------------------------------------- */
 
 static int push_start(struct model *m, const struct event *ev)
 {
 	if (m->session.start_ns)
-		return model_invalid(m, ev);
+		return -EINVAL;
 	model_begin_session(m, ev->start_ns);
 	model_see_time(m, ev->start_ns);
-	return join_push(m->join, ev);
+	return 0;
 }
 
 static int push_stop(struct model *m, const struct event *ev)
 {
 	if (m->session.stop_ns || !ev->end_ns)
-		return model_invalid(m, ev);
+		return -EINVAL;
 	m->session.stop_ns = ev->end_ns;
-	for (size_t i = 0; i < m->threads.n; i++)
-		if (m->threads.v[i]->has_book)
-			book_stop(&m->threads.v[i]->book, ev->end_ns);
-	for (size_t i = 0; i < m->processes.n; i++)
-		if (m->processes.v[i]->ranges)
-			ranges_stop(m->processes.v[i]->ranges, ev->end_ns);
-	return join_push(m->join, ev);
+	return 0;
 }
 
 static int push_watermark(struct model *m, const struct event *ev)
 {
 	model_see_time(m, ev->end_ns);
-	return memory_watermark(m, ev->end_ns) ? -ENOMEM : device_watermark(m, ev);
+	m->told_ns = num_max(m->told_ns, ev->end_ns);
+	return 0;
 }
 
 static int push_fact(struct model *m, const struct event *ev)
@@ -217,7 +185,7 @@ static int push_fact(struct model *m, const struct event *ev)
 	int err = ev->fact.key && ev->fact.value ? pairs_set(&m->facts, ev->fact.key, ev->fact.value, FACTS_MAX) : -EINVAL;
 
 	m->without_probes |= !err && !strcmp(ev->fact.key, "without_probes");
-	return err && err != -ENOMEM ? model_invalid(m, ev) : err;
+	return err && err != -ENOMEM ? -EINVAL : err;
 }
 
 static struct reading *find_reading(const struct model *m, const struct event *ev)
@@ -234,7 +202,7 @@ static int push_count(struct model *m, const struct event *ev)
 	struct reading *r = ev->count.source && ev->count.kind ? find_reading(m, ev) : NULL;
 
 	if (!ev->count.source || !ev->count.kind || (!r && m->readings.n >= READINGS_MAX))
-		return model_invalid(m, ev);
+		return -EINVAL;
 	if (!r) {
 		r = VEC_PUSH(&m->readings);
 		if (!r)
@@ -254,87 +222,149 @@ static int push_stacks(struct model *m, const struct event *ev)
 {
 	int err = stacks_take(&m->stacks, ev);
 
-	return err == -EINVAL ? model_invalid(m, ev) : err == -ENOMEM ? err : 0;
+	return err == -EINVAL ? -EINVAL : err == -ENOMEM ? err : 0;
 }
 
-/* What is invalid is counted, and says no time. */
-static int taken(struct model *m, const struct event *ev, uint64_t ns, int err)
+static int push_session(void *state, const struct event *ev)
 {
-	if (err == -EINVAL)
-		return model_invalid(m, ev);
-	model_see_time(m, ns);
+	switch (ev->kind) {
+	case EVENT_START: return push_start(state, ev);
+	case EVENT_STOP: return push_stop(state, ev);
+	case EVENT_WATERMARK: return push_watermark(state, ev);
+	case EVENT_FACT: return push_fact(state, ev);
+	case EVENT_COUNT: return push_count(state, ev);
+	default: return push_stacks(state, ev);
+	}
+}
+
+static const struct consumer session_consumer = {
+	.kinds = 1ull << EVENT_START | 1ull << EVENT_STOP | 1ull << EVENT_WATERMARK |
+		 1ull << EVENT_FACT | 1ull << EVENT_COUNT | 1ull << EVENT_FRAME |
+		 1ull << EVENT_STACK,
+	.on_event = push_session,
+};
+
+/* ---- the join --------------------------------------------------------------------------------- */
+
+static int on_work(void *ctx, const struct event *work, const struct launch *launch)
+{
+	return consumers_work(&((struct model *)ctx)->consumers, work, launch);
+}
+
+static int on_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
+{
+	return consumers_horizon(&((struct model *)ctx)->consumers, pid, horizon_ns);
+}
+
+static int on_unseen(void *ctx, uint32_t pid, unsigned int why, uint64_t start_ns, uint64_t end_ns)
+{
+	struct process *p = processes_get(ctx, pid);
+
+	return p ? unseen_add(&p->unseen, why, start_ns, end_ns) : -ENOMEM;
+}
+
+static int init_join(void *state, struct model *m)
+{
+	(void)state;
+	m->join = join_new(&(struct join_sink){ on_work, on_horizon, on_unseen, m });
+	return m->join ? 0 : -ENOMEM;
+}
+
+static int push_record(struct model *m, const struct event *ev)
+{
+	int err;
+
+	if (ev->end_ns < ev->start_ns ||
+	    (ev->kind == EVENT_WORK && (!ev->work.kind || ev->work.kind >= WORK_KIND_END)))
+		return -EINVAL;
+	if (ev->kind == EVENT_WORK)
+		m->counts.clock_error_ns = num_max(m->counts.clock_error_ns, ev->work.error_ns);
+	err = join_push(m->join, ev);
+	if (err != -EINVAL)
+		model_see_time(m, ev->end_ns);
 	return err;
 }
 
-static int push_device(struct model *m, const struct event *ev)
+static int push_join(void *state, const struct event *ev)
 {
-	return taken(m, ev, ev->end_ns, device_push(m, ev));
+	struct model *m = state;
+
+	return ev->kind == EVENT_WORK || ev->kind == EVENT_API ? push_record(m, ev) :
+								 join_push(m->join, ev);
 }
 
-static struct ranges *make_ranges(const struct model *m, struct process *p)
+static void free_join(void *state)
 {
-	if (!p->ranges) {
-		p->ranges = ranges_new(m->session.interval_ns);
-		if (p->ranges && m->session.stop_ns)
-			ranges_stop(p->ranges, m->session.stop_ns);
-	}
-	return p->ranges;
+	join_free(((struct model *)state)->join);
 }
 
-static int push_range(struct model *m, const struct event *ev)
-{
-	struct process *p = processes_get(m, ev->pid);
-
-	return taken(m, ev, ev->start_ns, p && make_ranges(m, p) ? ranges_push(p->ranges, ev) : -ENOMEM);
-}
-
-static int push_sample(struct model *m, const struct event *ev)
-{
-	uint64_t until_ns = m->session.stop_ns ? m->session.stop_ns : UINT64_MAX;
-	struct sampled_device *d;
-	int err = samples_push(&m->samples, ev, until_ns, &d);
-
-	if (err == -EINVAL)
-		return model_invalid(m, ev);
-	if (err || ev->kind != EVENT_SAMPLE)
-		return err;
-	/* An interval is told as far as works are; who else was there is known up to a second
-	 * later. */
-	return devices_sample(m->devices, d, ev->start_ns, !m->intervals);
-}
-
-static int (*const push_kind[EVENT_KIND_END])(struct model *m, const struct event *ev) = {
-	[EVENT_CALL] = thread_push, [EVENT_ENTER] = thread_push, [EVENT_OPEN] = thread_push,
-	[EVENT_THREAD] = push_thread, [EVENT_EXIT] = thread_push, [EVENT_FORK] = push_fork,
-	[EVENT_PROCESS] = push_process, [EVENT_TAIL] = thread_push, [EVENT_FACT] = push_fact,
-	[EVENT_COUNT] = push_count, [EVENT_START] = push_start, [EVENT_STOP] = push_stop,
-	[EVENT_WATERMARK] = push_watermark, [EVENT_UNARMED] = push_unarmed,
-	[EVENT_FRAME] = push_stacks, [EVENT_STACK] = push_stacks,
-	[EVENT_IDENTITY] = push_identity,
-	[EVENT_DEVICE] = push_device, [EVENT_WORK] = push_device, [EVENT_API] = push_device,
-	[EVENT_RANGE] = push_range, [EVENT_OFF] = thread_push, [EVENT_UNSEEN] = push_device,
-	[EVENT_MEMORY] = memory_push, [EVENT_TOLD] = thread_push,
-	[EVENT_NODE] = graph_push_node,
-	[EVENT_SAMPLE] = push_sample, [EVENT_USER] = push_sample, [EVENT_FAULT] = push_sample,
-	[EVENT_INSIDE] = thread_push, [EVENT_LEFT] = thread_push, [EVENT_GONE] = thread_push,
+/* What it finds goes to all consumers' on_work and on_horizon. */
+static const struct consumer join_consumer = {
+	.kinds = 1ull << EVENT_START | 1ull << EVENT_STOP | 1ull << EVENT_WATERMARK |
+		 1ull << EVENT_PROCESS | 1ull << EVENT_EXIT | 1ull << EVENT_WORK | 1ull << EVENT_API,
+	.init = init_join,
+	.on_event = push_join,
+	.free = free_join,
 };
+
+/* ---- the whole -------------------------------------------------------------------------------- */
+
+/* In the order in which they take an event: one that says that it is invalid, or for no other,
+ * ends its way. */
+static const struct consumers parts = {
+	.v = { &session_consumer, &processes_consumer, &threads_consumer, &graphs_consumer,
+	       &memory_consumer, &visibility_consumer, &ranges_consumer, &ends_consumer,
+	       &join_consumer, &devices_consumer, &retention_consumer, &offcpu_consumer },
+	.n = 12,
+};
+
+struct model *model_new(const struct funcs *funcs)
+{
+	struct model *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->funcs = funcs;
+	if (!consumers_add(&m->consumers, &parts, m))
+		return m;
+	model_free(m);
+	errno = ENOMEM;
+	return NULL;
+}
+
+int model_use_consumers(struct model *m, const struct consumers *list)
+{
+	return consumers_add(&m->consumers, list, m);
+}
+
+void model_free(struct model *m)
+{
+	if (!m)
+		return;
+	processes_free(m);
+	for (size_t i = 0; i < m->readings.n; i++) {
+		free(m->readings.v[i].source);
+		free(m->readings.v[i].kind);
+	}
+	pairs_free(&m->facts);
+	VEC_FREE(&m->readings);
+	stacks_free(&m->stacks);
+	consumers_free(&m->consumers);
+	free(m);
+}
 
 int model_push(struct model *m, const struct event *ev)
 {
-	int err = 0;
+	int err;
 
-	if (ev->kind >= EVENT_KIND_END || !(push_kind[ev->kind] || m->consumers.takers[ev->kind])) {
+	if (ev->kind >= EVENT_KIND_END || !m->consumers.takers[ev->kind]) {
 		m->counts.received[0]++;
 		return 0;
 	}
 	m->counts.received[ev->kind]++;
-	if (ev->pid == MODEL_PAST_PID)
-		return model_invalid(m, ev);
-	if (push_kind[ev->kind])
-		err = push_kind[ev->kind](m, ev);
-	if (!err && m->consumers.takers[ev->kind])
-		err = consumers_push(&m->consumers, ev);
-	return err == -EINVAL ? model_invalid(m, ev) : err;
+	err = ev->pid == MODEL_PAST_PID ? -EINVAL : consumers_push(&m->consumers, ev);
+	m->counts.invalid[ev->kind] += err == -EINVAL;
+	return err == -EINVAL || err == CONSUMER_ENDS ? 0 : err;
 }
 
 int model_finish(struct model *m)
@@ -344,14 +374,7 @@ int model_finish(struct model *m)
 	if (pairs_get(&m->facts, "goes_on"))	/* a file of several */
 		join_goes_on(m->join);
 	err = join_end(m->join);
-	for (size_t i = 0; i < m->processes.n; i++)
-		if (m->processes.v[i]->ranges)
-			ranges_settle(m->processes.v[i]->ranges, UINT64_MAX);
-	if (!err)
-		err = memory_watermark(m, UINT64_MAX);
-	if (!err)
-		err = graph_settle(m, UINT64_MAX);
-	return err ? err : device_end(m);
+	return err ? err : consumers_finish(&m->consumers);
 }
 
 /* ---- reading, and the cut between two intervals ------------------------------------------------- */
@@ -363,27 +386,10 @@ void model_use_intervals(struct model *m)
 
 void model_cut(struct model *m, uint64_t now_ns)
 {
-	struct book_sum sum;
-
-	for (size_t i = 0; i < m->threads.n; i++)
-		if (m->threads.v[i]->has_book)
-			book_cut(&m->threads.v[i]->book, now_ns, &sum);
-	memory_cut(m);
-	processes_drop_ended(m, now_ns);
-	device_cut(m);
-	for (size_t i = 0; i < m->processes.n; i++) {
-		call_stats_reset(&m->processes.v[i]->info.calls);
-		intervals_drop_before(&m->processes.v[i]->unarmed, now_ns);
-	}
-	for (size_t i = 0; i < m->processes.n; i++)
-		if (m->processes.v[i]->ranges)
-			ranges_cut(m->processes.v[i]->ranges, now_ns);
-	offcpu_reset(&m->offcpu);
+	m->cut_ns = now_ns;
 	consumers_cut(&m->consumers);
-	if (now_ns > m->session.interval_ns)
-		m->session.interval_ns = now_ns;
-	if (now_ns > m->now_ns)
-		m->now_ns = now_ns;
+	m->session.interval_ns = num_max(m->session.interval_ns, now_ns);
+	model_see_time(m, now_ns);
 }
 
 const struct funcs *model_funcs(const struct model *m)

@@ -43,21 +43,16 @@ struct model {
 	bool without_probes;		/* one of them: calls are those that CUPTI records */
 	VEC(struct reading) readings;
 	struct stacks stacks;
-	struct offcpu offcpu;
 	struct join *join;
 	struct devices *devices;
 	struct samples samples;
 	bool intervals;
 	uint64_t told_ns;		/* the latest watermark */
 	struct timeline_room timelines;
-	struct memory_room memory;
-	struct graphs_room graphs;
 	uint8_t roles[FUNCS_MAX];	/* enum func_role of functions, + 1; 0: not looked up yet */
 	bool by_launch;
-	struct kernel_configs kernel_configs;
-	/* whose call, or its range, may still become known */
-	struct kernel_configs pending_configs;
-	struct consumer_states consumers;	/* of tables, beside the model's own parts */
+	uint64_t cut_ns;		/* where an interval ends, while it is cut */
+	struct consumer_states consumers;
 	struct model_counts counts;	/* what no book and no process keeps */
 };
 
@@ -65,12 +60,6 @@ static inline void model_see_time(struct model *m, uint64_t ns)
 {
 	if (ns > m->now_ns)
 		m->now_ns = ns;
-}
-
-static inline int model_invalid(struct model *m, const struct event *ev)
-{
-	m->counts.invalid[ev->kind]++;
-	return 0;
 }
 
 /* BOOK_* bits that pushing an event found. */

@@ -12,8 +12,6 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "ledger/device_events.h"
-#include "ledger/memory_events.h"
 #include "ledger/model_state.h"
 #include "ledger/visibility.h"
 #include "facts/ranges.h"
@@ -149,46 +147,13 @@ static bool has_devices(const struct model *m, const struct process *p)
  * but for others with which it shared a device. */
 static int settle(struct model *m, struct process *p, bool *done)
 {
-	int err = has_devices(m, p) ? device_finish(m, p->info.pid, done) : 0;
+	int err = consumers_settle(&m->consumers, p, done);
 
 	if (err || p->is_settled)
 		return err;
-	if (p->memory) {
-		err = memory_book_settle(p->memory, UINT64_MAX);
-		memory_book_trim(p->memory);
-	}
-	if (p->ranges)
-		ranges_settle(p->ranges, UINT64_MAX);
 	call_stats_trim(&p->info.calls);
 	p->is_settled = true;
 	return err;
-}
-
-static int fold_memory(struct model *m, struct process *p, struct process *into)
-{
-	int err = 0;
-
-	if (p->memory && !into->memory) {
-		into->memory = memory_book_new(&m->memory);
-		err = into->memory ? 0 : -ENOMEM;
-	}
-	into->past_misses |= memory_is_incomplete(m, p);
-	for (size_t i = 0; !err && p->memory && i < memory_book_rows(p->memory); i++) {
-		struct memory_sums row = *memory_book_row(p->memory, i);
-
-		row.key.device = device_heir(m, p->info.pid, row.key.device, MODEL_PAST_PID);
-		err = memory_book_add(into->memory, &row);
-	}
-	return err;
-}
-
-static int fold_ranges(struct process *p, struct process *into)
-{
-	if (p->ranges && !into->ranges)
-		into->ranges = ranges_new(0);
-	if (!p->ranges)
-		return 0;
-	return into->ranges ? ranges_merge(into->ranges, p->ranges, p->info.exit_ns) : -ENOMEM;
 }
 
 static void fold_info(struct process *p, struct process *into)
@@ -218,13 +183,9 @@ static int fold_process(struct model *m, struct process *p, struct process *into
 	err = settle(m, p, &p->folds);
 	if (err || !p->folds)
 		return err;
-	err = fold_memory(m, p, into);
-	if (!err)
-		err = fold_ranges(p, into);
+	err = consumers_fold(&m->consumers, p, into);
 	if (!err)
 		err = call_stats_merge(&into->info.calls, &p->info.calls);
-	if (!err && has_devices(m, p))
-		err = device_fold(m, p->info.pid, MODEL_PAST_PID);
 	fold_info(p, into);
 	return err;
 }
@@ -389,7 +350,7 @@ static int age_processes(struct model *m)
 	return err;
 }
 
-int retention_age(struct model *m, bool is_process)
+static int age(struct model *m, bool is_process)
 {
 	int err = age_threads(m);
 
@@ -417,8 +378,9 @@ static int note_told_end(struct model *m, struct process *p)
 	       note_end(m, p, num_max(p->told_end_ns, p->last_exit_ns)) : 0;
 }
 
-int retention_note_exit(struct model *m, const struct thread *t, const struct event *ev)
+static int note_exit(struct model *m, const struct event *ev)
 {
+	const struct thread *t = threads_find(m, ev->pid, ev->tid);
 	struct process *p = t->process;
 
 	p->first_ended |= ev->tid == ev->pid;
@@ -440,8 +402,9 @@ static int note_gone(struct model *m, struct process *p)
 	       note_end(m, p, is_known ? num_max(p->told_end_ns, p->last_exit_ns) : m->now_ns);
 }
 
-int retention_note_fact(struct model *m, struct process *p, const struct event *ev)
+static int note_identity(struct model *m, const struct event *ev)
 {
+	struct process *p = processes_get(m, ev->pid);
 	bool is_end = !strcmp(ev->fact.key, EVENT_ENDED_NS);
 	uint64_t ns = is_end ? strtoull(ev->fact.value, NULL, 10) : 0;
 
@@ -452,3 +415,38 @@ int retention_note_fact(struct model *m, struct process *p, const struct event *
 	p->told_end_ns = ns;
 	return unseen_note_end(m, p) ? -ENOMEM : note_told_end(m, p);
 }
+
+/* ---- the consumers ---------------------------------------------------------------------------- */
+
+static int on_end(void *state, const struct event *ev)
+{
+	return ev->kind == EVENT_EXIT ? note_exit(state, ev) : note_identity(state, ev);
+}
+
+/* Those that ended leave, and what was counted of the others. */
+static void cut(void *state)
+{
+	struct model *m = state;
+
+	processes_drop_ended(m, m->cut_ns);
+	for (size_t i = 0; i < m->processes.n; i++) {
+		call_stats_reset(&m->processes.v[i]->info.calls);
+		intervals_drop_before(&m->processes.v[i]->unarmed, m->cut_ns);
+	}
+}
+
+const struct consumer ends_consumer = {
+	.kinds = 1ull << EVENT_EXIT | 1ull << EVENT_IDENTITY,
+	.on_event = on_end,
+	.cut = cut,
+};
+
+static int on_exit_event(void *state, const struct event *ev)
+{
+	return age(state, ev->tid == ev->pid);
+}
+
+const struct consumer retention_consumer = {
+	.kinds = 1ull << EVENT_EXIT,
+	.on_event = on_exit_event,
+};

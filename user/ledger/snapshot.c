@@ -9,8 +9,10 @@
 
 #include "base/num.h"
 #include "ledger/device_events.h"
+#include "ledger/graph_events.h"
 #include "ledger/memory_events.h"
 #include "ledger/model_state.h"
+#include "ledger/thread_events.h"
 
 static const char *copy_text(struct snapshot *s, const char *text, int *err)
 {
@@ -271,12 +273,12 @@ static int take_all(struct snapshot *s, const struct model *m)
 	if (!err)
 		err = samples_copy(&s->samples, &m->samples);
 	if (!err)
-		err = offcpu_copy(&s->offcpu, &m->offcpu);
+		err = offcpu_copy(&s->offcpu, threads_offcpu(&m->consumers));
 	if (!err)
 		err = stacks_copy(&s->stacks, &m->stacks);
 	if (!err)
 		err = consumers_copy(&s->states, &m->consumers);
-	return err ? err : kernel_configs_copy(&s->kernel_configs, &m->kernel_configs);
+	return err ? err : kernel_configs_copy(&s->kernel_configs, graphs_configs(&m->consumers));
 }
 
 struct snapshot *snapshot_take(const struct model *m, uint64_t now_ns)

@@ -5,13 +5,8 @@
 #include <errno.h>
 
 #include "base/num.h"
-#include "facts/memory_calls.h"
-#include "facts/ranges.h"
 #include "ledger/device_events.h"
-#include "ledger/graph_events.h"
-#include "ledger/memory_events.h"
 #include "ledger/model_state.h"
-#include "ledger/retention.h"
 
 static void open_book(struct model *m, struct thread *t, uint64_t first_ns)
 {
@@ -88,20 +83,14 @@ static int push_call(struct model *m, const struct event *ev)
 	if (__builtin_expect(found, 0))
 		model_note_found(m, ev->kind, found);
 	if (found & BOOK_INVALID)
-		return 0;
+		return CONSUMER_ENDS;
 	device_note_call(m, t, cursor, ev, fn->class);
 	if (ev->kind != EVENT_CALL && ev->kind != EVENT_LEFT) {
 		model_see_time(m, ev->start_ns);
 		return 0;
 	}
 	model_see_time(m, ev->end_ns);
-	if (ev->kind == EVENT_LEFT)
-		return tally_before(t, ev);
-	if (1u << fn->class & MEMORY_CALL_CLASSES && memory_note_call(m, t->process, ev))
-		return -ENOMEM;
-	if (graph_note_call(m, t, ev))
-		return -ENOMEM;
-	return tally_call(t, ev);
+	return ev->kind == EVENT_LEFT ? tally_before(t, ev) : tally_call(t, ev);
 }
 
 static int push_inside(struct model *m, const struct event *ev)
@@ -159,7 +148,6 @@ static int push_exit(struct model *m, const struct event *ev)
 {
 	struct thread *t = find_thread(m, ev, ev->end_ns);
 	unsigned int found;
-	int err;
 
 	if (!t)
 		return -ENOMEM;
@@ -170,16 +158,11 @@ static int push_exit(struct model *m, const struct event *ev)
 	found = book_push(&t->book, ev, NULL);
 	model_note_found(m, ev->kind, found);
 	if (found & BOOK_INVALID)
-		return 0;
+		return CONSUMER_ENDS;
 	model_see_time(m, ev->end_ns);
 	t->drives |= ev->seq > 1;
 	thread_ends(t);
-	if (t->process->ranges)
-		ranges_exit(t->process->ranges, ev->tid == ev->pid ? 0 : ev->tid, ev->end_ns);
-	err = retention_note_exit(m, t, ev);
-	if (!err)
-		err = join_push(m->join, ev);
-	return err ? err : retention_age(m, ev->tid == ev->pid);
+	return 0;
 }
 
 /* ---- time off the CPU ------------------------------------------------------------------------- */
@@ -206,18 +189,6 @@ static void note_timeline(struct model *m, struct thread *t, uint64_t cursor_ns,
 	note_span(m, t, woken, b->cursor, BUCKET_OFF_0 + OFF_RUNQUEUE);
 }
 
-/* As far as the session goes. */
-static int add_row(struct model *m, const struct event *ev)
-{
-	uint64_t stop = m->session.stop_ns ? m->session.stop_ns : UINT64_MAX;
-	uint64_t over = ev->end_ns - num_min(num_max(stop, ev->start_ns), ev->end_ns);
-	struct event clipped = *ev;
-
-	clipped.end_ns -= over;
-	clipped.off.woken_ns -= num_min(over, ev->off.woken_ns);
-	return ev->start_ns < stop ? offcpu_add(&m->offcpu, &clipped, m->session.interval_ns) : 0;
-}
-
 /* Has the book taken this reading? Not if records of its thread are still on their way. */
 static bool is_told(const struct thread *t, const struct event *ev)
 {
@@ -235,16 +206,16 @@ static int push_off(struct model *m, const struct event *ev)
 	if (!t && !reading)
 		return -ENOMEM;
 	if (!t || !t->has_book || t->ended)
-		return 0;
+		return CONSUMER_ENDS;
 	cursor = t->book.cursor;
 	found = book_push(&t->book, ev, NULL);
 	model_note_found(m, ev->kind, found);
 	if (found & BOOK_INVALID)
-		return 0;
+		return CONSUMER_ENDS;
 	if (t->book.cursor > cursor)
 		note_timeline(m, t, cursor, ev);
 	model_see_time(m, ev->end_ns);
-	return reading && !is_told(t, ev) ? 0 : add_row(m, ev);
+	return reading && !is_told(t, ev) ? CONSUMER_ENDS : 0;
 }
 
 /* ---- calls that no probe saw ------------------------------------------------------------------ */
@@ -288,23 +259,19 @@ static int push_told(struct model *m, const struct event *ev)
 
 	if (!p)
 		return -ENOMEM;
-	if (ev->func >= m->funcs->n || ev->end_ns < ev->start_ns) {
-		m->counts.invalid[ev->kind]++;
-		return 0;
-	}
+	if (ev->func >= m->funcs->n || ev->end_ns < ev->start_ns)
+		return -EINVAL;
 	if (ev->start_ns < m->session.start_ns ||
 	    (m->session.stop_ns && ev->start_ns >= m->session.stop_ns)) {
 		m->counts.late[ev->kind]++;	/* of a file: the one before is closed */
-		return 0;
+		return CONSUMER_ENDS;
 	}
 	if (t && ev->start_ns < t->timeline.forgotten_ns) {
 		m->counts.late[ev->kind]++;	/* what probes saw then is not known any more */
-		return 0;
+		return CONSUMER_ENDS;
 	}
 	if (t && (is_open(t, ev) || is_probed(t, ev)))
-		return 0;
-	if (!ev->call.result && memory_note_told(m, p, ev->func, ev->end_ns))
-		return -ENOMEM;
+		return CONSUMER_ENDS;
 	s = call_stats_find(&p->info.calls, ev);
 	m->counts.told++;
 	if (t)
@@ -312,14 +279,90 @@ static int push_told(struct model *m, const struct event *ev)
 	return s ? call_stat_add(s, ev) : -ENOMEM;
 }
 
-int thread_push(struct model *m, const struct event *ev)
+/* ---- the consumers ---------------------------------------------------------------------------- */
+
+static int push_stop(struct model *m, const struct event *ev)
+{
+	for (size_t i = 0; i < m->threads.n; i++)
+		if (m->threads.v[i]->has_book)
+			book_stop(&m->threads.v[i]->book, ev->end_ns);
+	return 0;
+}
+
+static int on_event(void *state, const struct event *ev)
 {
 	static int (*const push[EVENT_KIND_END])(struct model *m, const struct event *ev) = {
 		[EVENT_CALL] = push_call, [EVENT_ENTER] = push_call, [EVENT_LEFT] = push_call,
 		[EVENT_OPEN] = push_open, [EVENT_INSIDE] = push_inside, [EVENT_GONE] = push_gone,
 		[EVENT_TAIL] = push_tail, [EVENT_EXIT] = push_exit, [EVENT_OFF] = push_off,
-		[EVENT_TOLD] = push_told,
+		[EVENT_TOLD] = push_told, [EVENT_STOP] = push_stop,
 	};
 
-	return push[ev->kind](m, ev);
+	return push[ev->kind](state, ev);
+}
+
+static void cut(void *state)
+{
+	struct model *m = state;
+	struct book_sum sum;
+
+	for (size_t i = 0; i < m->threads.n; i++)
+		if (m->threads.v[i]->has_book)
+			book_cut(&m->threads.v[i]->book, m->cut_ns, &sum);
+}
+
+const struct consumer threads_consumer = {
+	.kinds = 1ull << EVENT_CALL | 1ull << EVENT_ENTER | 1ull << EVENT_LEFT | 1ull << EVENT_OPEN |
+		 1ull << EVENT_INSIDE | 1ull << EVENT_GONE | 1ull << EVENT_TAIL | 1ull << EVENT_EXIT |
+		 1ull << EVENT_OFF | 1ull << EVENT_TOLD | 1ull << EVENT_STOP,
+	.on_event = on_event,
+	.cut = cut,
+};
+
+struct off_events {
+	struct offcpu rows;
+	const struct model *m;
+};
+
+static int init_off(void *state, struct model *m)
+{
+	((struct off_events *)state)->m = m;
+	return 0;
+}
+
+/* As far as the session goes. */
+static int add_row(void *state, const struct event *ev)
+{
+	struct off_events *o = state;
+	uint64_t stop = o->m->session.stop_ns ? o->m->session.stop_ns : UINT64_MAX;
+	uint64_t over = ev->end_ns - num_min(num_max(stop, ev->start_ns), ev->end_ns);
+	struct event clipped = *ev;
+
+	clipped.end_ns -= over;
+	clipped.off.woken_ns -= num_min(over, ev->off.woken_ns);
+	return ev->start_ns < stop ? offcpu_add(&o->rows, &clipped, o->m->session.interval_ns) : 0;
+}
+
+static void cut_off(void *state)
+{
+	offcpu_reset(&((struct off_events *)state)->rows);
+}
+
+static void free_off(void *state)
+{
+	offcpu_free(&((struct off_events *)state)->rows);
+}
+
+const struct consumer offcpu_consumer = {
+	.kinds = 1ull << EVENT_OFF,
+	.size = sizeof(struct off_events),
+	.init = init_off,
+	.on_event = add_row,
+	.cut = cut_off,
+	.free = free_off,
+};
+
+const struct offcpu *threads_offcpu(const struct consumer_states *s)
+{
+	return &((const struct off_events *)consumer_state(s, &offcpu_consumer))->rows;
 }

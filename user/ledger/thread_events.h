@@ -12,11 +12,15 @@
 #ifndef LEDGER_THREAD_EVENTS_H
 #define LEDGER_THREAD_EVENTS_H
 
-#include "event/event.h"
+#include "facts/consumer.h"
 
-struct model;
+/* CALL, ENTER, OPEN, LEFT, INSIDE, GONE, TAIL, EXIT, OFF, TOLD, STOP: for the others only those that
+ * books took. */
+extern const struct consumer threads_consumer;
 
-/* CALL, ENTER, OPEN, LEFT, INSIDE, GONE, TAIL, EXIT, OFF, TOLD. 0 or -ENOMEM. */
-int thread_push(struct model *m, const struct event *ev);
+/* OFF. Time off the CPU, in this interval. */
+extern const struct consumer offcpu_consumer;
+struct offcpu;
+const struct offcpu *threads_offcpu(const struct consumer_states *s);
 
 #endif

@@ -33,21 +33,32 @@ static void count_launches(struct model *m, const struct process *p, uint64_t fr
 	count_part(m, p, from, to);
 }
 
-int unseen_push(struct model *m, const struct event *ev)
+static int on_event(void *state, const struct event *ev)
 {
+	struct model *m = state;
 	const unsigned int of = ev->unseen.of & (UNSEEN_OF_WORKS | UNSEEN_OF_MEMORY);
-	struct process *p = processes_get(m, ev->pid);
+	struct process *p = ev->end_ns < ev->start_ns ? NULL : processes_get(m, ev->pid);
+	int err = 0;
 
+	if (ev->end_ns < ev->start_ns)
+		return -EINVAL;
 	if (!p)
 		return -ENOMEM;
 	if (of != UNSEEN_OF_WORKS)
 		memory_note_unseen(m, p, ev);
-	if (of == UNSEEN_OF_MEMORY)
-		return 0;
-	if (ev->unseen.why == UNSEEN_UNKNOWN)
+	if (of != UNSEEN_OF_MEMORY && ev->unseen.why == UNSEEN_UNKNOWN)
 		count_launches(m, p, ev->start_ns, ev->end_ns);
-	return unseen_add(&p->unseen, ev->unseen.why, ev->start_ns, ev->end_ns);
+	if (of != UNSEEN_OF_MEMORY)
+		err = unseen_add(&p->unseen, ev->unseen.why, ev->start_ns, ev->end_ns);
+	if (err != -EINVAL)
+		model_see_time(m, ev->end_ns);
+	return err;
 }
+
+const struct consumer visibility_consumer = {
+	.kinds = 1ull << EVENT_UNSEEN,
+	.on_event = on_event,
+};
 
 static bool has_tail(const struct process *p)
 {

@@ -6,15 +6,15 @@
 #ifndef LEDGER_VISIBILITY_H
 #define LEDGER_VISIBILITY_H
 
-#include "event/event.h"
+#include "facts/consumer.h"
 
 struct model;
 struct process;
 struct interval;
 struct thread;
 
-/* UNSEEN; 0, -EINVAL or -ENOMEM. */
-int unseen_push(struct model *m, const struct event *ev);
+/* UNSEEN. */
+extern const struct consumer visibility_consumer;
 /* Its ring has told its end: if it launched after that, what came of it is unknown. 0 or -ENOMEM. */
 int unseen_note_end(struct model *m, struct process *p);
 /* of t alone */
