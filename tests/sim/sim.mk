@@ -260,7 +260,7 @@ $(filter-out $(SIM_GUEST),$(SIM_UNIT)): $(BUILD)/unit/%: tests/unit/%.c $(SIM_OU
 		$(SIM_NVML_LIBS)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(SIM_CFLAGS) -O1 -o $@ $< -L$(SIM_OUT) -lgpusim -l:libnccl.so.2 -Wl,-rpath,'$$ORIGIN/../sim' -lcmocka -ldl
+	$(Q)$(CC) $(SIM_CFLAGS) -Itests -O1 -o $@ $< -L$(SIM_OUT) -lgpusim -l:libnccl.so.2 -Wl,-rpath,'$$ORIGIN/../sim' -lcmocka -ldl
 
 # The helper inside a process of the simulation, read as gpuprof does.
 $(SIM_GUEST): $(BUILD)/unit/%: $(BUILD)/tests/unit/%.o $(TEST_LIB) $(LIB) $(HELPER_LIB) | $(BUILD)/libgpuprof.so \

@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "event/stacks.h"
 #include "catalog/catalog.h"
+#include "lib/test.h"
 #include "stack/callstacks.h"
 #include "view/folded.h"
 
@@ -187,7 +188,7 @@ static void has_chain(const char *flags, const char *how, const char *chain)
 
 #define NO_TAIL " -fno-optimize-sibling-calls"
 
-static void chains_are_whole_however_the_program_was_built(void **state)
+TEST(chains_are_whole_however_the_program_was_built)
 {
 	static const char *const flags[] = {
 		"-O2 -fomit-frame-pointer" NO_TAIL, "-O2 -fno-omit-frame-pointer" NO_TAIL, "-O0",
@@ -195,48 +196,42 @@ static void chains_are_whole_however_the_program_was_built(void **state)
 		"-O2 -Wl,-z,noseparate-code" NO_TAIL,
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		has_chain(flags[i], "outer", ";main;outer;middle;inner;cudaFree");
 }
 
-static void each_level_of_a_recursion_is_a_frame(void **state)
+TEST(each_level_of_a_recursion_is_a_frame)
 {
-	(void)state;
 	has_chain("-O2" NO_TAIL, "deep", ";main;deep;deep;deep;deep;deep;deep;inner;cudaFree");
 }
 
-static void a_function_left_by_a_tail_call_is_no_frame(void **state)
+TEST(a_function_left_by_a_tail_call_is_no_frame)
 {
-	(void)state;
 	has_chain("-O2", "tail", ";main;inner;cudaFree");
 }
 
-static void a_signal_handlers_caller_is_the_interrupted_function(void **state)
+TEST(a_signal_handlers_caller_is_the_interrupted_function)
 {
 	struct scene *sc = scene_at_call("-O2" NO_TAIL, "signal", 8192);
 	const char *text = tell(sc), *main_at = strstr(text, ";main;");
 
-	(void)state;
 	ends_with(text, ";handler;outer;middle;inner;cudaFree");
 	assert_non_null(main_at);
 	end_child(sc);
 	scene_free(sc);
 }
 
-static void without_tables_frame_pointers_do(void **state)
+TEST(without_tables_frame_pointers_do)
 {
-	(void)state;
 	has_chain("-O2 -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables"
 		  NO_TAIL, "outer", ";main;outer;middle;inner;cudaFree");
 }
 
-static void frames_beyond_the_copied_stack_are_unknown(void **state)
+TEST(frames_beyond_the_copied_stack_are_unknown)
 {
 	struct scene *sc = scene_at_call("-O2" NO_TAIL, "deeper", 1024);
 	const char *text = tell(sc);
 
-	(void)state;
 	assert_memory_equal(text, "[...];deep;deep;", 16);
 	ends_with(text, ";deep;deep;inner;cudaFree");
 	assert_int_equal(stacks_find(&sc->told, 1)->known, STACK_KNOWN_DEEP);
@@ -244,22 +239,20 @@ static void frames_beyond_the_copied_stack_are_unknown(void **state)
 	scene_free(sc);
 }
 
-static void symbols_resolve_after_process_and_file_are_gone(void **state)
+TEST(symbols_resolve_after_process_and_file_are_gone)
 {
 	struct scene *sc = scene_at_call("-O2" NO_TAIL, "outer", 4096);
 
-	(void)state;
 	assert_int_equal(callstacks_mapped(sc->cs, sc->pid), 0);
 	end_child(sc);
 	ends_with(tell(sc), ";main;outer;middle;inner;cudaFree");
 	scene_free(sc);
 }
 
-static void a_process_that_was_never_seen_has_an_unknown_stack(void **state)
+TEST(a_process_that_was_never_seen_has_an_unknown_stack)
 {
 	struct scene *sc = scene_at_call("-O2" NO_TAIL, "outer", 4096);
 
-	(void)state;
 	end_child(sc);
 	assert_null(tell(sc));
 	assert_int_equal(sc->told.all.n, 1);
@@ -267,11 +260,10 @@ static void a_process_that_was_never_seen_has_an_unknown_stack(void **state)
 }
 
 /* Stacks that were taken before an exec are none of the new program. */
-static void an_exec_separates_old_and_new_mappings(void **state)
+TEST(an_exec_separates_old_and_new_mappings)
 {
 	struct scene *sc = scene_at_call("-O2" NO_TAIL, "outer", 4096);
 
-	(void)state;
 	assert_int_equal(callstacks_mapped(sc->cs, sc->pid), 0);
 	callstacks_exec(sc->cs, sc->pid, sc->rec.head.time_ns + NS_PER_SEC);
 	ends_with(tell(sc), ";main;outer;middle;inner;cudaFree");
@@ -282,12 +274,11 @@ static void an_exec_separates_old_and_new_mappings(void **state)
 	scene_free(sc);
 }
 
-static void a_stack_is_sent_once_and_frames_are_shared(void **state)
+TEST(a_stack_is_sent_once_and_frames_are_shared)
 {
 	struct scene *sc = scene_at_call("-O2" NO_TAIL, "outer", 4096);
 	size_t frames;
 
-	(void)state;
 	tell(sc);
 	frames = sc->told.frames.n;
 	tell(sc);
@@ -300,12 +291,11 @@ static void a_stack_is_sent_once_and_frames_are_shared(void **state)
 	scene_free(sc);
 }
 
-static void records_that_cannot_be_are_counted(void **state)
+TEST(records_that_cannot_be_are_counted)
 {
 	struct scene *sc = scene_at_call("-O2" NO_TAIL, "outer", 4096);
 	struct gp_stack bad[4];
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++)
 		bad[i] = sc->rec.head;
 	bad[0].kind = GP_CALL;
@@ -320,30 +310,4 @@ static void records_that_cannot_be_are_counted(void **state)
 	scene_free(sc);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(chains_are_whole_however_the_program_was_built),
-		cmocka_unit_test(each_level_of_a_recursion_is_a_frame),
-		cmocka_unit_test(a_function_left_by_a_tail_call_is_no_frame),
-		cmocka_unit_test(a_signal_handlers_caller_is_the_interrupted_function),
-		cmocka_unit_test(without_tables_frame_pointers_do),
-		cmocka_unit_test(frames_beyond_the_copied_stack_are_unknown),
-		cmocka_unit_test(symbols_resolve_after_process_and_file_are_gone),
-		cmocka_unit_test(a_process_that_was_never_seen_has_an_unknown_stack),
-		cmocka_unit_test(an_exec_separates_old_and_new_mappings),
-		cmocka_unit_test(a_stack_is_sent_once_and_frames_are_shared),
-		cmocka_unit_test(records_that_cannot_be_are_counted),
-	};
-
-	return cmocka_run_group_tests_name("callstacks", tests, NULL, NULL);
-}
-
-#else
-
-int main(void)
-{
-	return 0;	/* registers are read with ptrace as x86-64 names them */
-}
-
-#endif
+#endif /* registers are read with ptrace as x86-64 names them */

@@ -4,6 +4,7 @@
 
 #include "capture/capture_file.h"
 #include "lib/capture_lib.h"
+#include "lib/test.h"
 
 static struct strbuf name = STRBUF_INIT;
 
@@ -54,11 +55,10 @@ static void said(const char *path, const char *as)
 	assert_string_equal(stderr_show(), want);
 }
 
-static void an_older_capture_is_renamed_with_a_message(void **state)
+TEST(an_older_capture_is_renamed_with_a_message)
 {
 	static const char *const as[] = { "a.old.gpr", "a.old2.gpr", "a.old3.gpr" };
 
-	(void)state;
 	record(in_dir("a.gpr"), 1);
 	for (unsigned int i = 0; i < 3; i++) {
 		stderr_hide();
@@ -70,9 +70,8 @@ static void an_older_capture_is_renamed_with_a_message(void **state)
 	assert_int_equal(take_events("a.gpr"), 4);
 }
 
-static void a_name_without_gpr_gets_its_old_at_the_end(void **state)
+TEST(a_name_without_gpr_gets_its_old_at_the_end)
 {
-	(void)state;
 	record(in_dir("run"), 1);
 	stderr_hide();
 	record(in_dir("run"), 2);
@@ -81,11 +80,10 @@ static void a_name_without_gpr_gets_its_old_at_the_end(void **state)
 	assert_int_equal(take_events("run"), 2);
 }
 
-static void one_that_is_being_written_stays_as_it_is(void **state)
+TEST(one_that_is_being_written_stays_as_it_is)
 {
 	struct capture_writer *w = capture_create(in_dir("a.gpr"), &lib_funcs);
 
-	(void)state;
 	assert_non_null(w);
 	stderr_hide();
 	assert_int_equal(capture_file_create(in_dir("a.gpr")), -EBUSY);
@@ -103,7 +101,7 @@ static void touch(const char *base)
 	close(fd);
 }
 
-static void the_highest_number_of_a_name_is_found(void **state)
+TEST(the_highest_number_of_a_name_is_found)
 {
 	static const char *const others[] = {
 		"run.gpr", "run.000003.gpr.zst", "run.3.gpr", "run.-00009.gpr", "run.000010", "xrun.000011.gpr",
@@ -111,7 +109,6 @@ static void the_highest_number_of_a_name_is_found(void **state)
 	};
 	static const char *const these[] = { "run.000001.gpr", "run.000007.gpr", "run.1000000.gpr" };
 
-	(void)state;
 	assert_int_equal(capture_file_last("/no/such/folder/run.gpr"), 0);
 	for (size_t i = 0; i < 9; i++)
 		touch(others[i]);
@@ -128,16 +125,10 @@ static void the_highest_number_of_a_name_is_found(void **state)
 		unlink(in_dir(these[i]));
 }
 
-int main(void)
+static int free_name(void **state)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_older_capture_is_renamed_with_a_message),
-		cmocka_unit_test(a_name_without_gpr_gets_its_old_at_the_end),
-		cmocka_unit_test(one_that_is_being_written_stays_as_it_is),
-		cmocka_unit_test(the_highest_number_of_a_name_is_found),
-	};
-	int failed = cmocka_run_group_tests(tests, lib_setup, lib_teardown);
-
 	strbuf_free(&name);
-	return failed;
+	return lib_teardown(state);
 }
+
+TEST_GROUP(lib_setup, free_name);

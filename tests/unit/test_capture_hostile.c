@@ -11,6 +11,7 @@
 
 #include "capture/capture_frame.h"
 #include "base/varint.h"
+#include "lib/test.h"
 
 #define FILE_ID 0x1234
 
@@ -26,7 +27,7 @@ struct rows {
 	uint8_t *p;
 };
 
-static struct rows rows;
+static struct rows rows = { .p = rows.v };
 
 static void forge_open(struct forge *f, uint16_t major, uint32_t longer)
 {
@@ -155,22 +156,20 @@ static void assert_refuses(int err, const char *format)
 	assert_int_equal(errno, err);
 }
 
-static void a_later_format_is_refused_in_one_line(void **state)
+TEST(a_later_format_is_refused_in_one_line)
 {
 	struct forge f;
 
-	(void)state;
 	forge_open(&f, GP_CAPTURE_MAJOR + 1, 0);
 	close(f.fd);
 	assert_refuses(ENOTSUP, "was written by a later gpuprof (format 2, this one reads up to "
 		       "1); upgrade");
 }
 
-static void additions_of_a_later_minor_version_are_skipped(void **state)
+TEST(additions_of_a_later_minor_version_are_skipped)
 {
 	struct forge f;
 
-	(void)state;
 	forge_open(&f, GP_CAPTURE_MAJOR, 24);
 	PUT_ROW(99, 1, 2, 3);
 	PUT_ROW(GP_TAG_PROCESS, 1, 10, 123);
@@ -231,11 +230,10 @@ static void put_bad_row(int i)
 	}
 }
 
-static void a_row_that_cannot_be_ends_its_block_only(void **state)
+TEST(a_row_that_cannot_be_ends_its_block_only)
 {
 	struct forge f;
 
-	(void)state;
 	for (int i = 0; i <= 29; i++) {
 		forge_open(&f, GP_CAPTURE_MAJOR, 0);
 		THREAD_ROW();
@@ -254,11 +252,10 @@ static void a_row_that_cannot_be_ends_its_block_only(void **state)
 	}
 }
 
-static void definitions_do_not_outlive_their_block(void **state)
+TEST(definitions_do_not_outlive_their_block)
 {
 	struct forge f;
 
-	(void)state;
 	forge_open(&f, GP_CAPTURE_MAJOR, 0);
 	THREAD_ROW();
 	EVENT_ROW(EVENT_START);
@@ -269,12 +266,11 @@ static void definitions_do_not_outlive_their_block(void **state)
 	assert_reads(1, CAPTURE_DAMAGED, 1);
 }
 
-static void counts_that_lie_are_found(void **state)
+TEST(counts_that_lie_are_found)
 {
 	const uint32_t lies[] = { 0, 1, 3, UINT32_MAX };
 	struct forge f;
 
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		forge_open(&f, GP_CAPTURE_MAJOR, 0);
 		THREAD_ROW();
@@ -287,11 +283,10 @@ static void counts_that_lie_are_found(void **state)
 	}
 }
 
-static void a_block_unpacks_to_its_declared_size_or_fails(void **state)
+TEST(a_block_unpacks_to_its_declared_size_or_fails)
 {
 	struct forge f;
 
-	(void)state;
 	for (size_t claimed = 1; claimed < 100; claimed += 49) {
 		forge_open(&f, GP_CAPTURE_MAJOR, 0);
 		memset(rows.v, 0, sizeof(rows.v));
@@ -302,12 +297,11 @@ static void a_block_unpacks_to_its_declared_size_or_fails(void **state)
 	}
 }
 
-static void functions_beyond_the_table_are_counted_not_delivered(void **state)
+TEST(functions_beyond_the_table_are_counted_not_delivered)
 {
 	struct forge f;
 	char name[32];
 
-	(void)state;
 	forge_open(&f, GP_CAPTURE_MAJOR, 0);
 	for (int block = 0; block < 5; block++) {
 		THREAD_ROW();
@@ -323,9 +317,8 @@ static void functions_beyond_the_table_are_counted_not_delivered(void **state)
 	assert_reads(FUNCS_MAX, CAPTURE_DAMAGED, 5000 - FUNCS_MAX);
 }
 
-static void a_file_that_is_no_capture_is_refused_in_one_line(void **state)
+TEST(a_file_that_is_no_capture_is_refused_in_one_line)
 {
-	(void)state;
 	file_write("#!/bin/sh\necho hello, this is a script\n", 38);
 	assert_refuses(EINVAL, "is not a capture: it begins with something else; give a .gpr file "
 		       "that gpuprof record wrote");
@@ -340,7 +333,7 @@ static void a_file_that_is_no_capture_is_refused_in_one_line(void **state)
 
 /* ---- a disk that is full ------------------------------------------------------------------ */
 
-static void a_full_disk_is_reported_once_and_whole_blocks_stay(void **state)
+TEST(a_full_disk_is_reported_once_and_whole_blocks_stay)
 {
 	struct rlimit old, limit;
 	struct capture_writer *w;
@@ -350,7 +343,6 @@ static void a_full_disk_is_reported_once_and_whole_blocks_stay(void **state)
 	uint64_t kept = 0;
 	int err = 0;
 
-	(void)state;
 	unlink(lib_path);
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
@@ -382,21 +374,4 @@ static void a_full_disk_is_reported_once_and_whole_blocks_stay(void **state)
 	events_free(&e);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_later_format_is_refused_in_one_line),
-		cmocka_unit_test(additions_of_a_later_minor_version_are_skipped),
-		cmocka_unit_test(a_row_that_cannot_be_ends_its_block_only),
-		cmocka_unit_test(definitions_do_not_outlive_their_block),
-		cmocka_unit_test(counts_that_lie_are_found),
-		cmocka_unit_test(a_block_unpacks_to_its_declared_size_or_fails),
-		cmocka_unit_test(functions_beyond_the_table_are_counted_not_delivered),
-		cmocka_unit_test(a_file_that_is_no_capture_is_refused_in_one_line),
-		cmocka_unit_test(a_full_disk_is_reported_once_and_whole_blocks_stay),
-	};
-
-	lib_seed();
-	rows.p = rows.v;
-	return cmocka_run_group_tests(tests, lib_setup, lib_teardown);
-}
+TEST_GROUP(lib_setup, lib_teardown);

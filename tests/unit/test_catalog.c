@@ -5,16 +5,10 @@
  */
 #include <fcntl.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/io.h"
 #include "elf/elf.h"
@@ -28,12 +22,12 @@ struct result_row {
 };
 
 #include "catalog/results_table.h"
+#include "lib/test.h"
 
 /* ---- rows ------------------------------------------------------------------------------------- */
 
-static void rows_are_unique(void **state)
+TEST_TITLED("rows: one for each function of a library", rows_are_unique)
 {
-	(void)state;
 	for (unsigned int i = 0; i < CATALOG_LIBRARIES; i++) {
 		const struct catalog_library *lib = catalog_library(i);
 
@@ -56,7 +50,7 @@ static void is_captured(const struct catalog_row *row, const struct gp_row *wire
 		fail_msg("%s: %s in word %u, captured are %u", row->name, what, word, held);
 }
 
-static void words_are_captured(void **state)
+TEST_TITLED("rows: what is decoded is captured", words_are_captured)
 {
 	static const uint8_t shape_words[] = {
 		[SHAPE_NONE] = 0, [SHAPE_DIM3] = 7, [SHAPE_SIX] = 8,
@@ -64,7 +58,6 @@ static void words_are_captured(void **state)
 		[SHAPE_GEMM] = 6, [SHAPE_GEMMS] = 7,
 	};
 
-	(void)state;
 	for (unsigned int i = 1; i < catalog_n_rows(); i++) {
 		const struct catalog_row *row = catalog_row(i);
 		struct gp_row wire;
@@ -94,9 +87,8 @@ static void words_are_captured(void **state)
 	}
 }
 
-static void wire_rows_fit(void **state)
+TEST_TITLED("rows: their wire form fits the record", wire_rows_fit)
 {
-	(void)state;
 	for (unsigned int i = 1; i < catalog_n_rows(); i++) {
 		const struct catalog_row *row = catalog_row(i);
 		struct gp_row wire;
@@ -115,12 +107,11 @@ static void wire_rows_fit(void **state)
 	}
 }
 
-static void rows_are_numbered_through(void **state)
+TEST_TITLED("rows: are numbered through from 1", rows_are_numbered_through)
 {
 	unsigned int row = 1;
 	static struct funcs funcs;
 
-	(void)state;
 	assert_null(catalog_row(0));
 	catalog_funcs(&funcs);
 	assert_int_equal(funcs.n, catalog_n_rows());
@@ -145,7 +136,7 @@ static void rows_are_numbered_through(void **state)
 
 /* ---- names --------------------------------------------------------------------------------------- */
 
-static void libraries_by_file_name(void **state)
+TEST_TITLED("libraries: are known by their whole file name", libraries_by_file_name)
 {
 	static const struct { const char *file, *library; } names[] = {
 		{ "libcudart.so.13", "cudart" }, { "libcudart.so", "cudart" },
@@ -165,7 +156,6 @@ static void libraries_by_file_name(void **state)
 		{ "libnvptxcompiler_static.a", NULL }, { "libnvptxcompiler.so", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		int found = catalog_library_of(names[i].file);
 
@@ -179,9 +169,9 @@ static void libraries_by_file_name(void **state)
 }
 
 /* A library of which nothing is probed unless that is asked for. */
-static void routines_above_the_runtime_are_of_tier_1_alone(void **state)
+TEST_TITLED("libraries: routines above the runtime are of tier 1 alone",
+	    routines_above_the_runtime_are_of_tier_1_alone)
 {
-	(void)state;
 	assert_true(catalog_has_tier("libcudart.so.13", 0));
 	assert_true(catalog_has_tier("libcuda.so.1", 0));
 	assert_true(catalog_has_tier("libnccl.so.2", 0));
@@ -203,9 +193,8 @@ static void is_sorted(const struct result_row *rows, size_t n, const char *libra
 	}
 }
 
-static void results_have_names(void **state)
+TEST_TITLED("results: are sorted by code and have names", results_have_names)
 {
-	(void)state;
 #define IS_SORTED(t) is_sorted(t##_results, sizeof(t##_results) / sizeof(t##_results[0]), #t)
 	IS_SORTED(cudart);
 	IS_SORTED(cuda);
@@ -370,57 +359,49 @@ static void rows_exist(const char *file, unsigned int max_left_out, bool is_pinn
 	free(exports);
 }
 
-static void real_cudart_has_the_rows(void **state)
+TEST_TITLED("rows: exist in the real libcudart", real_cudart_has_the_rows)
 {
-	(void)state;
 	rows_exist("libcudart.so.13", 0, true);
 }
 
-static void real_nccl_has_the_rows(void **state)
+TEST_TITLED("rows: exist in the real libnccl", real_nccl_has_the_rows)
 {
-	(void)state;
 	rows_exist("libnccl.so.2", 0, true);
 }
 
-static void real_cuda_has_the_rows(void **state)
+TEST_TITLED("rows: exist in the real libcuda", real_cuda_has_the_rows)
 {
-	(void)state;
 	/* A stub has the names; how the driver's functions begin is not seen here. */
 	rows_exist("stubs/libcuda.so", 0, true);
 }
 
-static void real_nvrtc_has_the_rows(void **state)
+TEST_TITLED("rows: exist in the real libnvrtc", real_nvrtc_has_the_rows)
 {
-	(void)state;
 	rows_exist("libnvrtc.so.13", 0, true);
 }
 
-static void real_nvjitlink_has_the_rows(void **state)
+TEST_TITLED("rows: exist in the real libnvJitLink", real_nvjitlink_has_the_rows)
 {
-	(void)state;
 	rows_exist("libnvJitLink.so.13", 0, true);
 }
 
-static void real_cublas_has_the_rows(void **state)
+TEST_TITLED("rows: exist in the real libcublas", real_cublas_has_the_rows)
 {
-	(void)state;
 	rows_exist("libcublas.so.13", 0, true);
 }
 
-static void real_cublaslt_has_the_rows(void **state)
+TEST_TITLED("rows: exist in the real libcublasLt", real_cublaslt_has_the_rows)
 {
-	(void)state;
 	rows_exist("libcublasLt.so.13", 0, true);
 }
 
-static void real_cudnn_has_the_rows(void **state)
+TEST_TITLED("rows: exist in the real libcudnn", real_cudnn_has_the_rows)
 {
-	(void)state;
 	rows_exist("libcudnn.so.9", 6, false);
 }
 
 /* Also a twin's, and that of a function which the catalogue does not know: by its class. */
-static void roles_are_of_rows(void **state)
+TEST_TITLED("rows: name the role of a function", roles_are_of_rows)
 {
 	static const struct {
 		struct func fn;
@@ -437,33 +418,6 @@ static void roles_are_of_rows(void **state)
 		{ { "cudaGetDevice", "cudart", CLASS_QUERY, 0 }, ROLE_NONE },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_int_equal(catalog_role(&cases[i].fn), cases[i].role);
-}
-
-int main(void)
-{
-#define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
-	const struct CMUnitTest tests[] = {
-		SAYS("rows: one for each function of a library", rows_are_unique),
-		SAYS("rows: what is decoded is captured", words_are_captured),
-		SAYS("rows: name the role of a function", roles_are_of_rows),
-		SAYS("rows: their wire form fits the record", wire_rows_fit),
-		SAYS("rows: are numbered through from 1", rows_are_numbered_through),
-		SAYS("libraries: are known by their whole file name", libraries_by_file_name),
-		SAYS("libraries: routines above the runtime are of tier 1 alone",
-		     routines_above_the_runtime_are_of_tier_1_alone),
-		SAYS("results: are sorted by code and have names", results_have_names),
-		SAYS("rows: exist in the real libcudart", real_cudart_has_the_rows),
-		SAYS("rows: exist in the real libnccl", real_nccl_has_the_rows),
-		SAYS("rows: exist in the real libcuda", real_cuda_has_the_rows),
-		SAYS("rows: exist in the real libnvrtc", real_nvrtc_has_the_rows),
-		SAYS("rows: exist in the real libnvJitLink", real_nvjitlink_has_the_rows),
-		SAYS("rows: exist in the real libcublas", real_cublas_has_the_rows),
-		SAYS("rows: exist in the real libcublasLt", real_cublaslt_has_the_rows),
-		SAYS("rows: exist in the real libcudnn", real_cudnn_has_the_rows),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

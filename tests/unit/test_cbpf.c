@@ -5,11 +5,7 @@
  */
 #include <errno.h>
 #include <linux/audit.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,11 +13,11 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "inject/filter.h"
 #include "lib/emulated.h"
 #include "lib/random.h"
+#include "lib/test.h"
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 #define NO_CALL 0x3456		/* allowed, it answers ENOSYS */
@@ -189,12 +185,11 @@ static long meaning(uint32_t value)
 	return value == SECCOMP_RET_ALLOW ? ENOSYS : (long)(value & SECCOMP_RET_DATA);
 }
 
-static void a_filter_answers_as_the_kernel_does(void **state)
+TEST(a_filter_answers_as_the_kernel_does)
 {
 	struct told *told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	unsigned int passed = 0, killed = 0;
 
-	(void)state;
 	needs_real_machine("the kernel and its filters");
 	assert_ptr_not_equal(told, MAP_FAILED);
 	for (int i = 0; i < PROGRAMS; i++) {
@@ -235,11 +230,10 @@ static bool has(const struct answers *a, uint32_t value)
 	return a->any;
 }
 
-static void every_enum_value_has_a_name(void **state)
+TEST(every_enum_value_has_a_name)
 {
 	unsigned int known = 0;
 
-	(void)state;
 	for (int i = 0; i < 20 * PROGRAMS; i++) {
 		struct cbpf_input in = make_input();
 		struct answers all = { .n = 0 };
@@ -267,7 +261,7 @@ static void every_enum_value_has_a_name(void **state)
 
 /* ---- programs that the kernel would not take -------------------------------------------------- */
 
-static void a_filter_that_is_no_program_is_refused(void **state)
+TEST(a_filter_that_is_no_program_is_refused)
 {
 	static const struct {
 		const char *what;
@@ -290,7 +284,6 @@ static void a_filter_that_is_no_program_is_refused(void **state)
 		{ "an unknown word", { BPF_STMT(BPF_ALU | 0xf0, 1), BPF_STMT(BPF_RET | BPF_K, 0) }, 2 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N(cases); i++) {
 		struct cbpf_input in = { .any = 0 };
 		struct answers a = { .n = 0 };
@@ -301,12 +294,11 @@ static void a_filter_that_is_no_program_is_refused(void **state)
 	}
 }
 
-static void one_with_too_many_ways_is_given_up(void **state)
+TEST(one_with_too_many_ways_is_given_up)
 {
 	struct cbpf_input in = { .any = 1 };
 	struct answers a = { .n = 0 };
 
-	(void)state;
 	n_code = 0;
 	add(BPF_LD | BPF_W | BPF_ABS, 0, 0, 16);
 	for (int i = 0; i < 400; i++)
@@ -322,7 +314,7 @@ static void one_with_too_many_ways_is_given_up(void **state)
 	assert_int_equal(filter_judge(code, n_code, filter_find("close")), FILTER_KILLS);
 }
 
-static void a_decision_on_an_unknown_argument_is_not_allowed(void **state)
+TEST(a_decision_on_an_unknown_argument_is_not_allowed)
 {
 	static const struct sock_filter write_to_2[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
@@ -340,22 +332,10 @@ static void a_decision_on_an_unknown_argument_is_not_allowed(void **state)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_LOG),
 	};
 
-	(void)state;
 	assert_int_equal(filter_judge(write_to_2, N(write_to_2), filter_find("write")), FILTER_FAILS);
 	assert_int_equal(filter_judge(write_to_2, N(write_to_2), filter_find("read")), FILTER_ALLOWS);
 	/* What is known is known: no protection of ours has that bit. */
 	assert_int_equal(filter_judge(no_code_mapped, N(no_code_mapped), filter_find("mprotect")), FILTER_ALLOWS);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_filter_answers_as_the_kernel_does),
-		cmocka_unit_test(every_enum_value_has_a_name),
-		cmocka_unit_test(a_filter_that_is_no_program_is_refused),
-		cmocka_unit_test(one_with_too_many_ways_is_given_up),
-		cmocka_unit_test(a_decision_on_an_unknown_argument_is_not_allowed),
-	};
-
-	return cmocka_run_group_tests(tests, random_seed, NULL);
-}
+TEST_GROUP(random_seed, NULL);

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/time.h"
+#include "lib/test.h"
 
 #define LIBRARY "-shared -fPIC -fcf-protection=none -nostdlib"
 
@@ -83,13 +84,12 @@ static uint64_t offset_by_linker(const void *handle, const char *name)
 	return offset;
 }
 
-static void test_offsets_are_the_linkers(void **state)
+TEST(test_offsets_are_the_linkers)
 {
 	struct opened o = open_built(two_functions, LIBRARY);
 	struct elf_symbol sym[] = { { .name = "two" }, { .name = "three" }, { .name = "one" } };
 	void *handle = dlopen(o.object.path, RTLD_NOW);
 
-	(void)state;
 	assert_non_null(handle);
 	assert_int_equal(elf_find_symbols(o.ef, sym, 3), 2);
 	assert_int_equal(sym[0].offset, offset_by_linker(handle, "two"));
@@ -102,14 +102,13 @@ static void test_offsets_are_the_linkers(void **state)
 	close_built(&o);
 }
 
-static void test_weak_alias_has_the_same_offset(void **state)
+TEST(test_weak_alias_has_the_same_offset)
 {
 	struct opened o = open_built("int pname(void) { return 7; }\n"
 				     "int name(void) __attribute__((weak, alias(\"pname\")));\n",
 				     LIBRARY);
 	struct elf_symbol sym[] = { { .name = "name" }, { .name = "pname" }, { .name = "name" } };
 
-	(void)state;
 	assert_int_equal(elf_find_symbols(o.ef, sym, 3), 3);
 	assert_int_not_equal(sym[0].offset, 0);
 	assert_int_equal(sym[0].offset, sym[1].offset);
@@ -117,19 +116,18 @@ static void test_weak_alias_has_the_same_offset(void **state)
 	close_built(&o);
 }
 
-static void test_import_is_no_match(void **state)
+TEST(test_import_is_no_match)
 {
 	struct opened o = open_built("int cudaMalloc(void); int f(void) { return cudaMalloc(); }\n",
 				     LIBRARY);
 	struct elf_symbol sym;
 
-	(void)state;
 	assert_int_equal(find_one(o.ef, "cudaMalloc", &sym), 0);
 	assert_int_equal(sym.offset, 0);
 	close_built(&o);
 }
 
-static void test_only_functions_match(void **state)
+TEST(test_only_functions_match)
 {
 	struct opened o = open_built("int data = 3; __thread int tls = 4;\n"
 				     "static int real(void) { return 1; }\n"
@@ -139,12 +137,11 @@ static void test_only_functions_match(void **state)
 	struct elf_symbol sym[] = { { .name = "data" }, { .name = "tls" }, { .name = "chosen" },
 				    { .name = "" } };
 
-	(void)state;
 	assert_int_equal(elf_find_symbols(o.ef, sym, 4), 0);
 	close_built(&o);
 }
 
-static void test_local_symbol_is_found_and_marked_local(void **state)
+TEST(test_local_symbol_is_found_and_marked_local)
 {
 	struct opened o = open_built("__attribute__((noipa)) static int hidden(int a)"
 				     "{ return a * 5; }\n"
@@ -152,7 +149,6 @@ static void test_local_symbol_is_found_and_marked_local(void **state)
 				     "-static");
 	struct elf_symbol sym;
 
-	(void)state;
 	assert_int_equal(find_one(o.ef, "hidden", &sym), 1);
 	assert_int_equal(sym.local, 1);
 	assert_int_equal(find_one(o.ef, "main", &sym), 1);
@@ -161,7 +157,7 @@ static void test_local_symbol_is_found_and_marked_local(void **state)
 	close_built(&o);
 }
 
-static void test_a_beginning_is_found_local_or_global_and_only_of_functions(void **state)
+TEST(test_a_beginning_is_found_local_or_global_and_only_of_functions)
 {
 	struct opened o = open_built("__attribute__((noipa)) static int inner_7f(int a)"
 				     "{ return a * 5; }\n"
@@ -173,7 +169,6 @@ static void test_a_beginning_is_found_local_or_global_and_only_of_functions(void
 		{ .name = "inner_" }, { .name = "outer_e3" },
 	};
 
-	(void)state;
 	assert_int_equal(elf_find_symbols(o.ef, sym, 6), 3);
 	assert_true(sym[0].offset && sym[0].local);
 	assert_true(sym[1].offset && !sym[1].local);
@@ -183,7 +178,7 @@ static void test_a_beginning_is_found_local_or_global_and_only_of_functions(void
 	close_built(&o);
 }
 
-static void test_global_symbol_wins_over_a_local_one_before_it(void **state)
+TEST(test_global_symbol_wins_over_a_local_one_before_it)
 {
 	static const char source[] =
 		"asm(\".text\\n.type twi_,@function\\ntwi_: nop\\nret\\n\"\n"
@@ -194,7 +189,6 @@ static void test_global_symbol_wins_over_a_local_one_before_it(void **state)
 	struct elf_symbol sym = { .name = "twin" };
 	char *local = memmem(im.byte, im.size, "twi_", 5);
 
-	(void)state;
 	assert_non_null(local);
 	local[3] = 'n';
 	assert_int_equal(image_find(&im, &sym), 1);
@@ -203,7 +197,7 @@ static void test_global_symbol_wins_over_a_local_one_before_it(void **state)
 	free(im.byte);
 }
 
-static void test_default_version_wins(void **state)
+TEST(test_default_version_wins)
 {
 	static const char source[] =
 		"asm(\".symver old,call@V1\\n.symver new,call@@V2\\n\");\n"
@@ -217,7 +211,6 @@ static void test_default_version_wins(void **state)
 	struct elf_symbol sym;
 	struct opened o;
 
-	(void)state;
 	fputs("V1 { global: call; local: *; };\nV2 { global: call; } V1;\n", f);
 	fclose(f);
 	snprintf(args, sizeof(args), LIBRARY " -s -Wl,--version-script=%s", script.path);
@@ -229,7 +222,7 @@ static void test_default_version_wins(void **state)
 	object_remove(&script);
 }
 
-static void test_a_landing_pad_is_stepped_over(void **state)
+TEST(test_a_landing_pad_is_stepped_over)
 {
 	struct opened o = open_built("void g(void); void f(void) { g(); g(); }\n"
 				     "asm(\".globl bare\\n.type bare,@function\\n\"\n"
@@ -239,7 +232,6 @@ static void test_a_landing_pad_is_stepped_over(void **state)
 	struct elf_symbol sym[] = { { .name = "f" }, { .name = "bare" } };
 	uint8_t code[4];
 
-	(void)state;
 	assert_int_equal(elf_find_symbols(o.ef, sym, 2), 2);
 	assert_int_equal(sym[0].skipped, 4);
 	assert_int_equal(sym[0].opening, ENTERS_AS);
@@ -253,7 +245,7 @@ static void test_a_landing_pad_is_stepped_over(void **state)
 
 #if defined(__aarch64__)
 /* Behind it the link register is signed, and a return probe would put an unsigned one there. */
-static void test_signing_is_not_stepped_over(void **state)
+TEST(test_signing_is_not_stepped_over)
 {
 	struct opened o = open_built("void g(void); void f(void) { g(); g(); }\n",
 				     "-shared -fPIC -nostdlib -mbranch-protection=standard");
@@ -265,16 +257,14 @@ static void test_signing_is_not_stepped_over(void **state)
 	assert_int_equal(pread(o.fd, code, 4, (off_t)sym.offset), 4);
 	assert_memory_equal(code, "\x3f\x23\x03\xd5", 4);	/* paciasp */
 	close_built(&o);
-	(void)state;
 }
 #endif
 
-static void test_stripped_library_keeps_its_exports(void **state)
+TEST(test_stripped_library_keeps_its_exports)
 {
 	static const char *const args[] = { LIBRARY " -s", LIBRARY " -s -Wl,--hash-style=sysv",
 					    LIBRARY " -s -Wl,--hash-style=gnu" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++) {
 		struct image im = image_build(two_functions, args[i]);
 		struct elf_symbol with = { .name = "two" }, without = { .name = "two" };
@@ -288,13 +278,12 @@ static void test_stripped_library_keeps_its_exports(void **state)
 	}
 }
 
-static void test_build_id_is_the_linkers(void **state)
+TEST(test_build_id_is_the_linkers)
 {
 	struct opened o = open_built(two_functions, LIBRARY " -Wl,--build-id=0x00C0ffee12");
 	struct opened none = open_built(two_functions, LIBRARY " -Wl,--build-id=none");
 	char hex[2 * 64 + 1] = "x";
 
-	(void)state;
 	elf_build_id(o.ef, hex, sizeof(hex));
 	assert_string_equal(hex, "00c0ffee12");
 	elf_build_id(none.ef, hex, sizeof(hex));
@@ -315,7 +304,7 @@ static void note_need(void *ctx, char kind, const char *text)
 	snprintf(needs->text + n, sizeof(needs->text) - n, "%c:%s;", kind, text);
 }
 
-static void test_needs_come_before_the_search_path(void **state)
+TEST(test_needs_come_before_the_search_path)
 {
 	struct opened o = open_built("int main(void) { return 0; }\n",
 				     "-Wl,--no-as-needed -lm -Wl,-rpath,/opt/x:/y "
@@ -325,7 +314,6 @@ static void test_needs_come_before_the_search_path(void **state)
 	struct opened none = open_built("int main(void) { return 0; }\n", "-static");
 	struct needs needs = { "" };
 
-	(void)state;
 	assert_int_equal(elf_each_needed(o.ef, note_need, &needs), 0);
 	assert_string_equal(needs.text, "N:libm.so.6;N:libc.so.6;R:/opt/x:/y;");
 	assert_true(strstr(elf_interpreter(o.ef), "/ld-linux") != NULL);
@@ -358,7 +346,7 @@ static int open_cuda(const char *variable, const char *name, char *path, size_t 
 	return fd;
 }
 
-static void test_real_cudart(void **state)
+TEST(test_real_cudart)
 {
 	struct elf_symbol sym[] = { { .name = "cudaLaunchKernel" }, { .name = "cudaMemcpyAsync" },
 				    { .name = "__cudaLaunchKernel" }, { .name = "cudaNoSuch" } };
@@ -367,7 +355,6 @@ static void test_real_cudart(void **state)
 	struct elf_file *ef = elf_file_open(fd, path);
 	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 
-	(void)state;
 	assert_non_null(ef);
 	assert_non_null(handle);
 	uint64_t start_ns = time_now_ns();
@@ -385,14 +372,13 @@ static void test_real_cudart(void **state)
 	close(fd);
 }
 
-static void test_static_cudart_is_found_in_symtab(void **state)
+TEST(test_static_cudart_is_found_in_symtab)
 {
 	char path[256], args[512];
 	int fd = open_cuda("CUDART_STATIC", "libcudart_static.a", path, sizeof(path));
 	struct elf_symbol sym;
 	struct opened o;
 
-	(void)state;
 	needs_real_machine("the static runtime");
 	close(fd);
 	snprintf(args, sizeof(args), "%s -ldl -lrt -lpthread", path);
@@ -406,13 +392,12 @@ static void test_static_cudart_is_found_in_symtab(void **state)
 	close_built(&o);
 }
 
-static void test_a_file_that_is_no_program_is_refused(void **state)
+TEST(test_a_file_that_is_no_program_is_refused)
 {
 	struct object o = object_build(two_functions, "-c");
 	int fds[2], dir = open("/", O_RDONLY | O_CLOEXEC), text = open(o.path, O_RDWR | O_CLOEXEC);
 	int fd[] = { -1, dir, text, -1 };
 
-	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	fd[3] = fds[0];
 	for (size_t i = 0; i < 4; i++) {
@@ -427,29 +412,11 @@ static void test_a_file_that_is_no_program_is_refused(void **state)
 	object_remove(&o);
 }
 
-int main(void)
+static int set_up_all(void **state)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_offsets_are_the_linkers),
-		cmocka_unit_test(test_weak_alias_has_the_same_offset),
-		cmocka_unit_test(test_import_is_no_match),
-		cmocka_unit_test(test_only_functions_match),
-		cmocka_unit_test(test_local_symbol_is_found_and_marked_local),
-		cmocka_unit_test(test_a_beginning_is_found_local_or_global_and_only_of_functions),
-		cmocka_unit_test(test_global_symbol_wins_over_a_local_one_before_it),
-		cmocka_unit_test(test_default_version_wins),
-		cmocka_unit_test(test_a_landing_pad_is_stepped_over),
-#if defined(__aarch64__)
-		cmocka_unit_test(test_signing_is_not_stepped_over),
-#endif
-		cmocka_unit_test(test_stripped_library_keeps_its_exports),
-		cmocka_unit_test(test_build_id_is_the_linkers),
-		cmocka_unit_test(test_needs_come_before_the_search_path),
-		cmocka_unit_test(test_real_cudart),
-		cmocka_unit_test(test_static_cudart_is_found_in_symtab),
-		cmocka_unit_test(test_a_file_that_is_no_program_is_refused),
-	};
-
+	(void)state;
 	log_threshold = LOG_ERROR;
-	return cmocka_run_group_tests_name("elf", tests, NULL, NULL);
+	return 0;
 }
+
+TEST_GROUP(set_up_all, NULL);

@@ -4,18 +4,13 @@
  * synchronise promises, how long copies take, what memory is counted, which codes errors have.
  * Built with $(BUILD)/sim/libgpusim.so.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "../sim/gpusim.h"
+#include "lib/test.h"
 
 enum { MS = 1000000, SLOW = 50 * MS, MEMORY_BYTES = 1 << 20 };
 
@@ -54,14 +49,24 @@ static struct gpusim_work copy(struct gpusim_stream *stream, enum gpusim_work_ki
 	return submit(stream, (struct gpusim_work){ .kind = kind, .bytes = bytes });
 }
 
-static void test_stream_is_fifo(void **state)
+/* A context for each test, so that none waits for the work of another. */
+static int new_context(void **state)
+{
+	return gpusim_context_create(0, (struct gpusim_context **)state);
+}
+
+static int drop_context(void **state)
+{
+	return gpusim_context_destroy(*state);
+}
+
+TEST_WITH(test_stream_is_fifo, new_context, drop_context)
 {
 	struct gpusim_stream *stream = new_stream(GPUSIM_STREAM_NON_BLOCKING);
 	uint64_t before = gpusim_now_ns();
 	struct gpusim_work last = launch(stream, long_kernel);
 	int i;
 
-	(void)state;
 	assert_true(last.start_ns >= before);
 	assert_int_equal(last.end_ns - last.start_ns, LONG);
 	for (i = 0; i < 100; i++) {
@@ -73,35 +78,32 @@ static void test_stream_is_fifo(void **state)
 	assert_int_equal(gpusim_stream_destroy(stream), GPUSIM_OK);
 }
 
-static void test_streams_overlap(void **state)
+TEST_WITH(test_streams_overlap, new_context, drop_context)
 {
 	struct gpusim_stream *one = new_stream(GPUSIM_STREAM_NON_BLOCKING);
 	struct gpusim_stream *other = new_stream(GPUSIM_STREAM_NON_BLOCKING);
 	struct gpusim_work first = launch(one, long_kernel);
 	struct gpusim_work second = launch(other, long_kernel);
 
-	(void)state;
 	assert_true(second.start_ns < first.end_ns);
 }
 
-static void test_legacy_stream_orders_blocking_streams(void **state)
+TEST_WITH(test_legacy_stream_orders_blocking_streams, new_context, drop_context)
 {
 	struct gpusim_stream *stream = new_stream(0);
 	struct gpusim_work before = launch(stream, slow_kernel);
 	struct gpusim_work legacy = launch(GPUSIM_STREAM_LEGACY, slow_kernel);
 	struct gpusim_work after = launch(stream, slow_kernel);
 
-	(void)state;
 	assert_true(legacy.start_ns >= before.end_ns);
 	assert_true(after.start_ns >= legacy.end_ns);
 }
 
-static void test_sync_returns_after_all_work(void **state)
+TEST_WITH(test_sync_returns_after_all_work, new_context, drop_context)
 {
 	struct gpusim_stream *stream = new_stream(GPUSIM_STREAM_NON_BLOCKING);
 	struct gpusim_work last;
 
-	(void)state;
 	launch(stream, slow_kernel);
 	last = launch(stream, slow_kernel);
 	assert_int_equal(gpusim_stream_query(stream), GPUSIM_NOT_READY);
@@ -113,12 +115,11 @@ static void test_sync_returns_after_all_work(void **state)
 	assert_true(gpusim_now_ns() >= last.end_ns);
 }
 
-static void test_copies_take_bytes_by_bandwidth(void **state)
+TEST_WITH(test_copies_take_bytes_by_bandwidth, new_context, drop_context)
 {
 	struct gpusim_stream *stream = new_stream(GPUSIM_STREAM_NON_BLOCKING);
 	struct gpusim_work work = copy(stream, GPUSIM_COPY_HTOD, 10 * MS);
 
-	(void)state;
 	/* GPUSIM_COPY_GBPS=10, set by the group: 10 bytes a nanosecond */
 	assert_int_equal(work.end_ns - work.start_ns, MS);
 	work = copy(stream, GPUSIM_COPY_DTOH, 5 * MS);
@@ -127,13 +128,12 @@ static void test_copies_take_bytes_by_bandwidth(void **state)
 	assert_int_equal(work.end_ns - work.start_ns, MS);
 }
 
-static void test_copies_of_pageable_memory_are_slower(void **state)
+TEST_WITH(test_copies_of_pageable_memory_are_slower, new_context, drop_context)
 {
 	struct gpusim_stream *stream = new_stream(GPUSIM_STREAM_NON_BLOCKING);
 	struct gpusim_work work = { .kind = GPUSIM_COPY_HTOD, .bytes = 6 * MS, .pageable = true };
 	void *pinned, *other;
 
-	(void)state;
 	assert_int_equal(gpusim_submit(stream, &work), GPUSIM_OK);
 	assert_int_equal(work.end_ns - work.start_ns, MS); /* 6 bytes a nanosecond */
 	assert_int_equal(gpusim_host_alloc(100, &pinned), GPUSIM_OK);
@@ -146,7 +146,7 @@ static void test_copies_of_pageable_memory_are_slower(void **state)
 	assert_int_equal(gpusim_host_free(other), GPUSIM_OK);
 }
 
-static void test_copy_engines_serve_one_at_a_time(void **state)
+TEST_WITH(test_copy_engines_serve_one_at_a_time, new_context, drop_context)
 {
 	struct gpusim_stream *one = new_stream(GPUSIM_STREAM_NON_BLOCKING);
 	struct gpusim_stream *other = new_stream(GPUSIM_STREAM_NON_BLOCKING);
@@ -155,19 +155,17 @@ static void test_copy_engines_serve_one_at_a_time(void **state)
 	struct gpusim_work back =
 		copy(new_stream(GPUSIM_STREAM_NON_BLOCKING), GPUSIM_COPY_DTOH, 2000ULL * MS);
 
-	(void)state;
 	assert_true(same.start_ns >= first.end_ns);
 	assert_true(back.start_ns < first.end_ns);
 }
 
-static void test_one_seed_gives_one_run(void **state)
+TEST_WITH(test_one_seed_gives_one_run, new_context, drop_context)
 {
 	static const char by_rule[1];
 	struct gpusim_stream *stream = new_stream(GPUSIM_STREAM_NON_BLOCKING);
 	uint64_t sum = 0, distinct = 0, last_ns = 0;
 	int i;
 
-	(void)state;
 	assert_int_equal(gpusim_seed(), 7);
 	for (i = 0; i < 64; i++) {
 		struct gpusim_work work = launch(stream, by_rule);
@@ -183,7 +181,7 @@ static void test_one_seed_gives_one_run(void **state)
 	assert_in_range(sum / 64, 3004 - 60, 3004 + 60);
 }
 
-static void test_events_mark_the_end_of_work(void **state)
+TEST_WITH(test_events_mark_the_end_of_work, new_context, drop_context)
 {
 	struct gpusim_stream *stream = new_stream(GPUSIM_STREAM_NON_BLOCKING);
 	struct gpusim_stream *waiter = new_stream(GPUSIM_STREAM_NON_BLOCKING);
@@ -191,7 +189,6 @@ static void test_events_mark_the_end_of_work(void **state)
 	struct gpusim_work work;
 	float ms;
 
-	(void)state;
 	assert_int_equal(gpusim_event_create(&before), GPUSIM_OK);
 	assert_int_equal(gpusim_event_create(&after), GPUSIM_OK);
 	assert_int_equal(gpusim_event_elapsed(&ms, before, after), GPUSIM_INVALID_HANDLE);
@@ -211,11 +208,10 @@ static void test_events_mark_the_end_of_work(void **state)
 	assert_int_equal(gpusim_event_sync(after), GPUSIM_INVALID_HANDLE);
 }
 
-static void test_memory_is_counted(void **state)
+TEST_WITH(test_memory_is_counted, new_context, drop_context)
 {
 	uint64_t one, two, more, free_bytes, total_bytes;
 
-	(void)state;
 	assert_int_equal(gpusim_memory_alloc(MEMORY_BYTES / 2, &one), GPUSIM_OK);
 	assert_int_equal(gpusim_memory_alloc(100, &two), GPUSIM_OK);
 	assert_int_not_equal(one, two);
@@ -234,7 +230,7 @@ static void test_memory_is_counted(void **state)
 	assert_int_equal(free_bytes, MEMORY_BYTES);
 }
 
-static void test_random_allocations_never_overlap(void **state)
+TEST_WITH(test_random_allocations_never_overlap, new_context, drop_context)
 {
 	struct {
 		uint64_t address, bytes;
@@ -242,7 +238,6 @@ static void test_random_allocations_never_overlap(void **state)
 	uint64_t free_bytes, total_bytes;
 	int round, i, j;
 
-	(void)state;
 	for (round = 0; round < 5000; round++) {
 		i = rand() % 64;
 		if (held[i].address)
@@ -262,14 +257,13 @@ static void test_random_allocations_never_overlap(void **state)
 	assert_int_equal(free_bytes, total_bytes);
 }
 
-static void test_errors_have_the_real_codes(void **state)
+TEST_WITH(test_errors_have_the_real_codes, new_context, drop_context)
 {
 	struct gpusim_stream *stream = new_stream(0);
 	struct gpusim_work work = kernel_of(quick_kernel);
 	struct gpusim_context *context;
 	uint64_t address;
 
-	(void)state;
 	assert_int_equal(gpusim_stream_destroy(stream), GPUSIM_OK);
 	assert_int_equal(gpusim_stream_destroy(stream), 400);
 	assert_int_equal(gpusim_stream_sync(stream), 400);
@@ -287,7 +281,7 @@ static void test_errors_have_the_real_codes(void **state)
 	assert_null(gpusim_error_name(12345, true));
 }
 
-static void test_graph_replays_what_was_captured(void **state)
+TEST_WITH(test_graph_replays_what_was_captured, new_context, drop_context)
 {
 	struct gpusim_stream *stream = new_stream(GPUSIM_STREAM_NON_BLOCKING);
 	struct gpusim_graph_exec *exec;
@@ -295,7 +289,6 @@ static void test_graph_replays_what_was_captured(void **state)
 	struct gpusim_work after;
 	uint64_t before;
 
-	(void)state;
 	assert_int_equal(gpusim_capture_begin(stream), GPUSIM_OK);
 	assert_int_equal(launch(stream, slow_kernel).end_ns, 0);
 	launch(stream, slow_kernel);
@@ -311,22 +304,20 @@ static void test_graph_replays_what_was_captured(void **state)
 	assert_int_equal(gpusim_graph_launch(exec, stream), GPUSIM_INVALID_HANDLE);
 }
 
-static void test_hang_never_ends(void **state)
+TEST_WITH(test_hang_never_ends, new_context, drop_context)
 {
 	struct gpusim_stream *stream = new_stream(GPUSIM_STREAM_NON_BLOCKING);
 
-	(void)state;
 	assert_true(launch(stream, endless_kernel).end_ns == GPUSIM_FOREVER);
 	assert_true(launch(stream, quick_kernel).end_ns == GPUSIM_FOREVER);
 	assert_int_equal(gpusim_stream_query(stream), GPUSIM_NOT_READY);
 }
 
-static void test_devices_have_lasting_identities(void **state)
+TEST_WITH(test_devices_have_lasting_identities, new_context, drop_context)
 {
 	unsigned char first[16], second[16];
 	char name[32];
 
-	(void)state;
 	assert_int_equal(gpusim_device_count(), 2);
 	assert_int_equal(gpusim_device_uuid(0, first), GPUSIM_OK);
 	assert_int_equal(gpusim_device_uuid(1, second), GPUSIM_OK);
@@ -336,12 +327,11 @@ static void test_devices_have_lasting_identities(void **state)
 	assert_string_equal(name, "gpusim device 1");
 }
 
-static void test_forked_child_cannot_use_the_device(void **state)
+TEST_WITH(test_forked_child_cannot_use_the_device, new_context, drop_context)
 {
 	int status;
 	pid_t child = fork();
 
-	(void)state;
 	if (child == 0)
 		_exit(gpusim_init());
 	assert_int_equal(waitpid(child, &status, 0), child);
@@ -367,39 +357,4 @@ static int start(void **state)
 	return gpusim_init();
 }
 
-/* A context for each test, so that none waits for the work of another. */
-static int new_context(void **state)
-{
-	return gpusim_context_create(0, (struct gpusim_context **)state);
-}
-
-static int drop_context(void **state)
-{
-	return gpusim_context_destroy(*state);
-}
-
-#define LAW(test) cmocka_unit_test_setup_teardown(test, new_context, drop_context)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		LAW(test_stream_is_fifo),
-		LAW(test_streams_overlap),
-		LAW(test_legacy_stream_orders_blocking_streams),
-		LAW(test_sync_returns_after_all_work),
-		LAW(test_copies_take_bytes_by_bandwidth),
-		LAW(test_copies_of_pageable_memory_are_slower),
-		LAW(test_copy_engines_serve_one_at_a_time),
-		LAW(test_one_seed_gives_one_run),
-		LAW(test_events_mark_the_end_of_work),
-		LAW(test_memory_is_counted),
-		LAW(test_random_allocations_never_overlap),
-		LAW(test_errors_have_the_real_codes),
-		LAW(test_graph_replays_what_was_captured),
-		LAW(test_devices_have_lasting_identities),
-		LAW(test_forked_child_cannot_use_the_device),
-		LAW(test_hang_never_ends),
-	};
-
-	return cmocka_run_group_tests_name("gpusim", tests, start, NULL);
-}
+TEST_GROUP(start, NULL);

@@ -4,14 +4,10 @@
  * with its times, name and launch; whatever CUPTI does, the target runs to its end and what is
  * missing is counted.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/wait.h>
-#include <cmocka.h>
 
+#include "lib/test.h"
 #include "source/helper/ring_reader.h"
 #include "gpuprof/work.h"
 #include "helper/calls_wanted.h"
@@ -42,11 +38,10 @@ static void run(struct helper_run *r, const char *const *environment)
 	watch(r);
 }
 
-static void every_work_of_a_process_comes_in_every_version(void **state)
+TEST(every_work_of_a_process_comes_in_every_version)
 {
 	static const char *const versions[] = { "11.8", "12.1", "12.4", "12.8", "13.0" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
 		struct helper_run r;
 
@@ -101,23 +96,21 @@ static struct calls calls_of(const char *version)
 	return calls;
 }
 
-static void only_calls_that_drive_a_device_are_recorded_where_cupti_can_choose(void **state)
+TEST(only_calls_that_drive_a_device_are_recorded_where_cupti_can_choose)
 {
 	struct calls chosen = calls_of("13.0"), whole = calls_of("12.4");
 
-	(void)state;
 	assert_true(chosen.wanted >= LAUNCHES + COPIES);
 	assert_int_equal(chosen.others, 0);
 	assert_int_equal(whole.wanted, chosen.wanted);
 	assert_true(whole.others > 0);
 }
 
-static void records_cupti_drops_or_leaves_without_times_are_counted(void **state)
+TEST(records_cupti_drops_or_leaves_without_times_are_counted)
 {
 	struct helper_run r;
 	uint64_t works;
 
-	(void)state;
 	run(&r, (const char *const[]){ "GPUSIM_CUPTI_FAULTS", "drop=10,zero=7", NULL });
 	works = r.seen.kind[GP_RING_KERNEL] + r.seen.kind[GP_RING_COPY] + r.seen.kind[GP_RING_API];
 	assert_true(r.seen.lost[GP_LOSS_DROPPED] > 50);
@@ -126,11 +119,10 @@ static void records_cupti_drops_or_leaves_without_times_are_counted(void **state
 	assert_int_equal(r.seen.backwards, 0);
 }
 
-static void buffers_kept_by_cupti_are_reported_and_returned_ones_are_not(void **state)
+TEST(buffers_kept_by_cupti_are_reported_and_returned_ones_are_not)
 {
 	struct helper_run r;
 
-	(void)state;
 	run(&r, (const char *const[]){ "GPUSIM_CUPTI_FAULTS", "keep=2", NULL });
 	assert_int_equal(r.head.state, GP_HELPER_ENDED);
 	assert_true(r.head.kept_bytes > 0);
@@ -141,22 +133,20 @@ static void buffers_kept_by_cupti_are_reported_and_returned_ones_are_not(void **
 	assert_int_equal(r.seen.kind[GP_RING_LOSS], 0);
 }
 
-static void another_client_is_left_alone(void **state)
+TEST(another_client_is_left_alone)
 {
 	struct helper_run r;
 
-	(void)state;
 	run(&r, (const char *const[]){ "GPUSIM_CUPTI_FAULTS", "busy", NULL });
 	assert_int_equal(r.seen.kind[GP_RING_KERNEL], 0);
 	assert_true(r.head.state == GP_HELPER_YIELDED || r.head.state == GP_HELPER_ENDED);
 	assert_string_equal(r.head.occupant, "another CUPTI client");
 }
 
-static void a_failed_arming_gives_its_reason(void **state)
+TEST(a_failed_arming_gives_its_reason)
 {
 	struct helper_run r;
 
-	(void)state;
 	run(&r, (const char *const[]){ "GPUSIM_CUPTI_FAULTS", "refuse", NULL });
 	assert_int_equal(r.seen.kind[GP_RING_KERNEL], 0);
 	assert_string_equal(r.head.reason, "cuptiActivityEnable: CUPTI_ERROR_NOT_INITIALIZED");
@@ -168,40 +158,22 @@ static void a_failed_arming_gives_its_reason(void **state)
 	assert_string_equal(r.head.reason, "no libcupti found");
 }
 
-static void a_flush_that_hangs_does_not_hold_the_target(void **state)
+TEST(a_flush_that_hangs_does_not_hold_the_target)
 {
 	struct helper_run r;
 
-	(void)state;
 	run(&r, (const char *const[]){ "GPUSIM_CUPTI_FAULTS", "hang", NULL });
 	assert_int_not_equal(r.head.state, GP_HELPER_ENDED);
 }
 
-static void unwatched_it_sleeps_and_a_reader_wakes_it(void **state)
+TEST(unwatched_it_sleeps_and_a_reader_wakes_it)
 {
 	struct helper_run r;
 
-	(void)state;
 	start(&r, (const char *const[]){ "GPUPROF_ARM", "0", NULL });
 	ring_reader_head(r.source, &r.head);
 	assert_int_equal(r.head.state, GP_HELPER_VIRGIN);
 	watch(&r);
 	assert_true(r.seen.kind[GP_RING_KERNEL] > 0);
 	assert_true(r.seen.kind[GP_RING_KERNEL] <= LAUNCHES);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_work_of_a_process_comes_in_every_version),
-		cmocka_unit_test(only_calls_that_drive_a_device_are_recorded_where_cupti_can_choose),
-		cmocka_unit_test(records_cupti_drops_or_leaves_without_times_are_counted),
-		cmocka_unit_test(buffers_kept_by_cupti_are_reported_and_returned_ones_are_not),
-		cmocka_unit_test(another_client_is_left_alone),
-		cmocka_unit_test(a_failed_arming_gives_its_reason),
-		cmocka_unit_test(a_flush_that_hangs_does_not_hold_the_target),
-		cmocka_unit_test(unwatched_it_sleeps_and_a_reader_wakes_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,11 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +15,11 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "base/time.h"
 #include "inject/filter.h"
 #include "inject/process.h"
+#include "lib/test.h"
 
 #define WITHIN_NS (20 * NS_PER_SEC)
 #define N(array) (sizeof(array) / sizeof((array)[0]))
@@ -222,23 +218,20 @@ static void is_refused(const struct code *c, const char *alone, const char *said
 
 static struct code code;
 
-static void the_listed_system_calls_are_enough(void **state)
+TEST(the_listed_system_calls_are_enough)
 {
-	(void)state;
 	only_the_table(&code, SECCOMP_RET_KILL_PROCESS);
 	gets_it(&code);
 }
 
-static void a_containers_filter_lets_it_come(void **state)
+TEST(a_containers_filter_lets_it_come)
 {
-	(void)state;
 	as_containers(&code);
 	gets_it(&code);
 }
 
-static void a_filter_that_only_logs_lets_it_come(void **state)
+TEST(a_filter_that_only_logs_lets_it_come)
 {
-	(void)state;
 	code.n = 0;
 	end_with(&code, SECCOMP_RET_LOG);
 	gets_it(&code);
@@ -247,7 +240,7 @@ static void a_filter_that_only_logs_lets_it_come(void **state)
 #define NOT_PASS(call) "its seccomp filter does not let pass " call ", which the helper needs; allow it there " \
 		       "(docker: --security-opt seccomp=FILE), or leave --inject out"
 
-static void a_forbidden_system_call_is_named_and_nothing_is_done(void **state)
+TEST(a_forbidden_system_call_is_named_and_nothing_is_done)
 {
 	static const struct {
 		uint32_t nr, value;
@@ -264,7 +257,6 @@ static void a_forbidden_system_call_is_named_and_nothing_is_done(void **state)
 		{ SYS_restart_syscall, SECCOMP_RET_KILL_PROCESS, NOT_PASS("restart_syscall") },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N(cases); i++) {
 #if !defined(__x86_64__)
 		if (cases[i].nr == SYS_restart_syscall)
@@ -275,9 +267,8 @@ static void a_forbidden_system_call_is_named_and_nothing_is_done(void **state)
 	}
 }
 
-static void a_filter_that_is_too_long_forbids_nothing_for_sure(void **state)
+TEST(a_filter_that_is_too_long_forbids_nothing_for_sure)
 {
-	(void)state;
 	code.n = 0;
 	ADD(&code, BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)));
 	for (int i = 0; i < 400; i++)
@@ -286,25 +277,10 @@ static void a_filter_that_is_too_long_forbids_nothing_for_sure(void **state)
 	is_refused(&code, NULL, "its seccomp filter is too long to be judged; start it with `gpuprof env`");
 }
 
-static void threads_that_are_not_filtered_alike_are_refused(void **state)
+TEST(threads_that_are_not_filtered_alike_are_refused)
 {
-	(void)state;
 	code.n = 0;
 	end_with(&code, SECCOMP_RET_ALLOW);
 	is_refused(&code, "alone", "some of its threads have seccomp filters of their own; start it with "
 		   "`gpuprof env`");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_listed_system_calls_are_enough),
-		cmocka_unit_test(a_containers_filter_lets_it_come),
-		cmocka_unit_test(a_filter_that_only_logs_lets_it_come),
-		cmocka_unit_test(a_forbidden_system_call_is_named_and_nothing_is_done),
-		cmocka_unit_test(a_filter_that_is_too_long_forbids_nothing_for_sure),
-		cmocka_unit_test(threads_that_are_not_filtered_alike_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,12 +9,8 @@
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +19,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "base/time.h"
+#include "lib/test.h"
 #include "source/helper/ring_reader.h"
 #include "inject/process.h"
 
@@ -183,15 +179,13 @@ static void come_often(const char *how, const char *answer)
 	assert_true(as_before);
 }
 
-static void a_program_into_which_it_comes_often_goes_on_as_before(void **state)
+TEST(a_program_into_which_it_comes_often_goes_on_as_before)
 {
-	(void)state;
 	come_often(NULL, ALL_RIGHT);
 }
 
-static void so_does_one_that_computes_and_never_waits(void **state)
+TEST(so_does_one_that_computes_and_never_waits)
 {
-	(void)state;
 	come_often("spin", "right\n");
 }
 
@@ -237,15 +231,13 @@ static void be_killed_often(const char *how, const char *answer)
 	finish(&p, answer);
 }
 
-static void a_program_goes_on_when_gpuprof_is_killed_meanwhile(void **state)
+TEST(a_program_goes_on_when_gpuprof_is_killed_meanwhile)
 {
-	(void)state;
 	be_killed_often(NULL, ALL_RIGHT);
 }
 
-static void so_does_one_that_computes_when_gpuprof_is_killed(void **state)
+TEST(so_does_one_that_computes_when_gpuprof_is_killed)
 {
-	(void)state;
 	be_killed_often("spin", "right\n");
 }
 
@@ -342,7 +334,7 @@ static void *bring(void *pid)
 	return NULL;
 }
 
-static void waiting_for_the_loader_blocks_no_thread(void **state)
+TEST(waiting_for_the_loader_blocks_no_thread)
 {
 	int to[2], from[2], status, number = -1;
 	bool takes = false;
@@ -350,7 +342,6 @@ static void waiting_for_the_loader_blocks_no_thread(void **state)
 	char word;
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(pipe2(to, O_CLOEXEC) | pipe2(from, O_CLOEXEC), 0);
 	pid = fork();
 	assert_true(pid >= 0);
@@ -369,17 +360,4 @@ static void waiting_for_the_loader_blocks_no_thread(void **state)
 	assert_true(number >= 1000);
 	assert_true(takes);
 	assert_int_equal(status, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_program_into_which_it_comes_often_goes_on_as_before),
-		cmocka_unit_test(so_does_one_that_computes_and_never_waits),
-		cmocka_unit_test(so_does_one_that_computes_when_gpuprof_is_killed),
-		cmocka_unit_test(a_program_goes_on_when_gpuprof_is_killed_meanwhile),
-		cmocka_unit_test(waiting_for_the_loader_blocks_no_thread),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

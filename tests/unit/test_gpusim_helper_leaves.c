@@ -3,16 +3,12 @@
  * A process ends when its last thread does, and how it would without a helper: whether that sleeps or
  * records, whichever of the program's threads has brought it in.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <cmocka.h>
 
 #include "lib/helper_run.h"
+#include "lib/test.h"
 
 #define LAUNCHES 500
 
@@ -51,34 +47,30 @@ static struct helper_run leave_awake(const char *way)
 	return r;
 }
 
-static void the_process_of_a_main_thread_that_left_ends_with_the_others(void **state)
+TEST(the_process_of_a_main_thread_that_left_ends_with_the_others)
 {
-	(void)state;
 	leave_asleep("last");
 	leave_asleep("launch");
 	leave_asleep("exit");
 	leave_asleep("nvtx");
 }
 
-static void also_where_another_thread_has_brought_the_helper_in(void **state)
+TEST(also_where_another_thread_has_brought_the_helper_in)
 {
-	(void)state;
 	leave_asleep("used");
 	leave_asleep("use");
 }
 
-static void its_signals_end_it_as_they_would(void **state)
+TEST(its_signals_end_it_as_they_would)
 {
-	(void)state;
 	leave_asleep("stop");
 	leave_asleep("stop-exit");
 }
 
-static void launches_until_then_are_recorded(void **state)
+TEST(launches_until_then_are_recorded)
 {
 	struct helper_run r;
 
-	(void)state;
 	r = leave_awake("last");
 	assert_int_equal(r.seen.kind[GP_RING_KERNEL] + r.seen.lost[GP_LOSS_NO_TIME], LAUNCHES);
 	assert_int_equal(r.head.state, GP_HELPER_ENDED);
@@ -91,28 +83,14 @@ static void launches_until_then_are_recorded(void **state)
 	leave_awake("stop-exit");
 }
 
-static void ends_that_are_rare_are_as_without(void **state)
+TEST(ends_that_are_rare_are_as_without)
 {
 	struct helper_run r;
 
-	(void)state;
 	r = leave_awake("abort");
 	assert_int_equal(WTERMSIG(r.status), SIGABRT);
 	leave_awake("quick");
 	leave_awake("daemon");
 	leave_awake("child");
 	leave_asleep("child");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_process_of_a_main_thread_that_left_ends_with_the_others),
-		cmocka_unit_test(also_where_another_thread_has_brought_the_helper_in),
-		cmocka_unit_test(its_signals_end_it_as_they_would),
-		cmocka_unit_test(launches_until_then_are_recorded),
-		cmocka_unit_test(ends_that_are_rare_are_as_without),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

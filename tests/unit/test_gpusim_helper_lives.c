@@ -3,18 +3,14 @@
  * The helper is a guest: however a process with an armed one ends or forks, it prints what it prints
  * without, and ends as it ends without; and what it launched before is in the ring.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "base/time.h"
+#include "lib/test.h"
 #include "source/helper/ring_reader.h"
 #include "lib/helper_run.h"
 
@@ -32,11 +28,10 @@ static void live(struct helper_run *r, const char *way)
 	assert_string_equal(r->out, without.out);
 }
 
-static void a_process_that_exits_hands_on_all_its_works(void **state)
+TEST(a_process_that_exits_hands_on_all_its_works)
 {
 	struct helper_run r;
 
-	(void)state;
 	live(&r, "end");
 	assert_int_equal(WEXITSTATUS(r.status), 3);
 	assert_int_equal(r.seen.kind[GP_RING_KERNEL], LAUNCHES);
@@ -47,11 +42,10 @@ static void a_process_that_exits_hands_on_all_its_works(void **state)
 	assert_int_equal(r.seen.kind[GP_RING_KERNEL], 2 * LAUNCHES);
 }
 
-static void one_that_ends_at_once_is_not_held(void **state)
+TEST(one_that_ends_at_once_is_not_held)
 {
 	struct helper_run r;
 
-	(void)state;
 	live(&r, "_exit");
 	assert_true(r.seen.kind[GP_RING_KERNEL] <= LAUNCHES);
 	live(&r, "kill");
@@ -60,11 +54,10 @@ static void one_that_ends_at_once_is_not_held(void **state)
 	assert_true(r.seen.kind[GP_RING_KERNEL] >= LAUNCHES);
 }
 
-static void a_forked_child_has_no_helper(void **state)
+TEST(a_forked_child_has_no_helper)
 {
 	struct helper_run r;
 
-	(void)state;
 	live(&r, "fork");
 	assert_int_equal(r.seen.kind[GP_RING_KERNEL], 2 * LAUNCHES);
 	live(&r, "fork-launch");
@@ -73,11 +66,10 @@ static void a_forked_child_has_no_helper(void **state)
 	assert_int_equal(r.seen.kind[GP_RING_KERNEL], 2 * LAUNCHES);
 }
 
-static void a_number_that_the_program_took_is_its_own(void **state)
+TEST(a_number_that_the_program_took_is_its_own)
 {
 	struct helper_run r;
 
-	(void)state;
 	live(&r, "reuse");
 	assert_int_equal(r.seen.kind[GP_RING_KERNEL], 3 * LAUNCHES);
 	assert_non_null(strstr(r.out, " 0 lost"));
@@ -99,13 +91,12 @@ static pid_t child_of(pid_t pid)
 	return child;
 }
 
-static void a_program_executed_by_a_child_has_its_own(void **state)
+TEST(a_program_executed_by_a_child_has_its_own)
 {
 	struct ring_reader *source = NULL;
 	struct gp_ring_head head;
 	struct helper_run r;
 
-	(void)state;
 	helper_run_start(&r, (const char *const[]){ "build/sim/lives", "fork-exec", NULL }, NULL);
 	for (uint64_t end = time_now_ns() + 5000000000ull; time_now_ns() < end && !source; usleep(500)) {
 		pid_t child = child_of(r.pid);
@@ -123,17 +114,4 @@ static void a_program_executed_by_a_child_has_its_own(void **state)
 	assert_int_equal(head.state, GP_HELPER_ENDED);
 	assert_int_not_equal(head.cupti_version, 0);
 	ring_reader_close(source);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_that_exits_hands_on_all_its_works),
-		cmocka_unit_test(one_that_ends_at_once_is_not_held),
-		cmocka_unit_test(a_forked_child_has_no_helper),
-		cmocka_unit_test(a_number_that_the_program_took_is_its_own),
-		cmocka_unit_test(a_program_executed_by_a_child_has_its_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,16 +4,12 @@
  * starts, with its thread, its name and its domain; as records and as events. And what else the
  * helper tells of a process: its devices, and the injection that was chained.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "lib/test.h"
 #include "source/helper/decode.h"
 #include "event/event.h"
 #include "lib/helper_run.h"
@@ -105,13 +101,12 @@ static void watch(struct helper_run *r, struct told *t, const char *const *argv,
 	assert_string_equal(r->out, without.out);
 }
 
-static void every_range_of_every_library_comes_with_its_thread(void **state)
+TEST(every_range_of_every_library_comes_with_its_thread)
 {
 	const char *const argv[] = { PROGRAM, STRING(N), NULL };
 	struct helper_run r;
 	struct told t;
 
-	(void)state;
 	if (access(PROGRAM, X_OK)) {
 		print_message("skipped: no NVTX header on this machine\n");
 		skip();
@@ -136,13 +131,12 @@ static void every_range_of_every_library_comes_with_its_thread(void **state)
 	assert_int_equal(r.head.state, GP_HELPER_ENDED);
 }
 
-static void its_devices_are_reported(void **state)
+TEST(its_devices_are_reported)
 {
 	const char *const argv[] = { "build/sim/train", "--steps", "40", "--quiet", NULL };
 	struct helper_run r;
 	struct told t;
 
-	(void)state;
 	watch(&r, &t, argv, NULL);
 	assert_true(t.devices >= 1);
 	assert_int_equal(t.device.multiprocessors, 132);
@@ -156,7 +150,7 @@ static void its_devices_are_reported(void **state)
 	assert_true(strlen(t.device_name) > 0);
 }
 
-static void another_injection_is_loaded_after_ours(void **state)
+TEST(another_injection_is_loaded_after_ours)
 {
 	const char *const argv[] = { "build/sim/lives", "end", NULL };
 	static const struct {
@@ -167,7 +161,6 @@ static void another_injection_is_loaded_after_ours(void **state)
 		{ "build/sim/libgpusim.so", "it has no InitializeInjection" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct helper_run r;
 		struct told t;
@@ -186,15 +179,4 @@ static void another_injection_is_loaded_after_ours(void **state)
 							   "CHAINED_FAILS", "1", NULL });
 		assert_string_equal(r.head.chained, "its InitializeInjection failed");
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_range_of_every_library_comes_with_its_thread),
-		cmocka_unit_test(its_devices_are_reported),
-		cmocka_unit_test(another_injection_is_loaded_after_ours),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

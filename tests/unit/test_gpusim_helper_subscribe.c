@@ -4,21 +4,17 @@
  * profiler of the user's own works as if nobody had asked, and what cannot be had is said.
  */
 #include <dlfcn.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "base/map.h"
 #include "base/time.h"
+#include "lib/test.h"
 #include "source/helper/ring_reader.h"
 #include "helper/cupti_client.h"
 #include "lib/helper_run.h"
@@ -66,12 +62,11 @@ static void on_record(struct helper_seen *seen, uint16_t kind, const void *paylo
 	}
 }
 
-static void every_node_that_runs_is_known_by_the_one_that_was_captured(void **state)
+TEST(every_node_that_runs_is_known_by_the_one_that_was_captured)
 {
 	struct helper_run r;
 	struct nodes nodes = { .calls = 0 };
 
-	(void)state;
 	helper_run_wanting(&r, WANTS, graphs, NULL);
 	r.seen.on_record = on_record;
 	r.seen.ctx = &nodes;
@@ -85,11 +80,10 @@ static void every_node_that_runs_is_known_by_the_one_that_was_captured(void **st
 	map_free(&nodes.made);
 }
 
-static void a_reader_without_the_request_gets_no_nodes(void **state)
+TEST(a_reader_without_the_request_gets_no_nodes)
 {
 	struct helper_run r;
 
-	(void)state;
 	helper_run_wanting(&r, WANTS & ~GP_RING_WANT_SUBSCRIBED, graphs, NULL);
 	helper_run_watch(&r);
 	assert_int_equal(r.seen.kind[GP_RING_NODE], 0);
@@ -97,11 +91,10 @@ static void a_reader_without_the_request_gets_no_nodes(void **state)
 	assert_string_equal(r.head.unsubscribed, "");
 }
 
-static void a_cupti_that_refuses_callbacks_is_used_without(void **state)
+TEST(a_cupti_that_refuses_callbacks_is_used_without)
 {
 	struct helper_run r;
 
-	(void)state;
 	run(&r, graphs, "deaf");
 	assert_int_equal(r.seen.kind[GP_RING_NODE], 0);
 	assert_true(r.seen.kind[GP_RING_KERNEL] > 0);
@@ -109,18 +102,17 @@ static void a_cupti_that_refuses_callbacks_is_used_without(void **state)
 			    "cuptiEnableCallback failed: CUPTI_ERROR_NOT_INITIALIZED");
 }
 
-static void an_earlier_subscriber_keeps_cupti(void **state)
+TEST(an_earlier_subscriber_keeps_cupti)
 {
 	struct helper_run r;
 
-	(void)state;
 	run(&r, graphs, "busy");
 	assert_int_equal(r.seen.kind[GP_RING_NODE], 0);
 	assert_int_equal(r.seen.kind[GP_RING_KERNEL], 0);
 	assert_string_equal(r.head.occupant, "another CUPTI client");
 }
 
-static void the_users_own_profiler_works_unchanged(void **state)
+TEST(the_users_own_profiler_works_unchanged)
 {
 	static const struct {
 		const char *when, *out;
@@ -130,7 +122,6 @@ static void the_users_own_profiler_works_unchanged(void **state)
 	};
 	struct helper_run r;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		run(&r, (const char *const[]){ "build/sim/client", all[i].when, NULL }, NULL);
 		assert_string_equal(r.out, all[i].out);
@@ -154,11 +145,10 @@ static bool becomes(struct helper_run *r, bool held, bool renew)
 	return false;
 }
 
-static void it_is_given_back_when_the_lease_has_run_out(void **state)
+TEST(it_is_given_back_when_the_lease_has_run_out)
 {
 	struct helper_run r;
 
-	(void)state;
 	helper_run_wanting(&r, WANTS, (const char *const[]){
 		"build/sim/mix", "--graphs", "only", "--rounds", "1000000", "--pause-us", "1000", NULL },
 		NULL);
@@ -171,12 +161,11 @@ static void it_is_given_back_when_the_lease_has_run_out(void **state)
 }
 
 /* CUPTI itself is no client; what is linked with it may be one. */
-static void a_possible_profiler_is_detected_by_loaded_libraries(void **state)
+TEST(a_possible_profiler_is_detected_by_loaded_libraries)
 {
 	char path[] = "/tmp/gpuprof-client-XXXXXX", command[128];
 	int fd = mkstemp(path);
 
-	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
 	snprintf(command, sizeof(command), "cp build/sim/libtorch_cpu.so %s", path);
@@ -191,19 +180,4 @@ static void a_possible_profiler_is_detected_by_loaded_libraries(void **state)
 	assert_non_null(dlopen("build/sim/libtorch_cpu.so", RTLD_NOW));
 	assert_string_equal(cupti_client_expected(), "probably torch.profiler");
 	assert_string_equal(cupti_client_expected(), "probably torch.profiler");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_node_that_runs_is_known_by_the_one_that_was_captured),
-		cmocka_unit_test(a_reader_without_the_request_gets_no_nodes),
-		cmocka_unit_test(a_cupti_that_refuses_callbacks_is_used_without),
-		cmocka_unit_test(an_earlier_subscriber_keeps_cupti),
-		cmocka_unit_test(the_users_own_profiler_works_unchanged),
-		cmocka_unit_test(it_is_given_back_when_the_lease_has_run_out),
-		cmocka_unit_test(a_possible_profiler_is_detected_by_loaded_libraries),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,13 @@
  * A process that is watched by one after another, as `gpuprof stat -p` again and again: however soon the
  * next comes, its records speak of nothing that it was not told.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "base/time.h"
+#include "lib/test.h"
 #include "source/helper/ring_reader.h"
 #include "lib/helper_run.h"
 
@@ -64,12 +60,11 @@ static void take_a_turn(pid_t pid, struct told *t)
 	ring_reader_close(s);
 }
 
-static void each_of_many_readers_gets_names_and_devices(void **state)
+TEST(each_of_many_readers_gets_names_and_devices)
 {
 	static struct told told;
 	struct helper_run r;
 
-	(void)state;
 	helper_run_start(&r, (const char *const[]){ "build/sim/pretrain", "--steps", "100000", NULL }, NULL);
 	assert_int_equal(ring_reader_renew(r.source, time_now_ns()), 0);
 	for (int i = 0; i < TURNS; i++) {
@@ -85,13 +80,4 @@ static void each_of_many_readers_gets_names_and_devices(void **state)
 	kill(r.pid, SIGKILL);
 	assert_int_equal(waitpid(r.pid, NULL, 0), r.pid);
 	close(r.out_fd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_of_many_readers_gets_names_and_devices),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

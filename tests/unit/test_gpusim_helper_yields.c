@@ -4,29 +4,24 @@
  * helper yields to it, and says so.
  */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "base/time.h"
+#include "lib/test.h"
 #include "source/helper/ring_reader.h"
 #include "lib/helper_run.h"
 
 #define PROFILED "profiler: on, all kernels\n"
 #define BEFORE_IT 200	/* launches before the profiler begins */
 
-static void a_profiler_that_began_before_us_keeps_cupti(void **state)
+TEST(a_profiler_that_began_before_us_keeps_cupti)
 {
 	struct helper_run r;
 
-	(void)state;
 	helper_run(&r, (const char *const[]){ "build/sim/client", "before", NULL }, NULL);
 	assert_string_equal(r.out, PROFILED);
 	assert_int_equal(r.status, 0);
@@ -34,11 +29,10 @@ static void a_profiler_that_began_before_us_keeps_cupti(void **state)
 	assert_string_equal(r.head.occupant, "probably torch.profiler");
 }
 
-static void one_that_begins_meanwhile_takes_it_and_we_stand_down(void **state)
+TEST(one_that_begins_meanwhile_takes_it_and_we_stand_down)
 {
 	struct helper_run r;
 
-	(void)state;
 	helper_run(&r, (const char *const[]){ "build/sim/client", "during", NULL }, NULL);
 	assert_string_equal(r.out, PROFILED);
 	assert_int_equal(r.status, 0);
@@ -48,11 +42,10 @@ static void one_that_begins_meanwhile_takes_it_and_we_stand_down(void **state)
 }
 
 /* It keeps CUPTI between its windows: so we stay away. */
-static void all_windows_of_one_that_keeps_cupti_are_whole(void **state)
+TEST(all_windows_of_one_that_keeps_cupti_are_whole)
 {
 	struct helper_run r;
 
-	(void)state;
 	helper_run(&r, (const char *const[]){ "build/sim/client", "twice", NULL }, NULL);
 	assert_string_equal(r.out, PROFILED PROFILED);
 	assert_int_equal(r.status, 0);
@@ -60,11 +53,10 @@ static void all_windows_of_one_that_keeps_cupti_are_whole(void **state)
 	assert_true(r.seen.kind[GP_RING_KERNEL] <= BEFORE_IT);
 }
 
-static void when_it_gives_cupti_back_we_come_and_go_again_when_it_does(void **state)
+TEST(when_it_gives_cupti_back_we_come_and_go_again_when_it_does)
 {
 	struct helper_run r;
 
-	(void)state;
 	helper_run(&r, (const char *const[]){ "build/sim/client", "teardown", NULL }, NULL);
 	assert_string_equal(r.out, PROFILED PROFILED);
 	assert_int_equal(r.status, 0);
@@ -74,13 +66,12 @@ static void when_it_gives_cupti_back_we_come_and_go_again_when_it_does(void **st
 }
 
 /* We watch, and leave; the helper drains; only then it begins. */
-static void one_that_begins_after_us_finds_it_free(void **state)
+TEST(one_that_begins_after_us_finds_it_free)
 {
 	struct helper_run r;
 	char path[] = "/tmp/gpuprof-after-XXXXXX";
 	int fd = mkstemp(path);
 
-	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
 	unlink(path);
@@ -102,17 +93,4 @@ static void one_that_begins_after_us_finds_it_free(void **state)
 	assert_int_equal(r.status, 0);
 	ring_reader_close(r.source);
 	close(r.out_fd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_profiler_that_began_before_us_keeps_cupti),
-		cmocka_unit_test(one_that_begins_meanwhile_takes_it_and_we_stand_down),
-		cmocka_unit_test(all_windows_of_one_that_keeps_cupti_are_whole),
-		cmocka_unit_test(when_it_gives_cupti_back_we_come_and_go_again_when_it_does),
-		cmocka_unit_test(one_that_begins_after_us_finds_it_free),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,12 +4,8 @@
  * groups mean, how faults on order look, and that no shared memory is left behind. The test itself
  * never starts the simulated device; its ranks are children that do.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "../sim/gpusim.h"
 #include "../sim/nccl_api.h"
+#include "lib/test.h"
 
 enum { MS = 1000000, RANKS = 3, BYTES = 4 << 20 };
 
@@ -109,11 +104,10 @@ static bool segment_exists(const char *key)
 	return access(path, F_OK) == 0;
 }
 
-static void test_init_waits_for_all_ranks(void **state)
+TEST(test_init_waits_for_all_ranks)
 {
 	int rank;
 
-	(void)state;
 	run_ranks(meet, RANKS);
 	for (rank = 0; rank < RANKS; rank++)
 		assert_true(notes->end_ns[rank] >= notes->begin_ns[2]);
@@ -135,12 +129,11 @@ static void reduce_once(int rank)
 	CHECK(ncclCommDestroy(comm) == ncclSuccess);
 }
 
-static void test_collective_ends_when_the_last_has_come(void **state)
+TEST(test_collective_ends_when_the_last_has_come)
 {
 	uint64_t end_ns;
 	int rank;
 
-	(void)state;
 	setenv("GPUSIM_NCCL_GBPS", "1", 1);
 	run_ranks(reduce_once, RANKS);
 	unsetenv("GPUSIM_NCCL_GBPS");
@@ -180,9 +173,8 @@ static void order_work(int rank)
 	CHECK(ncclCommDestroy(comm) == ncclSuccess);
 }
 
-static void test_work_behind_a_collective_waits_for_it(void **state)
+TEST(test_work_behind_a_collective_waits_for_it)
 {
-	(void)state;
 	setenv("GPUSIM_NCCL_LATE", "1:5", 1);
 	run_ranks(order_work, 2);
 	unsetenv("GPUSIM_NCCL_LATE");
@@ -211,9 +203,8 @@ static void exchange(int rank)
 	CHECK(ncclCommDestroy(comm) == ncclSuccess);
 }
 
-static void test_works_of_a_group_begin_together_at_its_end(void **state)
+TEST(test_works_of_a_group_begin_together_at_its_end)
 {
-	(void)state;
 	run_ranks(exchange, RANKS);
 }
 
@@ -237,11 +228,10 @@ static void hang(int rank)
 	CHECK(!gpusim_stream_sync(stream));
 }
 
-static void test_a_planted_hang_is_where_it_was_planted(void **state)
+TEST(test_a_planted_hang_is_where_it_was_planted)
 {
 	int rank, status, by_alarm = 0, well = 0;
 
-	(void)state;
 	setenv("GPUSIM_NCCL_HANG", "1:2", 1);
 	assert_int_equal(ncclGetUniqueId(&id), ncclSuccess);
 	for (rank = 0; rank < 2; rank++)
@@ -263,13 +253,12 @@ static void wait_alone(int rank)
 	prepare(rank, 2, &comm); /* nobody else comes */
 }
 
-static void test_killed_ranks_leave_nothing(void **state)
+TEST(test_killed_ranks_leave_nothing)
 {
 	ncclUniqueId next;
 	int status, tries;
 	pid_t child;
 
-	(void)state;
 	assert_int_equal(ncclGetUniqueId(&id), ncclSuccess);
 	child = start(wait_alone, 0);
 	for (tries = 0; tries < 500 && !segment_exists(id.internal); tries++)
@@ -307,9 +296,8 @@ static void two_devices(int rank)
 		CHECK(!gpusim_stream_sync(streams[i]) && !ncclCommDestroy(comms[i]));
 }
 
-static void test_one_process_with_several_devices(void **state)
+TEST(test_one_process_with_several_devices)
 {
-	(void)state;
 	setenv("GPUSIM_DEVICES", "2", 1);
 	run_ranks(two_devices, 1);
 	unsetenv("GPUSIM_DEVICES");
@@ -325,9 +313,8 @@ static void see_devices(int rank)
 	CHECK(!gpusim_device_uuid(1, uuid) && uuid[15] == 1);
 }
 
-static void test_visible_devices_keep_their_identity(void **state)
+TEST(test_visible_devices_keep_their_identity)
 {
-	(void)state;
 	setenv("GPUSIM_DEVICES", "4", 1);
 	setenv("CUDA_VISIBLE_DEVICES", "3,1,9,0", 1);
 	run_ranks(see_devices, 1);
@@ -364,30 +351,20 @@ static void misuse(int rank)
 	CHECK(!ncclCommDestroy(comm) && !ncclCommDestroy(other));
 }
 
-static void test_misuse_has_the_real_codes(void **state)
+TEST(test_misuse_has_the_real_codes)
 {
-	(void)state;
 	run_ranks(misuse, 1);
 }
 
-int main(void)
+static int set_up_all(void **state)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_init_waits_for_all_ranks),
-		cmocka_unit_test(test_collective_ends_when_the_last_has_come),
-		cmocka_unit_test(test_work_behind_a_collective_waits_for_it),
-		cmocka_unit_test(test_works_of_a_group_begin_together_at_its_end),
-		cmocka_unit_test(test_a_planted_hang_is_where_it_was_planted),
-		cmocka_unit_test(test_killed_ranks_leave_nothing),
-		cmocka_unit_test(test_one_process_with_several_devices),
-		cmocka_unit_test(test_visible_devices_keep_their_identity),
-		cmocka_unit_test(test_misuse_has_the_real_codes),
-	};
-
+	(void)state;
 	setenv("GPUSIM_QUIET", "1", 1);
 	notes = mmap(NULL, sizeof(*notes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		     0);
 	if (notes == MAP_FAILED)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+		return -1;
+	return 0;
 }
+
+TEST_GROUP(set_up_all, NULL);

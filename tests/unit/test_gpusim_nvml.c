@@ -2,17 +2,11 @@
 /*
  * The simulated NVML by itself: identities, states, events, MIG, and that each order is obeyed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <signal.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "nvml_room.h"
-
+#include "lib/test.h"
 
 static unsigned int power(unsigned int index)
 {
@@ -30,9 +24,8 @@ static void begin_anew(void)
 }
 
 /* Before the others, which begin anew, too: it was over 1 ms after the first beginning. */
-static void test_a_reset_ends_for_a_process_that_reinitialises(void **state)
+TEST(test_a_reset_ends_for_a_process_that_reinitialises)
 {
-	(void)state;
 	order("reset@1=6:0:1");
 	usleep(5000);
 	assert_int_equal(power(1), NVML_NOT_FOUND);
@@ -45,13 +38,12 @@ static void test_a_reset_ends_for_a_process_that_reinitialises(void **state)
 	order("");
 }
 
-static void test_identity(void **state)
+TEST(test_identity)
 {
 	struct nvml_device *device, *found;
 	unsigned int count, index;
 	char text[80], name[80];
 
-	(void)state;
 	OK(NVML(nvmlDeviceGetCount_v2)(&count));
 	assert_int_equal(count, 4);
 	device = device_of(3);
@@ -71,12 +63,11 @@ static void test_identity(void **state)
 	assert_int_equal(NVML(nvmlDeviceGetHandleByUUID)("GPU-0", &found), NVML_NOT_FOUND);
 }
 
-static void test_wrong_words(void **state)
+TEST(test_wrong_words)
 {
 	struct nvml_device *device = device_of(0);
 	unsigned int number;
 
-	(void)state;
 	assert_int_equal(NVML(nvmlDeviceGetHandleByIndex_v2)(4, &device), NVML_INVALID_ARGUMENT);
 	assert_int_equal(NVML(nvmlDeviceGetIndex)(NULL, &number), NVML_INVALID_ARGUMENT);
 	assert_int_equal(NVML(nvmlDeviceGetIndex)((struct nvml_device *)((char *)device + 1), &number),
@@ -89,11 +80,10 @@ static void test_wrong_words(void **state)
 	assert_string_equal(NVML(nvmlErrorString)(-1), "Unknown Error");
 }
 
-static void test_inits_are_counted(void **state)
+TEST(test_inits_are_counted)
 {
 	unsigned int count;
 
-	(void)state;
 	OK(NVML(nvmlInitWithFlags)(0));
 	OK(NVML(nvmlShutdown)());
 	OK(NVML(nvmlDeviceGetCount_v2)(&count));
@@ -106,13 +96,12 @@ static void test_inits_are_counted(void **state)
 	OK(NVML(nvmlInit_v2)());
 }
 
-static void test_power_and_clocks(void **state)
+TEST(test_power_and_clocks)
 {
 	unsigned long long before, after, bits;
 	struct nvml_device *device = device_of(0);
 	unsigned int number;
 
-	(void)state;
 	order("power_mw@0=250000,clock.1@0=1755,throttle@0=0x24");
 	OK(NVML(nvmlDeviceGetPowerUsage)(device, &number));
 	assert_int_equal(number, 250000);
@@ -137,7 +126,7 @@ static void test_power_and_clocks(void **state)
 	order("");
 }
 
-static void test_mig(void **state)
+TEST(test_mig)
 {
 	struct nvml_device *device = device_of(1), *mig, *found;
 	struct nvml_gpm_sample *sample;
@@ -147,7 +136,6 @@ static void test_mig(void **state)
 	unsigned int now, pending, number;
 	char text[80];
 
-	(void)state;
 	OK(NVML(nvmlDeviceGetMigMode)(device, &now, &pending));
 	assert_int_equal(now | pending, 0);
 	OK(NVML(nvmlDeviceGetMaxMigDeviceCount)(device, &number));
@@ -203,14 +191,13 @@ static void append(const char *facts)
 	fclose(file);
 }
 
-static void test_events(void **state)
+TEST(test_events)
 {
 	struct nvml_device *device = device_of(1);
 	struct nvml_event_set *set;
 	struct nvml_event_data data;
 	unsigned long long types;
 
-	(void)state;
 	order("xid@1=31,ecc_double@1=0:4000000000");
 	OK(NVML(nvmlDeviceGetSupportedEventTypes)(device, &types));
 	assert_int_equal(types, NVML_EVENTS);
@@ -233,13 +220,12 @@ static void test_events(void **state)
 	order("");
 }
 
-static void test_ordered_errors_and_hangs(void **state)
+TEST(test_ordered_errors_and_hangs)
 {
 	struct nvml_device *device = device_of(0);
 	unsigned int number;
 	pid_t child;
 
-	(void)state;
 	order("error.nvmlDeviceGetPowerUsage@1=999,error.nvmlSystemGetDriverVersion=4,"
 	      "hang.nvmlDeviceGetIndex=1");
 	OK(NVML(nvmlDeviceGetPowerUsage)(device, &number));
@@ -257,18 +243,4 @@ static void test_ordered_errors_and_hangs(void **state)
 	order("");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_reset_ends_for_a_process_that_reinitialises),
-		cmocka_unit_test(test_identity),
-		cmocka_unit_test(test_wrong_words),
-		cmocka_unit_test(test_inits_are_counted),
-		cmocka_unit_test(test_power_and_clocks),
-		cmocka_unit_test(test_mig),
-		cmocka_unit_test(test_events),
-		cmocka_unit_test(test_ordered_errors_and_hangs),
-	};
-
-	return cmocka_run_group_tests(tests, room_begin, room_end);
-}
+TEST_GROUP(room_begin, room_end);

@@ -3,15 +3,10 @@
  * What the simulated NVML says of the simulation's processes: who is on a device, with how much
  * memory, for how long; and of a device that vanished under one.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <signal.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "lib/test.h"
 #include "nvml_room.h"
 #include "../sim/gpusim.h"
 
@@ -111,7 +106,7 @@ static unsigned int processes_on(unsigned int index, pid_t pid, unsigned long lo
 	return count;
 }
 
-static void test_processes_and_memory(void **state)
+TEST(test_processes_and_memory)
 {
 	struct member one = start("2,0"), other = start("2");
 	unsigned long long bytes = 99;
@@ -120,7 +115,6 @@ static void test_processes_and_memory(void **state)
 	unsigned int count = 1;
 	struct nvml_process first;
 
-	(void)state;
 	assert_int_equal(processes_on(2, one.pid, &bytes), 0);
 	tell(&one, 'c');
 	tell(&other, 'c');
@@ -150,12 +144,11 @@ static void test_processes_and_memory(void **state)
 	end(&one, 0);
 }
 
-static void test_unwatched_process(void **state)
+TEST(test_unwatched_process)
 {
 	unsigned long long bytes = 0;
 	struct nvml_memory memory;
 
-	(void)state;
 	order("process@1=4711/5000, context_bytes=7");
 	assert_int_equal(processes_on(0, 4711, &bytes), 0);
 	assert_int_equal(processes_on(1, 4711, &bytes), 1);
@@ -185,7 +178,7 @@ static double metric(unsigned int id, struct nvml_gpm_sample *first, struct nvml
 }
 
 /* 100 ms of kernels in a time that a busy machine may make longer: at most that share, and some. */
-static void test_busy_time(void **state)
+TEST(test_busy_time)
 {
 	struct member member = start("1");
 	struct nvml_gpm_support support = { .version = NVML_GPM_VERSION };
@@ -195,7 +188,6 @@ static void test_busy_time(void **state)
 	double percent;
 	int result;
 
-	(void)state;
 	OK(NVML(nvmlGpmQueryDeviceSupport)(device, &support));
 	assert_int_equal(support.supported, 1);
 	OK(NVML(nvmlGpmSampleAlloc)(&first));
@@ -242,7 +234,7 @@ static void only_user(struct nvml_device *mig, struct nvml_process *process, uin
 	*used = memory.used;
 }
 
-static void test_instances(void **state)
+TEST(test_instances)
 {
 	struct member one, other;
 	struct nvml_device *device = device_of(1), *mig[2];
@@ -252,7 +244,6 @@ static void test_instances(void **state)
 	uint64_t used;
 	int result;
 
-	(void)state;
 	order("mig@1=2,gpm.5@1/1=12.5");
 	for (unsigned int i = 0; i < 2; i++) {
 		OK(NVML(nvmlDeviceGetMigDeviceHandleByIndex)(device, i, &mig[i]));
@@ -289,7 +280,7 @@ static void test_instances(void **state)
 	order("");
 }
 
-static void test_vanished_device(void **state)
+TEST(test_vanished_device)
 {
 	struct nvml_device *device = device_of(3);
 	struct nvml_event_set *set;
@@ -297,7 +288,6 @@ static void test_vanished_device(void **state)
 	struct member member;
 	char text[80];
 
-	(void)state;
 	OK(NVML(nvmlEventSetCreate)(&set));
 	OK(NVML(nvmlDeviceRegisterEvents)(device, NVML_EVENT_XID, set));
 	setenv("GPUSIM_VANISH", "2", 1);
@@ -321,12 +311,11 @@ static void test_vanished_device(void **state)
 	OK(NVML(nvmlEventSetFree)(set));
 }
 
-static void test_without_a_board(void **state)
+TEST(test_without_a_board)
 {
 	struct nvml_memory memory;
 	unsigned long long bytes;
 
-	(void)state;
 	unsetenv("GPUSIM_BOARD");
 	assert_int_equal(processes_on(0, 0, &bytes), 0);
 	OK(NVML(nvmlDeviceGetMemoryInfo)(device_of(0), &memory));
@@ -334,16 +323,4 @@ static void test_without_a_board(void **state)
 	setenv("GPUSIM_BOARD", board, 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_processes_and_memory),
-		cmocka_unit_test(test_unwatched_process),
-		cmocka_unit_test(test_busy_time),
-		cmocka_unit_test(test_instances),
-		cmocka_unit_test(test_vanished_device),
-		cmocka_unit_test(test_without_a_board),
-	};
-
-	return cmocka_run_group_tests(tests, room_begin, room_end);
-}
+TEST_GROUP(room_begin, room_end);

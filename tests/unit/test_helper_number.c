@@ -3,11 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +11,10 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "helper/ring.h"
 #include "inject/install.h"
+#include "lib/test.h"
 
 #define BYTES 65536u
 
@@ -103,16 +99,14 @@ static void close_another(void)
 	must(fcntl(number, F_GETFD) < 0, 5);
 }
 
-static void a_ring_takes_no_number_of_the_programs(void **state)
+TEST(a_ring_takes_no_number_of_the_programs)
 {
-	(void)state;
 	in_child(open_without_streams);
 	in_child(open_with_few);
 }
 
-static void a_ring_closes_no_file_of_the_programs(void **state)
+TEST(a_ring_closes_no_file_of_the_programs)
 {
-	(void)state;
 	in_child(close_another);
 }
 
@@ -130,19 +124,7 @@ static void set_environment(void)
 	must(path && !strcmp(path, "/there/libgpuprof.so") && next_number() == next, 2);
 }
 
-static void a_program_that_loads_the_helper_inherits_no_descriptor(void **state)
+TEST(a_program_that_loads_the_helper_inherits_no_descriptor)
 {
-	(void)state;
 	in_child(set_environment);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_ring_takes_no_number_of_the_programs),
-		cmocka_unit_test(a_ring_closes_no_file_of_the_programs),
-		cmocka_unit_test(a_program_that_loads_the_helper_inherits_no_descriptor),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "inject/install.h"
+#include "lib/test.h"
 
 #define USUAL GP_RING_BYTES_USUAL
 
@@ -91,26 +92,14 @@ static uint64_t least(void)
 	return (page > GP_RING_HEAD_BYTES ? page : GP_RING_HEAD_BYTES) + GP_RING_SLOTS * GP_RING_BYTES_MIN;
 }
 
-static void a_ring_is_as_large_as_files_may_be(void **state)
+TEST(a_ring_is_as_large_as_files_may_be)
 {
-	(void)state;
 	limited(4 << 20, open_small);
 	limited(least(), open_least);
 }
 
-static void where_files_are_too_small_there_is_none_and_the_process_lives(void **state)
+TEST(where_files_are_too_small_there_is_none_and_the_process_lives)
 {
-	(void)state;
 	limited(least() - 1, open_none);
 	limited(0, open_none);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_ring_is_as_large_as_files_may_be),
-		cmocka_unit_test(where_files_are_too_small_there_is_none_and_the_process_lives),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

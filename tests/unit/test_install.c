@@ -2,19 +2,14 @@
 /* Where the helper's file is put: what is made on the way, and that nothing is where others could replace it. */
 #include <errno.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "inject/install.h"
+#include "lib/test.h"
 
 #define NOBODY 65534
 
@@ -56,11 +51,10 @@ static mode_t mode_of(const char *path)
 	return lstat(path, &st) ? 0 : st.st_mode & 07777;
 }
 
-static void what_is_missing_is_made_readable_by_all(void **state)
+TEST_WITH(what_is_missing_is_made_readable_by_all, make_place, remove_place)
 {
 	char dir[PATH_MAX];
 
-	(void)state;
 	umask(077);
 	snprintf(dir, sizeof(dir), "%s/a//b/./c/", place);
 	assert_int_equal(install(dir), 0);
@@ -76,9 +70,8 @@ static void what_is_missing_is_made_readable_by_all(void **state)
 }
 
 /* What was made there its owner could replace by a link, before it was given its mode. */
-static void nothing_is_made_where_others_can_write(void **state)
+TEST_WITH(nothing_is_made_where_others_can_write, make_place, remove_place)
 {
-	(void)state;
 	assert_int_equal(mkdir("open", 0755) || chmod("open", 0777), 0);
 	assert_int_equal(install("open/new/deep"), -EPERM);
 	assert_int_equal(install("open/../open/new"), -EPERM);
@@ -90,9 +83,8 @@ static void nothing_is_made_where_others_can_write(void **state)
 	assert_int_equal(mode_of("open/new"), 0);
 }
 
-static void nobody_elses_link_is_followed(void **state)
+TEST_WITH(nobody_elses_link_is_followed, make_place, remove_place)
 {
-	(void)state;
 	assert_int_equal(mkdir("ours", 0755) || symlink("ours", "link"), 0);
 	if (geteuid())
 		skip();
@@ -101,27 +93,12 @@ static void nobody_elses_link_is_followed(void **state)
 	assert_int_equal(mode_of("ours/new"), 0);
 }
 
-static void what_is_no_directory_is_refused(void **state)
+TEST_WITH(what_is_no_directory_is_refused, make_place, remove_place)
 {
-	(void)state;
 	assert_int_equal(symlink("round", "round"), 0);
 	assert_int_equal(install("round/new"), -ELOOP);
 	assert_int_equal(mknod("file", S_IFREG | 0755, 0), 0);
 	assert_int_equal(install("file"), -ENOTDIR);
 	assert_int_equal(install("file/new"), -ENOTDIR);
 	assert_int_equal(install(""), -ENOENT);
-}
-
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, make_place, remove_place)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_is_missing_is_made_readable_by_all),
-		TEST(nothing_is_made_where_others_can_write),
-		TEST(nobody_elses_link_is_followed),
-		TEST(what_is_no_directory_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("install", tests, NULL, NULL);
 }

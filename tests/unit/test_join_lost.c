@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Launches of which no work is awaited, for a capture took them, and kernels that are over and were never told. */
 #include "join_room.h"
+#include "lib/test.h"
 
 static void captured(struct join *j, uint64_t start, uint64_t end)
 {
@@ -8,12 +9,11 @@ static void captured(struct join *j, uint64_t start, uint64_t end)
 							   .start_ns = start, .end_ns = end }), 0);
 }
 
-static void no_work_is_awaited_of_a_captured_launch_in_either_order(void **state)
+TEST(no_work_is_awaited_of_a_captured_launch_in_either_order)
 {
 	struct seen seen;
 	struct join *j = new_join(&seen);
 
-	(void)state;
 	api(j, 1, SEC + 10, SEC + 20);
 	captured(j, SEC + 5, SEC + 25);
 	captured(j, SEC + 30, SEC + 50);
@@ -48,14 +48,13 @@ static void capture(struct join *j, uint16_t func, uint64_t start, uint64_t end)
 }
 
 /* No probe saw the call; of each capture one record or both are left. */
-static void a_launch_without_works_while_a_stream_captured_is_no_orphan(void **state)
+TEST(a_launch_without_works_while_a_stream_captured_is_no_orphan)
 {
 	static const struct {
 		bool begin, end;
 		uint64_t captured;	/* of launches before, in and after the capture, which met nothing */
 	} cases[] = { { true, true, 1 }, { true, false, 2 }, { false, true, 2 }, { false, false, 0 } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct seen seen;
 		struct join *j = new_join(&seen);
@@ -80,7 +79,7 @@ static void a_launch_without_works_while_a_stream_captured_is_no_orphan(void **s
 }
 
 /* Is L2, of which no work comes, counted as lost at the end; and from when until when are works lost? */
-static void a_finished_kernel_without_a_record_is_lost(void **state)
+TEST(a_finished_kernel_without_a_record_is_lost)
 {
 	static const struct {
 		uint32_t stream[3], context[3];	/* of the works of L1 to L3; stream 0: there is none */
@@ -97,7 +96,6 @@ static void a_finished_kernel_without_a_record_is_lost(void **state)
 		{ { 7, 0, 7 }, { 1, 1, 1 }, false, COPY_CBID, false, 0, 0 },	/* of 0 bytes, maybe */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct seen seen;
 		struct join *j = new_join(&seen);
@@ -125,9 +123,8 @@ static void a_finished_kernel_without_a_record_is_lost(void **state)
 }
 
 /* Also where the next work of the thread is in another stream: two rounds. */
-static void a_loss_is_decided_after_the_window_and_taken_back_when_the_record_comes(void **state)
+TEST(a_loss_is_decided_after_the_window_and_taken_back_when_the_record_comes)
 {
-	(void)state;
 	for (uint32_t stream = 0; stream < 2; stream++) {
 		struct seen seen;
 		struct join *j = new_join(&seen);
@@ -158,12 +155,11 @@ static void a_loss_is_decided_after_the_window_and_taken_back_when_the_record_co
 	}
 }
 
-static void of_a_launch_in_a_capture_that_met_a_work_nothing_is_guessed(void **state)
+TEST(of_a_launch_in_a_capture_that_met_a_work_nothing_is_guessed)
 {
 	struct seen seen;
 	struct join *j = new_join(&seen);
 
-	(void)state;
 	capture(j, BEGIN_CAPTURE, 200, 210);
 	api(j, 1, 300, 310);		/* of another stream */
 	work(j, 1, 320, 330);
@@ -174,7 +170,7 @@ static void of_a_launch_in_a_capture_that_met_a_work_nothing_is_guessed(void **s
 	join_free(j);
 }
 
-static void a_threads_last_launch_may_run_until_the_end_unless_another_file_follows(void **state)
+TEST(a_threads_last_launch_may_run_until_the_end_unless_another_file_follows)
 {
 	static const struct {
 		uint32_t met;		/* of launches 1 to 4, by bits */
@@ -185,7 +181,6 @@ static void a_threads_last_launch_may_run_until_the_end_unless_another_file_foll
 		{ 0x1e, false, 0 }, { 0x00, false, BASE + 110 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct seen seen;
 		struct join *j = new_join(&seen);
@@ -205,13 +200,12 @@ static void a_threads_last_launch_may_run_until_the_end_unless_another_file_foll
 	}
 }
 
-static void a_hanging_launch_is_unknown_until_a_later_launch_of_its_thread_meets_a_work(void **state)
+TEST(a_hanging_launch_is_unknown_until_a_later_launch_of_its_thread_meets_a_work)
 {
 	struct seen seen;
 	struct join *j = new_join(&seen);
 	uint64_t ns = BASE;
 
-	(void)state;
 	api(j, 1, BASE, BASE + 10);
 	work(j, 1, BASE + 20, BASE + 30);
 	api(j, 2, BASE + 40, BASE + 50);
@@ -232,9 +226,8 @@ static void a_hanging_launch_is_unknown_until_a_later_launch_of_its_thread_meets
 	join_free(j);
 }
 
-static void kernels_that_met_nothing_when_their_process_ended_are_lost(void **state)
+TEST(kernels_that_met_nothing_when_their_process_ended_are_lost)
 {
-	(void)state;
 	for (unsigned int at_end = 0; at_end < 2; at_end++) {
 		struct seen seen;
 		struct join *j = new_join(&seen);
@@ -255,20 +248,4 @@ static void kernels_that_met_nothing_when_their_process_ended_are_lost(void **st
 		assert_int_equal(seen.unknown.end, ENDLESS);
 		join_free(j);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_work_is_awaited_of_a_captured_launch_in_either_order),
-		cmocka_unit_test(a_launch_without_works_while_a_stream_captured_is_no_orphan),
-		cmocka_unit_test(a_finished_kernel_without_a_record_is_lost),
-		cmocka_unit_test(a_loss_is_decided_after_the_window_and_taken_back_when_the_record_comes),
-		cmocka_unit_test(a_threads_last_launch_may_run_until_the_end_unless_another_file_follows),
-		cmocka_unit_test(a_hanging_launch_is_unknown_until_a_later_launch_of_its_thread_meets_a_work),
-		cmocka_unit_test(of_a_launch_in_a_capture_that_met_a_work_nothing_is_guessed),
-		cmocka_unit_test(kernels_that_met_nothing_when_their_process_ended_are_lost),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,11 +5,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +13,13 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "base/io.h"
 #include "base/time.h"
 #include "inject/remote.h"
 #include "lib/emulated.h"
 #include "host/proc.h"
+#include "lib/test.h"
 
 #define WITHIN_NS (20 * NS_PER_SEC)
 
@@ -142,11 +138,10 @@ static int visit_it(pid_t pid, bool to_call)
 	return v.err;
 }
 
-static void a_thread_that_does_not_stop_is_released(void **state)
+TEST(a_thread_that_does_not_stop_is_released)
 {
 	pid_t pid = start();
 
-	(void)state;
 	signs->begin = 1;
 	await_state(pid, 'D');
 	for (int i = 0; i < 3; i++)
@@ -156,11 +151,10 @@ static void a_thread_that_does_not_stop_is_released(void **state)
 	finish(pid);
 }
 
-static void a_thread_that_did_not_stop_can_be_stopped_later(void **state)
+TEST(a_thread_that_did_not_stop_can_be_stopped_later)
 {
 	pid_t pid = start();
 
-	(void)state;
 	assert_int_equal(visit_it(pid, false), 0);
 	signs->begin = 1;
 	await_state(pid, 'D');
@@ -172,11 +166,10 @@ static void a_thread_that_did_not_stop_can_be_stopped_later(void **state)
 	finish(pid);
 }
 
-static void a_thread_that_misses_its_call_stop_is_released(void **state)
+TEST(a_thread_that_misses_its_call_stop_is_released)
 {
 	pid_t pid = start();
 
-	(void)state;
 	assert_int_equal(visit_it(pid, true), NEVER_QUIET);
 	await_state(pid, 'D');
 	assert_int_equal(visit_it(pid, false), -ETIMEDOUT);	/* not EPERM: nobody has it */
@@ -195,7 +188,7 @@ static void *pick(void *ctx)
 }
 
 /* In the kernel, where it would not be stopped: it is not even tried, and said where it is. */
-static void the_reason_names_the_thread_and_where_it_is(void **state)
+TEST(the_reason_names_the_thread_and_where_it_is)
 {
 	pid_t pid = start();
 	char expected[160];
@@ -203,7 +196,6 @@ static void the_reason_names_the_thread_and_where_it_is(void **state)
 	pthread_t thread;
 	void *err;
 
-	(void)state;
 	signs->begin = 1;
 	await_state(pid, 'D');
 	pick_begin(&p, pid);
@@ -218,17 +210,13 @@ static void the_reason_names_the_thread_and_where_it_is(void **state)
 	finish(pid);
 }
 
-int main(void)
+static int set_up_all(void **state)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_thread_that_does_not_stop_is_released),
-		cmocka_unit_test(a_thread_that_did_not_stop_can_be_stopped_later),
-		cmocka_unit_test(a_thread_that_misses_its_call_stop_is_released),
-		cmocka_unit_test(the_reason_names_the_thread_and_where_it_is),
-	};
-
+	(void)state;
 	signs = mmap(NULL, sizeof(*signs), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (signs == MAP_FAILED)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+		return -1;
+	return 0;
 }
+
+TEST_GROUP(set_up_all, NULL);

@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The helper's file for root's commands: where it is made, that it is whole, and what is passed over. */
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/io.h"
 #include "inject/install.h"
+#include "lib/test.h"
 
 static char place[64], first[80], second[80];
 static const char *const places[] = { first, second, NULL };
@@ -64,11 +59,10 @@ static void must_be_whole(const char *path)
 	free(text);
 }
 
-static void it_is_whole_and_for_all_to_read_and_the_same_again(void **state)
+TEST_WITH(it_is_whole_and_for_all_to_read_and_the_same_again, make_places, remove_places)
 {
 	char *path = shared_file_make_in(places), *again = shared_file_make_in(places);
 
-	(void)state;
 	assert_true(is_below(path, first));
 	assert_true(inject_is_ours(path));
 	assert_string_equal(path, again);
@@ -77,11 +71,10 @@ static void it_is_whole_and_for_all_to_read_and_the_same_again(void **state)
 	free(again);
 }
 
-static void what_is_damaged_is_made_anew(void **state)
+TEST_WITH(what_is_damaged_is_made_anew, make_places, remove_places)
 {
 	char *path = shared_file_make_in(places), *again;
 
-	(void)state;
 	assert_non_null(path);
 	assert_int_equal(truncate(path, 100), 0);
 	again = shared_file_make_in(places);
@@ -91,11 +84,10 @@ static void what_is_damaged_is_made_anew(void **state)
 	free(again);
 }
 
-static void where_others_can_write_it_is_not(void **state)
+TEST_WITH(where_others_can_write_it_is_not, make_places, remove_places)
 {
 	char *path;
 
-	(void)state;
 	assert_int_equal(chmod(first, 0777), 0);
 	path = shared_file_make_in(places);
 	assert_true(is_below(path, second));
@@ -106,11 +98,10 @@ static void where_others_can_write_it_is_not(void **state)
 }
 
 /* As in a directory for all: who was there before us can replace what lies in it. */
-static void what_another_made_under_its_name_is_not_used(void **state)
+TEST_WITH(what_another_made_under_its_name_is_not_used, make_places, remove_places)
 {
 	char *path = shared_file_make_in(places), *dir, *other;
 
-	(void)state;
 	assert_non_null(path);
 	dir = strndup(path, (size_t)(strrchr(path, '/') - path));
 	assert_non_null(dir);
@@ -123,11 +114,10 @@ static void what_another_made_under_its_name_is_not_used(void **state)
 }
 
 /* A user's is in the runtime directory, or, where that forbids programs, in one for all. */
-static void a_user_has_one_of_their_own(void **state)
+TEST_WITH(a_user_has_one_of_their_own, make_places, remove_places)
 {
 	char *path, *other;
 
-	(void)state;
 	setenv("XDG_RUNTIME_DIR", first, 1);
 	if (!geteuid()) {
 		assert_int_equal(chmod(place, 0711) | chown(first, 65534, 65534) | seteuid(65534), 0);
@@ -148,19 +138,4 @@ static void a_user_has_one_of_their_own(void **state)
 	assert_int_equal(rmdir(other), 0);
 	free(path);
 	free(other);
-}
-
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, make_places, remove_places)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(it_is_whole_and_for_all_to_read_and_the_same_again),
-		TEST(what_is_damaged_is_made_anew),
-		TEST(where_others_can_write_it_is_not),
-		TEST(what_another_made_under_its_name_is_not_used),
-		TEST(a_user_has_one_of_their_own),
-	};
-
-	return cmocka_run_group_tests_name("shared_file", tests, NULL, NULL);
 }

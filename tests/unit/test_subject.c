@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* What speaks against bringing the helper into a process, where no such process is at hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "inject/injectable.h"
+#include "lib/test.h"
 
-static void a_shadow_stack_is_known_by_a_word_of_its_line(void **state)
+TEST(a_shadow_stack_is_known_by_a_word_of_its_line)
 {
-	(void)state;
 	assert_true(subject_has_shadow_stack("Name:\ta\nx86_Thread_features:\tshstk \nx\n"));
 	assert_true(subject_has_shadow_stack("x86_Thread_features:\tshstk wrss \n"));
 	assert_true(subject_has_shadow_stack("x86_Thread_features:\twrss shstk"));
@@ -25,7 +20,7 @@ static void a_shadow_stack_is_known_by_a_word_of_its_line(void **state)
 	assert_false(subject_has_shadow_stack(""));
 }
 
-static void a_denied_trace_has_its_reason_and_remedy(void **state)
+TEST(a_denied_trace_has_its_reason_and_remedy)
 {
 	static const struct {
 		struct denied d;
@@ -53,7 +48,6 @@ static void a_denied_trace_has_its_reason_and_remedy(void **state)
 		  "dmesg may tell); start it with `gpuprof env`" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char said[SUBJECT_WHY_BYTES];
 
@@ -62,24 +56,12 @@ static void a_denied_trace_has_its_reason_and_remedy(void **state)
 	}
 }
 
-static void a_processes_status_is_read(void **state)
+TEST(a_processes_status_is_read)
 {
 	struct denied d;
 
-	(void)state;
 	denied_read(&d, getpid());
 	assert_int_equal(d.uid, geteuid());
 	assert_int_equal(d.own, geteuid());
 	assert_true(d.scope == -1 ? access("/proc/sys/kernel/yama/ptrace_scope", F_OK) : d.scope <= 3);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_shadow_stack_is_known_by_a_word_of_its_line),
-		cmocka_unit_test(a_denied_trace_has_its_reason_and_remedy),
-		cmocka_unit_test(a_processes_status_is_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 /* What the parsers of target discovery promise of bytes: perf's ring buffer and ld.so.cache. */
 #include "target_child.h"
 
+#include "lib/test.h"
 #include "lib/random.h"
 #include "target/ldcache.h"
 #include "target/target_watch.h"
@@ -59,11 +60,10 @@ static void check_sample(const struct perf_record *rec)
 	assert_string_equal(rec->ev.text, "/lib/libx.so.1");
 }
 
-static void a_record_is_whole_wherever_the_ring_wraps(void **state)
+TEST(a_record_is_whole_wherever_the_ring_wraps)
 {
 	struct perf_record rec;
 
-	(void)state;
 	for (uint64_t at = RING_SIZE - sizeof(sample) - 8; at <= RING_SIZE + 8; at += 8) {
 		fake_start(at + 5 * RING_SIZE);
 		fake_put(&sample, sizeof(sample));
@@ -86,11 +86,10 @@ static uint64_t file_of(const struct mmap_record *mapped)
 	return rec.ev.file;
 }
 
-static void a_file_is_reported_by_inode_and_generation(void **state)
+TEST(a_file_is_reported_by_inode_and_generation)
 {
 	struct mmap_record first = sample, next = sample, other = sample;
 
-	(void)state;
 	first.generation = 3;
 	next.generation = 4;
 	other.generation = 3;
@@ -105,12 +104,11 @@ static void a_file_is_reported_by_inode_and_generation(void **state)
 	assert_true(!file_of(&sample));		/* it has no generation: whose turn it is nobody knows */
 }
 
-static void records_of_no_interest_are_skipped(void **state)
+TEST(records_of_no_interest_are_skipped)
 {
 	struct mmap_record anon = sample, vdso = sample, cut = sample, open = sample;
 	struct perf_record rec;
 
-	(void)state;
 	anon.ino = 0;
 	strcpy(vdso.filename, "[vdso]");
 	cut.header.size = 40;
@@ -126,12 +124,11 @@ static void records_of_no_interest_are_skipped(void **state)
 	free((char *)rec.ev.text);
 }
 
-static void indistinguishable_mappings_are_missed(void **state)
+TEST(indistinguishable_mappings_are_missed)
 {
 	struct perf_event_header lies = { .type = PERF_RECORD_MMAP2, .size = 4 };
 	struct perf_record rec;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		lies.size = i ? 4 : 4000;
 		fake_start(0);
@@ -142,11 +139,10 @@ static void indistinguishable_mappings_are_missed(void **state)
 	}
 }
 
-static void random_bytes_decode_to_something_or_nothing(void **state)
+TEST(random_bytes_decode_to_something_or_nothing)
 {
 	struct perf_record rec;
 
-	(void)state;
 	for (int i = 0; i < random_rounds(20000); i++) {
 		size_t size = 8 + below(31) * 8;
 		char *copy = malloc(size);	/* exact, so that ASan sees a read behind it */
@@ -242,7 +238,7 @@ static int count_entry(void *ctx, const char *name, const char *path)
 	return 0;
 }
 
-static void the_best_entry_for_this_cpu_is_taken(void **state)
+TEST(the_best_entry_for_this_cpu_is_taken)
 {
 	const char *best = *ldcache_cpu_levels() ? "/mine/liba" : "/plain/liba";
 	struct cache_file f = make_cache();
@@ -250,7 +246,6 @@ static void the_best_entry_for_this_cpu_is_taken(void **state)
 	struct ldcache *cache;
 	size_t n = 0;
 
-	(void)state;
 	cache = parse_copy(&f, sizeof(f));
 	assert_non_null(cache);
 	assert_string_equal(ldcache_find(cache, "liba.so.1"), best);
@@ -284,12 +279,11 @@ static void visit_all(struct ldcache *cache)
 	ldcache_free(cache);
 }
 
-static void a_cache_that_is_cut_or_flipped_never_crashes(void **state)
+TEST(a_cache_that_is_cut_or_flipped_never_crashes)
 {
 	struct cache_file f = make_cache();
 	unsigned char *bytes = (unsigned char *)&f;
 
-	(void)state;
 	for (size_t len = 0; len < sizeof(f); len++)
 		visit_all(parse_copy(&f, len));
 	for (size_t i = 0; i < sizeof(f); i++) {
@@ -304,12 +298,11 @@ static void a_cache_that_is_cut_or_flipped_never_crashes(void **state)
 	}
 }
 
-static void the_cache_of_this_host_knows_the_c_library(void **state)
+TEST(the_cache_of_this_host_knows_the_c_library)
 {
 	struct ldcache *cache = ldcache_open("/etc/ld.so.cache");
 	const char *path;
 
-	(void)state;
 	needs_real_machine("libraries of this machine");
 	assert_null(ldcache_open("/no/such/cache"));
 	if (!cache) {
@@ -322,18 +315,4 @@ static void the_cache_of_this_host_knows_the_c_library(void **state)
 	ldcache_free(cache);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_record_is_whole_wherever_the_ring_wraps),
-		cmocka_unit_test(a_file_is_reported_by_inode_and_generation),
-		cmocka_unit_test(records_of_no_interest_are_skipped),
-		cmocka_unit_test(indistinguishable_mappings_are_missed),
-		cmocka_unit_test(random_bytes_decode_to_something_or_nothing),
-		cmocka_unit_test(the_best_entry_for_this_cpu_is_taken),
-		cmocka_unit_test(a_cache_that_is_cut_or_flipped_never_crashes),
-		cmocka_unit_test(the_cache_of_this_host_knows_the_c_library),
-	};
-
-	return cmocka_run_group_tests_name("target_parse", tests, random_seed, NULL);
-}
+TEST_GROUP(random_seed, NULL);

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The unwinder over made-up memory: each kind of rule, and every way a stack can lie. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "fake_space.h"
+#include "lib/test.h"
 
 /* Numbers of the stack pointer (SP), frame pointer (FP) and return address (RA), as bytes. */
 #if defined(__x86_64__)
@@ -44,11 +40,10 @@ static int unwind(struct fake *f, struct stack_regs regs, size_t max)
 	return stack_unwind(&f->space, &regs, f->steps, max, &f->end);
 }
 
-static void a_return_address_lies_under_the_cfa(void **state)
+TEST(a_return_address_lies_under_the_cfa)
 {
 	struct fake f;
 
-	(void)state;
 	FAKE(&f, "zR", ENTRY, "");
 	f.stack[0] = CODE + 0x200;
 	f.stack[1] = CODE + 0x300;
@@ -62,12 +57,11 @@ static void a_return_address_lies_under_the_cfa(void **state)
 }
 
 /* At CODE+1 the frame pointer was pushed, at CODE+4 it became the base: what is right depends on pc. */
-static void the_row_of_the_address_holds(void **state)
+TEST(the_row_of_the_address_holds)
 {
 	static const char fde[] = "\x41\x0e\x10" OFFSET_FP "\x02\x43\x0d" FP;
 	struct fake f;
 
-	(void)state;
 	FAKE(&f, "zR", ENTRY, fde);
 	f.stack[0] = CODE + 0x200;
 	assert_int_equal(unwind(&f, at(CODE, STACK, 0), 2), 2);
@@ -83,12 +77,11 @@ static void the_row_of_the_address_holds(void **state)
 
 #if defined(__x86_64__)
 /* rsp + 8 + ((rip & 15) >= 11) * 8, which is how x86-64's linkers describe a PLT. */
-static void plt_entries_have_a_cfa_by_expression(void **state)
+TEST(plt_entries_have_a_cfa_by_expression)
 {
 	static const char fde[] = "\x0f\x0b\x77\x08\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22";
 	struct fake f;
 
-	(void)state;
 	FAKE(&f, "zR", ENTRY, fde);
 	f.stack[0] = CODE + 0x500;
 	f.stack[1] = CODE + 0x600;
@@ -99,25 +92,23 @@ static void plt_entries_have_a_cfa_by_expression(void **state)
 }
 #endif
 
-static void an_undefined_return_address_ends_the_stack(void **state)
+TEST(an_undefined_return_address_ends_the_stack)
 {
 	struct fake f;
 
-	(void)state;
 	FAKE(&f, "zR", CFA_SP_8, "\x07" RA);
 	assert_int_equal(unwind(&f, at(CODE + 0x100, STACK, 0), STACK_DEPTH), 1);
 	assert_int_equal(f.end, STACK_WHOLE);
 }
 
 /* Its registers lie where expressions say, and its caller was interrupted, not calling. */
-static void a_signal_frame_gives_exact_registers(void **state)
+TEST(a_signal_frame_gives_exact_registers)
 {
 	static const char fde[] = "\x0f\x03" BREG_SP "\x20\x06"	/* CFA: what is at sp + 32 */
 				  "\x10" SP "\x02" BREG_SP "\x20"
 				  "\x10" RA "\x02" BREG_SP "\x28";
 	struct fake f;
 
-	(void)state;
 	FAKE(&f, "zRS", "", fde);
 	f.stack[4] = STACK + 800;
 	f.stack[5] = CODE;		/* the first instruction: one less is outside */
@@ -128,12 +119,11 @@ static void a_signal_frame_gives_exact_registers(void **state)
 }
 
 #if defined(__aarch64__)
-static void a_signed_return_address_is_an_address(void **state)
+TEST(a_signed_return_address_is_an_address)
 {
 	static const char *const signs[] = { "\x2d", "\x2c", "\x2b\x02\x00" };
 	struct fake f;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
 		fake_make(&f, "zR", ENTRY, sizeof(ENTRY) - 1, signs[i], i < 2 ? 1 : 3);
 		f.stack[0] = (CODE + 0x200) | 0x2b5aull << 48;
@@ -147,12 +137,11 @@ static void a_signed_return_address_is_an_address(void **state)
 }
 
 /* No table, but the instructions that every kernel has there; sp is at what it saved. */
-static void a_handler_returns_to_known_instructions(void **state)
+TEST(a_handler_returns_to_known_instructions)
 {
 	uint64_t *saved;
 	struct fake f;
 
-	(void)state;
 	FAKE(&f, "zR", ENTRY, "");
 	memcpy(f.stack, stack_abi.trampoline->code, sizeof(stack_abi.trampoline->code));
 	saved = &f.stack[8 + stack_abi.trampoline->regs / 8];
@@ -170,11 +159,10 @@ static void a_handler_returns_to_known_instructions(void **state)
 }
 #endif
 
-static void tables_without_an_index_are_read_through(void **state)
+TEST(tables_without_an_index_are_read_through)
 {
 	struct fake f;
 
-	(void)state;
 	FAKE(&f, "zR", ENTRY, "");
 	f.tables[2] = f.tables[3] = 0xff;
 	f.stack[0] = CODE + 0x200;
@@ -183,11 +171,10 @@ static void tables_without_an_index_are_read_through(void **state)
 	assert_false(f.steps[1].guessed);
 }
 
-static void frame_pointers_lead_on_where_there_are_no_tables(void **state)
+TEST(frame_pointers_lead_on_where_there_are_no_tables)
 {
 	struct fake f;
 
-	(void)state;
 	FAKE(&f, "zR", ENTRY, "");
 	f.module.eh_hdr = 0;
 	f.stack[10] = STACK + 160;
@@ -201,12 +188,11 @@ static void frame_pointers_lead_on_where_there_are_no_tables(void **state)
 }
 
 /* Only on x86-64 is the caller's sp known, by which its table begins. */
-static void tables_go_on_behind_frame_pointers(void **state)
+TEST(tables_go_on_behind_frame_pointers)
 {
 	struct stack_module modules[2];
 	struct fake f;
 
-	(void)state;
 	FAKE(&f, "zR", ENTRY, "");
 	modules[0] = modules[1] = f.module;
 	modules[0].end = modules[1].start = CODE + 0x1000;
@@ -224,11 +210,10 @@ static void tables_go_on_behind_frame_pointers(void **state)
 	assert_int_equal(f.steps[2].guessed, !stack_abi.record_on_top);
 }
 
-static void no_frame_pointer_is_believed_that_leads_out_of_code(void **state)
+TEST(no_frame_pointer_is_believed_that_leads_out_of_code)
 {
 	struct fake f;
 
-	(void)state;
 	FAKE(&f, "zR", ENTRY, "");
 	f.module.eh_hdr = 0;
 	f.stack[11] = 0x123456;
@@ -238,11 +223,10 @@ static void no_frame_pointer_is_believed_that_leads_out_of_code(void **state)
 	assert_int_equal(f.end, STACK_LOST);
 }
 
-static void a_frame_pointer_to_itself_does_not_loop(void **state)
+TEST(a_frame_pointer_to_itself_does_not_loop)
 {
 	struct fake f;
 
-	(void)state;
 	FAKE(&f, "zR", ENTRY, "");
 	f.module.eh_hdr = 0;
 	f.stack[10] = STACK + 80;
@@ -252,11 +236,10 @@ static void a_frame_pointer_to_itself_does_not_loop(void **state)
 }
 
 /* CFA = sp: every frame is its own caller. */
-static void a_frame_that_takes_no_stack_does_not_loop(void **state)
+TEST(a_frame_that_takes_no_stack_does_not_loop)
 {
 	struct fake f;
 
-	(void)state;
 	FAKE(&f, "zR", "\x0c" SP "\x00", OFFSET_RA "\x00");
 	f.stack[0] = CODE + 0x100;
 	assert_in_range(unwind(&f, at(CODE + 0x100, STACK, 0), STACK_DEPTH), 1, 2);
@@ -264,13 +247,12 @@ static void a_frame_that_takes_no_stack_does_not_loop(void **state)
 }
 
 /* A signal frame may lead anywhere, also back. */
-static void signal_frames_that_return_to_themselves_end_at_the_limit(void **state)
+TEST(signal_frames_that_return_to_themselves_end_at_the_limit)
 {
 	static const char fde[] = "\x0f\x02" BREG_SP "\x20\x10" SP "\x02" BREG_SP "\x20"
 				  "\x10" RA "\x02" BREG_SP "\x28";
 	struct fake f;
 
-	(void)state;
 	FAKE(&f, "zRS", "", fde);
 	f.stack[4] = STACK;
 	f.stack[5] = CODE + 0x10;
@@ -278,11 +260,10 @@ static void signal_frames_that_return_to_themselves_end_at_the_limit(void **stat
 	assert_int_equal(f.end, STACK_DEEP);
 }
 
-static void a_recursion_ends_at_the_limit(void **state)
+TEST(a_recursion_ends_at_the_limit)
 {
 	struct fake f;
 
-	(void)state;
 	FAKE(&f, "zR", ENTRY, "");
 	for (size_t i = 0; i < WORDS; i++)
 		f.stack[i] = CODE + 0x200;
@@ -290,18 +271,17 @@ static void a_recursion_ends_at_the_limit(void **state)
 	assert_int_equal(f.end, STACK_DEEP);
 }
 
-static void the_end_of_readable_memory_ends_the_stack(void **state)
+TEST(the_end_of_readable_memory_ends_the_stack)
 {
 	struct fake f;
 
-	(void)state;
 	FAKE(&f, "zR", ENTRY, "");
 	f.stack[WORDS - 1] = CODE + 0x200;
 	assert_int_equal(unwind(&f, at(CODE, STACK + (WORDS - 1) * 8, 0), STACK_DEPTH), 2);
 	assert_int_equal(f.end, STACK_LOST);
 }
 
-static void expressions_are_bounded(void **state)
+TEST(expressions_are_bounded)
 {
 	static const char *const bad[] = {
 		"\x0f\x03\x2f\xfd\xff",		/* skips back to itself, for ever */
@@ -314,7 +294,6 @@ static void expressions_are_bounded(void **state)
 	};
 	struct fake f;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		fake_make(&f, "zR", ENTRY, sizeof(ENTRY) - 1, bad[i], bad[i][1] + 2u > 8 ? 3 :
 			  bad[i][1] + 2u);
@@ -324,12 +303,11 @@ static void expressions_are_bounded(void **state)
 }
 
 /* With any byte of the tables changed the unwinder ends, whatever it makes of them. */
-static void damaged_tables_do_no_harm(void **state)
+TEST(damaged_tables_do_no_harm)
 {
 	static const char fde[] = "\x41\x0e\x10" OFFSET_FP "\x02\x43\x0d" FP "\x0a\x0b";
 	struct fake f, damaged;
 
-	(void)state;
 	FAKE(&f, "zR", ENTRY, fde);
 	for (size_t i = 0; i < WORDS; i++)
 		f.stack[i] = i & 1 ? CODE + 0x200 : STACK + i * 8;
@@ -345,13 +323,12 @@ static void damaged_tables_do_no_harm(void **state)
 	}
 }
 
-static void modules_are_found_by_any_address_in_them(void **state)
+TEST(modules_are_found_by_any_address_in_them)
 {
 	const struct stack_module m[] = { { .start = 16, .end = 32 }, { .start = 32, .end = 40 },
 					  { .start = 48, .end = 64 } };
 	struct stack_space space = { .modules = m, .n_modules = 3 };
 
-	(void)state;
 	assert_null(stack_find_module(&space, 0));
 	assert_null(stack_find_module(&space, 15));
 	assert_ptr_equal(stack_find_module(&space, 16), &m[0]);
@@ -361,35 +338,4 @@ static void modules_are_found_by_any_address_in_them(void **state)
 	assert_ptr_equal(stack_find_module(&space, 63), &m[2]);
 	assert_null(stack_find_module(&space, 64));
 	assert_null(stack_find_module(&space, UINT64_MAX));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_return_address_lies_under_the_cfa),
-		cmocka_unit_test(the_row_of_the_address_holds),
-#if defined(__x86_64__)
-		cmocka_unit_test(plt_entries_have_a_cfa_by_expression),
-#endif
-		cmocka_unit_test(an_undefined_return_address_ends_the_stack),
-		cmocka_unit_test(a_signal_frame_gives_exact_registers),
-#if defined(__aarch64__)
-		cmocka_unit_test(a_signed_return_address_is_an_address),
-		cmocka_unit_test(a_handler_returns_to_known_instructions),
-#endif
-		cmocka_unit_test(tables_without_an_index_are_read_through),
-		cmocka_unit_test(a_frame_that_takes_no_stack_does_not_loop),
-		cmocka_unit_test(signal_frames_that_return_to_themselves_end_at_the_limit),
-		cmocka_unit_test(a_recursion_ends_at_the_limit),
-		cmocka_unit_test(the_end_of_readable_memory_ends_the_stack),
-		cmocka_unit_test(expressions_are_bounded),
-		cmocka_unit_test(damaged_tables_do_no_harm),
-		cmocka_unit_test(frame_pointers_lead_on_where_there_are_no_tables),
-		cmocka_unit_test(tables_go_on_behind_frame_pointers),
-		cmocka_unit_test(no_frame_pointer_is_believed_that_leads_out_of_code),
-		cmocka_unit_test(a_frame_pointer_to_itself_does_not_loop),
-		cmocka_unit_test(modules_are_found_by_any_address_in_them),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,22 +2,16 @@
 /* Closing links: every one, however many, and nothing else. Any file descriptor will do. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "probe/loader.h"
+#include "lib/test.h"
 
-static void closes_all(void **state)
+TEST_TITLED("links: all are closed, some at once", closes_all)
 {
 	static const size_t counts[] = { 0, 1, 2, 17, 18, 100 };
 	int fds[100], other = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	(void)state;
 	assert_true(other >= 0);
 	for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++) {
 		for (size_t i = 0; i < counts[k]; i++) {
@@ -32,14 +26,4 @@ static void closes_all(void **state)
 		assert_true(fcntl(other, F_GETFD) >= 0);
 	}
 	close(other);
-}
-
-int main(void)
-{
-#define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
-	const struct CMUnitTest tests[] = {
-		SAYS("links: all are closed, some at once", closes_all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
