@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Targets stay as they are: probes are in nobody else's text, and in nobody's when gpuprof ends.
 
+# bats file_tags=needs:root,needs:bpf,needs:targets
+
 load ../lib/common
 
-# bats test_tags=needs:root,needs:bpf
 @test "attach: after the end of -d the target's text equals its file, and it runs on" {
-	needs root bpf targets
 	start_target t cudart-dyn --launches 100
 	start_gpuprof record -o c.gpr -d 1s -p "$TARGET"
 	wait_armed "$TARGET"
@@ -18,9 +18,7 @@ load ../lib/common
 	wait_for 10 test -e t.json
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "attach: kill -9 of gpuprof leaves the target's text equal to its file, and it runs on" {
-	needs root bpf targets
 	start_target t cudart-dyn --launches 1000 --rounds 20 --pause-us 50
 	start_gpuprof record -o c.gpr -p "$TARGET"
 	wait_armed "$TARGET"
@@ -32,9 +30,7 @@ load ../lib/common
 	wait_for 30 test -e t.json
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "attach: with -p another process of the same library never has a breakpoint" {
-	needs root bpf targets
 	start_target other cudart-dyn --launches 200 --rounds 30 --pause-us 20
 	local other=$TARGET
 	start_target t cudart-dyn --launches 200 --rounds 30 --pause-us 20
@@ -57,9 +53,7 @@ load ../lib/common
 	assert_output True
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "attach: gpuprof holds no probe before it starts and none after it ends, with -- CMD" {
-	needs root bpf targets
 	start_target bystander cudart-dyn --launches 100
 	run "$GPUPROF" record -o c.gpr -- "$TARGETS/cudart-dyn" --launches 100
 	assert_success
@@ -67,9 +61,7 @@ load ../lib/common
 	assert_success
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "attach: a target that exits during attach ends the session cleanly" {
-	needs root bpf targets
 	local i
 	for i in 1 2 3 4 5 6; do
 		start_target "t$i" cudart-dyn --launches 10
@@ -85,9 +77,7 @@ load ../lib/common
 	done
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "attach: with --isolate children of a process given with -p are named as not followed" {
-	needs root bpf targets
 	mkfifo go end
 	cat >parent.sh <<-SCRIPT
 		: >ready

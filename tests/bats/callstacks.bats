@@ -3,6 +3,8 @@
 # shellcheck disable=SC2154 # run sets stderr, stderr_lines
 # Stacks of calls: each call is counted under the stack that it stands on, by name.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
 # A program on the simulated runtime, in ./app, which takes its time so that it is seen in whole.
@@ -47,9 +49,7 @@ TREE='30 main;deep;deep;deep;deep;leaf;cudaMalloc
 300 main;left;leaf;cudaMalloc
 100 main;right;leaf;cudaMalloc'
 
-# bats test_tags=needs:root,needs:bpf
 @test "stacks of calls: each path through a known call tree has its exact count" {
-	needs root bpf sim
 	tree | build_app gcc c
 	for way in session multi; do
 		run --separate-stderr "$GPUPROF" stat --attach "$way" --stacks --by stack --table calls --format csv \
@@ -61,9 +61,7 @@ TREE='30 main;deep;deep;deep;deep;leaf;cudaMalloc
 	done
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "stacks of calls: a capture shows them after the program and the process are gone" {
-	needs root bpf sim
 	tree | build_app gcc c
 	run "$GPUPROF" record -q --stacks -o run.gpr -- ./app
 	assert_success
@@ -79,9 +77,7 @@ TREE='30 main;deep;deep;deep;deep;leaf;cudaMalloc
 	assert_line --regexp '^        leaf$'
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "stacks of calls: C++ names are shown as written" {
-	needs root bpf sim
 	build_app g++ cc <<'CC'
 namespace ns { template <class T> struct Pool { OWN void take(T n) { void *p; cudaMalloc(&p, (size_t)n); sink++; } }; }
 int main() {
@@ -96,9 +92,7 @@ CC
 	assert_equal "$(counts_of r.csv cudaMalloc)" "10 main;ns::Pool<float>::take;cudaMalloc"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "stacks of calls: generated code is named by its perf map, else shown as unnamed" {
-	needs root bpf sim
 	build_app gcc c <<'C'
 #include <stdio.h>
 #include <string.h>
@@ -128,9 +122,7 @@ C
 	assert_output --regexp '^20 main;0x[0-9a-f]+;work;cudaMalloc$'
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "stacks of calls: a lost stack is unknown, never another stack, and its call is counted" {
-	needs root bpf sim
 	build_app gcc c <<'C'
 OWN void zero(int n, int bits);
 OWN void one(int n, int bits);
@@ -173,9 +165,7 @@ C
 	assert_output '({1}, True)'
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "stacks of calls: --lines distinguishes call sites of one function and shows inlined functions" {
-	needs root bpf sim
 	build_app gcc c -g -Wl,--build-id <<'C'
 static inline __attribute__((always_inline)) void small(int n) { void *p; cudaMalloc(&p, n + 64); sink++; }
 OWN void work(int n) {
@@ -205,9 +195,8 @@ C
 	assert_output --partial 'main;work;cudaMalloc'
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf
 @test "stacks of calls: a report that does not show the recorded stacks names the option" {
-	needs root bpf
 	run --separate-stderr "$GPUPROF" stat --stacks -o r.txt -- true
 	assert_success
 	assert_equal "${#stderr_lines[@]}" 1

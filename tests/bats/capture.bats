@@ -23,9 +23,8 @@ needs_sample() {
 
 report() { "$GPUPROF" report "$@"; }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:root,needs:bpf,needs:targets
 @test "capture: report of a capture equals stat of the same run, in every format" {
-	needs root bpf targets
 	local format
 	for format in text md csv json; do
 		rm -f c.gpr
@@ -38,16 +37,15 @@ report() { "$GPUPROF" report "$@"; }
 	done
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf
 @test "capture: it is readable by its owner alone" {
 	needs_sample
 	run stat -c %a "$SAMPLE"
 	assert_output 600
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:targets
 @test "capture: kill -9 of the recorder at random moments; all complete blocks read, exit 5" {
-	needs root bpf targets
 	local i moments=${GPUPROF_KILLS:-30} seed=${GPUPROF_SEED:-$RANDOM}
 	echo "GPUPROF_SEED=$seed"
 	RANDOM=$seed
@@ -69,7 +67,6 @@ report() { "$GPUPROF" report "$@"; }
 	done
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "capture: a file truncated anywhere reports its complete blocks and exits 5, or is refused as no capture" {
 	needs_sample
 	local size i cut seed=${GPUPROF_SEED:-$RANDOM}
@@ -85,7 +82,6 @@ report() { "$GPUPROF" report "$@"; }
 	done
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "capture: zstd can decompress a capture" {
 	needs_sample
 	run bash -c "zstd -dcq <'$SAMPLE' | wc -c"
@@ -93,7 +89,6 @@ report() { "$GPUPROF" report "$@"; }
 	assert [ "$output" -gt 1000 ]
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "capture: a file of a later version is refused with a one-line error" {
 	needs_sample
 	"$TEST_LIB/later_version.py" "$SAMPLE" later.gpr
@@ -103,9 +98,8 @@ report() { "$GPUPROF" report "$@"; }
 	assert_output --partial "later gpuprof"
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf,needs:targets
 @test "capture: a full disk ends the recording in one line, and what was recorded stays readable" {
-	needs root bpf targets
 	mkdir small
 	mount -t tmpfs -o size=600k none small || skip "cannot mount a tmpfs here"
 	run "$GPUPROF" record -d 20s -o small/c.gpr -- \
@@ -119,9 +113,7 @@ report() { "$GPUPROF" report "$@"; }
 	assert_output --partial cudaLaunchKernel
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "capture: a report of a file still being recorded says so and shows its events so far" {
-	needs root bpf targets
 	start_target t cudart-dyn --launches 100 --pause-us 200 --rounds 100000
 	start_gpuprof record -o growing.gpr -p "$TARGET"
 	wait_armed "$TARGET"
@@ -136,6 +128,7 @@ report() { "$GPUPROF" report "$@"; }
 	assert_success
 }
 
+# bats file_tags=
 @test "capture: writing to standard output is refused before anything runs" {
 	run --separate-stderr "$GPUPROF" record -o - -- touch ran
 	assert_failure 2

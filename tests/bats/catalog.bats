@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Rows of the catalogue on the real libraries: what a call's arguments say is what the report says.
 
+# bats file_tags=needs:root,needs:bpf,needs:targets
+
 load ../lib/common
 
 # Records TARGET and compares each form of the table with its truth.
@@ -24,34 +26,26 @@ toolkit_has() { # FILE
 	[ -e "$toolkit/$1" ] || skip "no $1 beside the toolkit's libcudart"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "catalog: 58 functions of the real libcudart: counts, bytes, results" {
-	needs root bpf targets
 	exact 0 rows --rounds 50
 	run report_value function.json 'len(t["calls"])'
 	assert_output 58
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "catalog: the same of their twins for the per-thread default stream" {
-	needs root bpf targets
 	exact 0 rows-twins --rounds 50
 	run report_value function.json '[c["bytes"] for c in t["calls"] if c["function"] == "cudaMemcpy2DAsync_ptsz"]'
 	assert_output "[$((50 * 100 * 7 + 25 * 49 * 7))]"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "catalog: unknown byte counts are empty, not zero" {
-	needs root bpf targets
 	exact 0 rows
 	run report_value function.json \
 		'[c["bytes"] for c in t["calls"] if c["function"] == "cudaMallocArray"]'
 	assert_output '[None]'
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "catalog: queries are probed only with --tier 1" {
-	needs root bpf targets
 	exact 0 rows --queries 30
 	run report_value function.json '[c for c in t["calls"] if c["class"] == "query"]'
 	assert_output '[]'
@@ -61,17 +55,13 @@ toolkit_has() { # FILE
 	assert_output '{30}'
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "catalog: NCCL collectives: bytes by count and data type" {
-	needs root bpf targets
 	exact 0 nccl --refused 25 --groups 5
 	run report_value function.json '{c["class"] for c in t["calls"]}'
 	assert_output "{'collective'}"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "catalog: a run-time compilation is compile, with the compiler's own results" {
-	needs root bpf targets
 	toolkit_has libnvrtc.so.13
 	cat >compile.py <<-'PY'
 		import ctypes, sys
@@ -93,9 +83,7 @@ toolkit_has() { # FILE
 ('compile', 'nvrtcDestroyProgram', 'NVRTC_SUCCESS', 3)]"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "catalog: linking device code is compile, by the plain names and by those that headers call" {
-	needs root bpf targets
 	toolkit_has libnvJitLink.so.13
 	cat >link.py <<-'PY'
 		import ctypes, sys
@@ -124,9 +112,7 @@ toolkit_has() { # FILE
 ('compile', 'nvJitLinkCreate', 'NVJITLINK_SUCCESS', 2)]"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "catalog: with --tier 1 a matrix product has its m, n, k and how many" {
-	needs root bpf targets
 	toolkit_has libcublas.so.13
 	cat >product.py <<-'PY'
 		import ctypes, sys

@@ -3,11 +3,11 @@
 # shellcheck disable=SC2016,SC2030,SC2031 # scripts for sh; each test has its own STARTED
 # -p means the process and everything below it; what is counted is counted once.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
-# bats test_tags=needs:root,needs:bpf
 @test "children: existing children of a -p process are measured" {
-	needs root bpf sim
 	GPUSIM_TRUTH=$PWD/%p.json LD_LIBRARY_PATH=$SIM "$SIM/simcalls" cudaLaunchKernel=500 --fork 3 \
 		--init --wait-file go >calls.out 3>&- &
 	STARTED+=($!)
@@ -49,9 +49,7 @@ measure_family() { # OPTIONS...
 	wait_for 10 grep -q ready child.out
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "children: a child forked after the attach that runs a CUDA program is measured" {
-	needs root bpf sim
 	measure_family --table calls,threads,events --format json -o r.json
 	wait_probed "$(pgrep -P "$FAMILY" simcalls)" cudart
 	: >go
@@ -61,9 +59,7 @@ measure_family() { # OPTIONS...
 	laws r.json
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "children: a child that reuses descriptor numbers does not get them as the helper's" {
-	needs root bpf sim
 	export GPUSIM_QUIET=1
 	mkfifo fifo
 	run timeout 60 "$GPUPROF" stat --table events -- sh -c \
@@ -73,9 +69,7 @@ measure_family() { # OPTIONS...
 }
 
 # The first thread of mix makes no call, so that no probe sees its end.
-# bats test_tags=needs:root,needs:bpf
 @test "children: the books of a child that exited are closed, whichever thread made its calls" {
-	needs root bpf sim
 	GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat --format json -o r.json -- \
 		sh -c "$SIM/mix --rounds 300 >/dev/null; sleep 2"
 	run report_value r.json '[max(x["wall_ns"] for x in t["ledger"]) < r["meta"]["duration_ns"] - 10**9,
@@ -83,9 +77,7 @@ measure_family() { # OPTIONS...
 	assert_output "[True, True]"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "children: with --isolate they are named and not followed" {
-	needs root bpf sim
 	measure_family --isolate
 	: >go
 	wait_gpuprof
@@ -95,9 +87,7 @@ measure_family() { # OPTIONS...
 	assert_output --partial "no calls seen"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "children: the filter of the parent's probes ends without a call lost or doubled" {
-	needs root bpf sim
 	cat >family <<-SCRIPT
 		GPUSIM_TRUTH=$PWD/busy.json LD_LIBRARY_PATH=$SIM \
 			"$SIM/simcalls" cudaLaunchKernel=20000 --pause-us 100 --init --wait-file go &
@@ -124,11 +114,10 @@ measure_family() { # OPTIONS...
 	laws r.json
 }
 
+# bats file_tags=needs:root,needs:bpf,needs:targets
 # 330 that end, and half a minute later 70 more, which is when the first ones are added up. The first threads of
 # these make no call, so that their ends are looked for every 5 s; and 10 s after it an end is settled.
-# bats test_tags=needs:root,needs:bpf
 @test "children: of hundreds that exited 256 keep rows of their own, and every call is in a row" {
-	needs root bpf targets
 	cat >many <<-'END'
 		for i in $(seq 330); do
 			"$TARGETS/cudart-dyn" --launches $i &
@@ -160,10 +149,9 @@ starts() {
 	END
 }
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
 # As torchrun and mpirun start theirs.
-# bats test_tags=needs:root,needs:bpf
 @test "children: a child started with all descriptors closed has the helper, and its works equal the truth" {
-	needs root bpf sim
 	starts
 	local attach
 	for attach in auto none; do
@@ -176,9 +164,8 @@ starts() {
 	done
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:mounts
 @test "children: the helper's file goes to the next directory where one is mounted noexec" {
-	needs root bpf sim mounts
 	starts
 	cat >forbids <<-'END'
 		mount -t tmpfs -o noexec none /run || exit
@@ -193,9 +180,7 @@ starts() {
 	done
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "children: a child that cannot load the helper is reported with the reason" {
-	needs root bpf sim
 	starts
 	local attach why="its environment names the helper's file, which is not there"
 	for attach in auto none; do

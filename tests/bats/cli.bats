@@ -50,8 +50,8 @@ load ../lib/common
 	done
 }
 
+# bats test_tags=needs:root,needs:bpf
 @test "cli: a pid that does not exist is named, exit 1" {
-	needs root bpf
 	run "$GPUPROF" stat -d 1s -p 4194303
 	assert_equal "$status" 1
 	one_line 4194303
@@ -76,9 +76,8 @@ load ../lib/common
 	one_line FILE
 }
 
-# bats test_tags=needs:root
+# bats file_tags=needs:root,needs:bpf
 @test "cli: without a capability the missing one is named, exit 3" {
-	needs root bpf
 	run setpriv --reuid=65534 --regid=65534 --clear-groups "$GPUPROF" stat -d 1s -a
 	assert_equal "$status" 3
 	one_line CAP_
@@ -90,18 +89,14 @@ load ../lib/common
 	one_line CAP_PERFMON
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "cli: an output that cannot be written is named before the command is run" {
-	needs root bpf
 	run "$GPUPROF" record -o /nonexistent/c.gpr -- touch ran
 	assert_equal "$status" 1
 	one_line /nonexistent/c.gpr
 	assert_file_not_exists ran
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "cli: a file that is no capture is not overwritten" {
-	needs root bpf
 	echo precious >precious
 	run "$GPUPROF" record -o precious -- true
 	assert_failure
@@ -109,9 +104,7 @@ load ../lib/common
 	assert_output precious
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "cli: -- CMD passes on the command's exit status and names a command that cannot be run" {
-	needs root bpf
 	run "$GPUPROF" stat -- sh -c 'exit 42'
 	assert_equal "$status" 42
 	run "$GPUPROF" stat -- sh -c 'kill -TERM $$'
@@ -121,26 +114,22 @@ load ../lib/common
 	assert_output --partial no-such-program
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:targets
 @test "cli: data goes to stdout, messages to stderr" {
-	needs root bpf targets
 	run --separate-stderr "$GPUPROF" stat --format json -- "$TARGETS/cudart-dyn" --launches 10
 	assert_success
 	printf '%s\n' "$output" >r.json
 	laws r.json
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "cli: -- CMD under sudo runs as the invoking user, with its environment" {
-	needs root bpf
 	run env SUDO_UID=65534 SUDO_GID=65534 SUDO_USER=nobody GIVEN=kept \
 		"$GPUPROF" stat -q -- sh -c 'echo "who $(id -u):$(id -g) $GIVEN"'
 	assert_output --partial "who 65534:65534 kept"
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:targets
 @test "cli: without a verb it prints a report every interval, -n times" {
-	needs root bpf targets
 	start_target t cudart-dyn --launches 1000000 --pause-us 200
 	go t
 	run --separate-stderr "$GPUPROF" -p "$TARGET" -i 300ms -n 3 --table calls --format csv
@@ -151,9 +140,8 @@ load ../lib/common
 
 has_run() { [ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -ge 5 ]; } # PID: for 50 ms; it is amid its calls
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:targets
 @test "cli: Ctrl-C ends stat with its report" {
-	needs root bpf targets
 	start_target t cudart-dyn --launches 1000000 --pause-us 200
 	start_gpuprof stat -p "$TARGET"
 	wait_armed "$TARGET"
@@ -166,26 +154,22 @@ has_run() { [ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -ge 5 ]; } # PID: f
 	assert_output --partial cudaLaunchKernel
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "cli: doctor reports that this host is supported" {
-	needs root bpf
 	run "$GPUPROF" doctor
 	assert_success
 	assert_output --partial session
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:targets
 @test "cli: doctor -p gives the reason why a process has no rows" {
-	needs root bpf targets
 	start_target t cudart-static-stripped --launches 1
 	run "$GPUPROF" doctor -p "$TARGET"
 	[ "$status" -le 5 ]
 	assert_output --partial "$TARGET"
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:mounts
 @test "cli: a kernel without BTF is named, exit 4, and no file is left behind" {
-	needs root bpf mounts
 	cat >without <<-'SCRIPT'
 		mount -t tmpfs none /sys/kernel/btf && exec "$@"
 	SCRIPT
@@ -199,17 +183,14 @@ has_run() { [ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -ge 5 ]; } # PID: f
 	assert_failure
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:sim
 @test "cli: with a low limit of open files the error advises to raise it" {
-	needs root bpf sim
 	run bash -c 'ulimit -n 16; exec "$0" record -o r.gpr -- "$1" --rounds 30' "$GPUPROF" "$SIM/mix"
 	assert_failure 1
 	one_line "ulimit -n"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "cli: a session that cannot start replaces no older capture" {
-	needs root bpf
 	"$GPUPROF" record -o old.gpr -- true
 	cp old.gpr kept.gpr
 	run "$GPUPROF" record -o old.gpr -- ./no-such-program
@@ -218,9 +199,7 @@ has_run() { [ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -ge 5 ]; } # PID: f
 	cmp old.gpr kept.gpr
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "cli: another user's process without CAP_SYS_PTRACE is one line and exit 3" {
-	needs root bpf
 	setpriv --reuid 65534 --clear-groups sleep 60 3>&- &
 	STARTED+=($!)
 	run capsh --drop=cap_sys_admin,cap_sys_ptrace,cap_checkpoint_restore -- -c \
@@ -229,6 +208,7 @@ has_run() { [ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -ge 5 ]; } # PID: f
 	one_line "$!" CAP_SYS_PTRACE
 }
 
+# bats file_tags=
 @test "cli: the help of verbs that print tables lists each table" {
 	run "$GPUPROF" report "$BATS_TEST_DIRNAME/none.gpr" --table qqqqqqqqqqqqq
 	assert_failure 2

@@ -3,6 +3,8 @@
 # Collectives of several processes on the simulated NCCL: counted exactly in every rank, and visible
 # while they hang.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
 # The pid of rank N of the ddp that was started with --wait-file.
@@ -17,9 +19,7 @@ start_ddp() { # ARGS...
 	wait_for 10 all_ready 4
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "collectives: each of four ranks has exactly its own collectives and bytes; aliases count once" {
-	needs root bpf sim
 	local by truth truths
 	run env GPUSIM_TRUTH="$PWD/rank-%p.json" "$GPUPROF" record -o c.gpr -- \
 		"$SIM/ddp" --ranks 4 --steps 200 --bytes 1000000 --quiet
@@ -39,9 +39,7 @@ start_ddp() { # ARGS...
 	assert_output "{('ncclAllReduce', 400, 200000800)}"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "collectives: -p of the launcher measures every rank, each with exactly its own" {
-	needs root bpf sim
 	local rank
 	start_ddp --steps 100
 	start_gpuprof record -o c.gpr -p "${STARTED[0]}"
@@ -74,9 +72,7 @@ watch_hang() { # N
 	laws r.json
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "collectives: ranks that hung before the session are in a collective and in its sync from the start" {
-	needs root bpf sim
 	local rank
 	export GPUSIM_NCCL_HANG=1:9
 	start_ddp --steps 100
@@ -98,9 +94,7 @@ watch_hang() { # N
 	assert_output "[('cudaStreamSynchronize', 1, 1), ('cudaStreamSynchronize', 1, 1), ('cudaStreamSynchronize', 1, 1), ('ncclAllReduce', 1, 1)]"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "collectives: stacks names the call and the native function of every rank of a job that hung before" {
-	needs root bpf sim
 	GPUSIM_NCCL_HANG=1:9 start_ddp --steps 100
 	: >go
 	hung() { [ "$("$GPUPROF" stacks -q -p "${STARTED[0]}" --format json 2>/dev/null |
@@ -123,9 +117,7 @@ bucket_between() { # BUCKET LEAST MOST
 # The functions with an open call, outermost.
 open_calls() { report_value r.json '[c["function"] for c in t["calls"] if c["open"]]'; }
 
-# bats test_tags=needs:root,needs:bpf
 @test "collectives: a rank that hangs in one is in it, open, to the last instant" {
-	needs root bpf sim
 	watch_hang 1
 	run open_calls
 	assert_output "['ncclAllReduce']"
@@ -133,9 +125,7 @@ open_calls() { report_value r.json '[c["function"] for c in t["calls"] if c["ope
 	assert_output yes
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "collectives: a rank that waits for one that hangs is in its sync, open, to the last instant" {
-	needs root bpf sim
 	watch_hang 2
 	run open_calls
 	assert_output "['cudaStreamSynchronize']"

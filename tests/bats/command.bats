@@ -4,6 +4,8 @@
 # `-- CMD` belongs to the user: gpuprof's own end, however it comes, is not the command's, and a
 # report does not wait for the command.
 
+# bats file_tags=needs:root,needs:bpf
+
 load ../lib/common
 
 # A command that ignores whoever asks it to end; writes `ended` when it is done by itself.
@@ -16,9 +18,7 @@ stubborn() {
 	SCRIPT
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "command: with -d the report comes after DUR, not after the command" {
-	needs root bpf
 	stubborn
 	start_gpuprof stat -d 300ms -- sh stubborn
 	wait_for 5 grep -q '^lost:' gpuprof.out
@@ -29,9 +29,7 @@ stubborn() {
 	assert_file_exists ended
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "command: a second signal ends gpuprof with its report, and leaves the command running" {
-	needs root bpf
 	local sig real=$GPUPROF
 	for sig in INT TERM HUP; do
 		rm -f enough ended pid
@@ -55,9 +53,7 @@ stubborn() {
 	done
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "command: one INT that no terminal sent reaches the command" {
-	needs root bpf
 	local real=$GPUPROF
 	GPUPROF=env start_gpuprof --default-signal=INT "$real" stat -- sleep 20 # not ignored, as by &
 	wait_for 5 pgrep -P "$PROFILER" -x sleep
@@ -66,9 +62,8 @@ stubborn() {
 	assert_equal "$status" 130
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:mounts,needs:targets
 @test "command: a full disk ends the capture, not the command" {
-	needs root bpf targets mounts
 	cat >full <<-'SCRIPT'
 		mkdir disk && mount -t tmpfs -o size=16k none disk && "$1" record -o disk/c.gpr -- \
 			sh -c '"$0" --launches 200000; echo >survived' "$2"
@@ -83,9 +78,7 @@ stubborn() {
 	assert_equal "$status" 5
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "command: a command that cannot be run is a one-line error with a shell's exit status" {
-	needs root bpf
 	echo text >text
 	mkdir directory
 	echo older >c.gpr
@@ -107,9 +100,9 @@ stubborn() {
 }
 
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf,needs:targets
+# bats test_tags=needs:pty
 @test "command: a terminal's QUIT and its end reach the command once, and the capture is whole" {
-	needs root bpf targets pty
 	cat >told <<-'SCRIPT'
 		trap 'echo quit >>told.out' QUIT
 		trap 'echo hup >>told.out' HUP
@@ -135,9 +128,7 @@ stubborn() {
 	done
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "command: under nohup gpuprof keeps measuring when the terminal hangs up" {
-	needs root bpf targets
 	local real=$GPUPROF
 	start_target t cudart-dyn --launches 200
 	GPUPROF=env start_gpuprof --ignore-signal=HUP "$real" record -o c.gpr -p "$TARGET"
@@ -153,9 +144,7 @@ stubborn() {
 	assert_output 200
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "command: QUIT and HUP end a session of -p as INT does, with its capture whole" {
-	needs root bpf targets
 	local sig real=$GPUPROF
 	for sig in QUIT HUP; do
 		start_target "$sig" cudart-dyn --launches 200
@@ -173,9 +162,8 @@ stubborn() {
 	done
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf,needs:sim
 @test "command: a file size limit ends neither the command nor gpuprof; too small a limit is reported" {
-	needs root bpf sim
 	run bash -c 'ulimit -f 4096; exec "$0" stat --format json -o r.json -- "$1" --rounds 30' "$GPUPROF" "$SIM/mix"
 	assert_success
 	run report_value r.json 'sum(k["count"] for k in t["kernels"]) > 0'

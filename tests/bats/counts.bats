@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What programs call on the real CUDA libraries is reported exactly.
 
+# bats file_tags=needs:root,needs:bpf,needs:targets
+
 load ../lib/common
 
 ALL_KINDS=(--exc 500 --copies 400 --memsets 40 --allocs 40 --syncs 20)
@@ -40,30 +42,22 @@ record_process() { # TARGET ARGS...
 	exact c t
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "counts: 100,000 launches of known grids and copies of known sizes, with -- CMD" {
-	needs root bpf targets
 	record_command cudart-dyn --launches 100000 "${ALL_KINDS[@]}"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "counts: the same of a running process, with -p" {
-	needs root bpf targets
 	record_process cudart-dyn --launches 100000 "${ALL_KINDS[@]}"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "counts: the same with probes of the older kind, --attach multi" {
-	needs root bpf targets
 	run "$GPUPROF" record --attach multi -o c.gpr -- \
 		"$TARGETS/cudart-dyn" --truth t.json --launches 20000 "${ALL_KINDS[@]}"
 	assert_success
 	exact c t
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "counts: a pid that is used again is another process" {
-	needs root bpf targets
 	[ -w /proc/sys/kernel/ns_last_pid ] || skip "this kernel cannot be told which pid comes next"
 	run beforehand "$GPUPROF" stat --format json -o r.json -- "$TEST_LIB/reuse_pid.py" \
 		"$TARGETS/cudart-dyn" --launches 10 --pause-us 10000 -- \
@@ -75,49 +69,35 @@ record_process() { # TARGET ARGS...
 	assert_output "([('cudart-dl', 20), ('cudart-dyn', 10)], 1)"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "counts: eight threads that call at once" {
-	needs root bpf targets
 	record_command cudart-dyn --threads 8 --launches 3000 "${ALL_KINDS[@]}"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "counts: a statically linked libcudart, found by its local symbols" {
-	needs root bpf targets
 	record_command cudart-static --launches 20000 "${ALL_KINDS[@]}"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "counts: a statically linked libcudart of a running process" {
-	needs root bpf targets
 	record_process cudart-static --launches 20000 "${ALL_KINDS[@]}"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "counts: a library that the program loads later is probed before it is long mapped" {
-	needs root bpf targets
 	record_command cudart-dl --load-ms 700 --launches 5000 "${ALL_KINDS[@]}"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "counts: an nvcc <<<>>> launch counts once, with shared and with static libcudart" {
-	needs root bpf targets
 	record_command triple --launches 3000
 	rm c.gpr t.json
 	record_command triple-static --launches 3000
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "counts: NCCL unique ids and groups; a function under two names counts once" {
-	needs root bpf targets
 	record_command nccl --ids 30 --aliases 20 --groups 50
 	run report_value result.json '{c["function"]: c["count"] for c in t["calls"]}["ncclGetUniqueId"]'
 	assert_output 50
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "counts: children of CMD are followed" {
-	needs root bpf targets
 	cat >two.sh <<-SCRIPT
 		"$TARGETS/cudart-dyn" --truth a.json --ready-file a --wait-file go --launches 1000 &
 		echo \$! >a.pid
@@ -137,9 +117,7 @@ record_process() { # TARGET ARGS...
 	exact c b
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "counts: -a sees processes that start later, each with its own counts" {
-	needs root bpf targets
 	start_target t cudart-dyn --launches 10 # its library is what -a attaches to at the start
 	start_gpuprof record -o c.gpr -a
 	wait_armed "$TARGET"
@@ -153,25 +131,21 @@ record_process() { # TARGET ARGS...
 	exact c b
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf,needs:sim
 @test "counts: the simulated training equals its truth, times within 5 us a call or 2 %" {
-	needs root bpf sim
 	may_repeat "a busy machine takes the CPU between two stamps of a call"
 	training || fail "its times are not those of the truth"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "counts: functions that begin with endbr64 are probed after it" {
-	needs root bpf sim
 	run env GPUSIM_TRUTH="$PWD/t.json" LD_LIBRARY_PATH="$SIM/endbr" \
 		"$GPUPROF" record -o c.gpr -- "$SIM/train"
 	assert_success
 	exact c t
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf,needs:targets
 @test "counts: exec in another thread: each owner of a number has its own calls, nothing is lost" {
-	needs root bpf targets
 	cat >exec.py <<-'PY'
 		import ctypes, os, sys, threading, time
 		cudart = ctypes.CDLL(sys.argv[1])

@@ -23,9 +23,8 @@ cycle() {
 	wait $pid 2>/dev/null || true
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:root,needs:bpf,needs:sim
 @test "cycles: many starts and stops, half by kill -9, leave nothing behind and change no result" {
-	needs root bpf sim
 	local seed=${GPUPROF_SEED:-$((SECONDS + $$))} n=${GPUPROF_CYCLES:-100} i
 	echo "GPUPROF_SEED=$seed GPUPROF_CYCLES=$n"
 	RANDOM=$seed

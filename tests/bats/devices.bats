@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Devices of the host: who had them, over all processes, whatever number each gives them.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
 # Two on one device, one on another, as long as the machine lets two run at once.
@@ -36,9 +38,7 @@ together() {
 	[ "$(find . -name '*.log' | wc -l)" -eq $processes ]
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "devices: the owners of a device equal the processes' own logs, concurrent and in turns" {
-	needs root bpf sim
 	local seed=${GPUPROF_SEED:-$RANDOM}
 	echo "GPUPROF_SEED=$seed"
 	RANDOM=$seed
@@ -50,9 +50,7 @@ together() {
 	"$TEST_LIB/check_devices.py" r.json ./*.log --any
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "devices: two processes sharing a device under different ordinals are separated to the nanosecond" {
-	needs root bpf sim
 	cat >two.sh <<-'EOF_SH'
 		CUDA_VISIBLE_DEVICES=0,1 "$SIM/train" --steps 40 --quiet &
 		CUDA_VISIBLE_DEVICES=1,0 "$SIM/train" --steps 40 --quiet &

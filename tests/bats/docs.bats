@@ -70,8 +70,8 @@ completion() { # SHELL FILE
 	assert_output ""
 }
 
+# bats test_tags=needs:pty
 @test "docs: zsh completes verbs, options of the verb, choices and captures" {
-	needs pty
 	completion zsh _gpuprof
 	: >run.gpr
 	: >run.txt

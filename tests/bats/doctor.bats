@@ -3,6 +3,8 @@
 # shellcheck disable=SC2016,SC2030,SC2031 # scripts for sh; each test has its own STARTED
 # Why does a process show nothing? doctor -p names the reason, and what to do.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
 start_calls() { # ARGS...: of simcalls; its pid is TARGET
@@ -22,9 +24,7 @@ doctor_says() { # STATUS REGEXP...: of `doctor -p TARGET`
 	done
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "doctor: a process that maps no library, but whose child does; one with neither" {
-	needs root bpf sim
 	sleep 60 3>&- &
 	TARGET=$!
 	STARTED+=("$TARGET")
@@ -38,9 +38,7 @@ doctor_says() { # STATUS REGEXP...: of `doctor -p TARGET`
 	touch go
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "doctor: libraries are mapped, and nothing is called; then something is" {
-	needs root bpf sim
 	start_calls cudaLaunchKernel=100000 --pause-us 100 --init --wait-file go
 	doctor_says 0 'functions of cudart .*libcudart.so.13: [1-9][0-9]* functions' \
 		'less +calls +none began within 1 s: .*gpuprof stacks -p'
@@ -50,9 +48,7 @@ doctor_says() { # STATUS REGEXP...: of `doctor -p TARGET`
 	assert_success
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "doctor: a static runtime without symbols is seen by the driver only" {
-	needs root bpf sim
 	cp "$SIM/simcalls-static" stripped
 	strip stripped
 	LD_LIBRARY_PATH=$SIM ./stripped cudaLaunchKernel=1 --init --wait-file go >calls.out 3>&- &
@@ -62,9 +58,8 @@ doctor_says() { # STATUS REGEXP...: of `doctor -p TARGET`
 	doctor_says 0 'less +runtime +no libcudart' 'seen as calls of the driver'
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf
 @test "doctor: libraries that are measured only on request are listed" {
-	needs root bpf
 	echo 'void cublasCreate_v2(void) { } void cublasSgemm_v2(void) { }' >blas.c
 	cc -shared -fPIC -o libcublas.so.13 blas.c
 	python3 -c 'import ctypes, time
@@ -75,9 +70,8 @@ ctypes.CDLL("./libcublas.so.13"); open("ready", "w"); time.sleep(60)' 3>&- &
 	doctor_says 0 'less +functions of cublas .*2 with --tier 1' 'less +tables +empty but with --tier 1'
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:mounts
 @test "doctor: in a container: which, and its pid there" {
-	needs root bpf mounts
 	unshare -pf --mount-proc sleep 60 3>&- &
 	STARTED+=($!)
 	wait_for 10 pgrep -P $! -x sleep
@@ -96,9 +90,7 @@ open(sys.argv[1], "wb").write(head + load + code)' "$1"
 	chmod +x "$1"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "doctor: a program of 32 bits, a zombie, a thread of the kernel, a stopped one, none" {
-	needs root bpf
 	[ "$(uname -m)" = x86_64 ] || skip "the program is for x86"
 	program_of_32_bits small
 	./small 3>&- &
@@ -124,18 +116,15 @@ open(sys.argv[1], "wb").write(head + load + code)' "$1"
 	doctor_says 1 'FAIL +process +4194303 cannot be looked at: there is none'
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf,needs:sim
 @test "doctor: a process that may not be read" {
-	needs root bpf sim
 	start_calls cudaLaunchKernel=1 --init --wait-file go
 	run capsh --drop=cap_sys_admin,cap_sys_ptrace -- -c 'exec "$0" "$@"' "$GPUPROF" doctor -p "$TARGET"
 	assert_equal "$status" 3
 	assert_output --regexp 'FAIL +process +what it maps cannot be read: Permission denied.*CAP_SYS_PTRACE'
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "doctor: a report of a stopped process says so, and how to continue it" {
-	needs root bpf sim
 	start_calls cudaLaunchKernel=1 --init --wait-file go
 	kill -STOP "$TARGET"
 	run "$GPUPROF" stat -d 10ms -p "$TARGET"
@@ -146,9 +135,7 @@ open(sys.argv[1], "wb").write(head + load + code)' "$1"
 	assert_line --partial "is stopped by a signal"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "doctor: a report without calls gives the reason: nothing mapped, nothing called" {
-	needs root bpf sim
 	sleep 60 3>&- &
 	STARTED+=($!)
 	run "$GPUPROF" stat -d 10ms -p $!

@@ -13,8 +13,8 @@ teardown() {
 
 as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"; }
 
+# bats test_tags=needs:root,needs:bpf,needs:sim
 @test "env: the shell form loads the helper, which sleeps until -p watches" {
-	needs root bpf sim
 	umask 077
 	(
 		set -e
@@ -124,8 +124,8 @@ read_slurm() { read_shell; }
 	assert_success
 }
 
+# bats test_tags=needs:root
 @test "env: a symbolic link is printed unresolved, and the owners of its directories are checked" {
-	needs root
 	mkdir v1 v2 open
 	ln -s v1 current
 	for form in shell docker; do
@@ -170,8 +170,8 @@ read_slurm() { read_shell; }
 	assert_line "export NVTX_INJECTION64_PATH=$PWD/here/libgpuprof.so"
 }
 
+# bats test_tags=needs:root,needs:bpf,needs:sim
 @test "env: a command of gpuprof's own gets one helper, not the installed one behind it" {
-	needs root bpf sim
 	eval "$("$GPUPROF" env --dir here 2>/dev/null)"
 	run "$GPUPROF" stat --format json -o r.json -- "$SIM/train" --steps 20 --quiet
 	assert_success
@@ -198,8 +198,8 @@ read_slurm() { read_shell; }
 	assert_equal "$(ls here)" libgpuprof.so
 }
 
+# bats file_tags=needs:root
 @test "env: a directory that only the user's own group can write to is as good as the user's" {
-	needs root
 	[ "$(getent group "$(id -g)")" = "root:x:0:" ] && ! awk -F: '$4 == 0 && $3' /etc/passwd | grep . ||
 		skip "root has no group of its own here"
 	mkdir -m 775 own
@@ -225,7 +225,6 @@ read_slurm() { read_shell; }
 }
 
 @test "env: a directory that others can write to is refused, and so is what lies below it" {
-	needs root
 	mkdir -p open/below
 	chmod 777 open
 	run "$GPUPROF" env --dir open/below
@@ -247,7 +246,6 @@ read_slurm() { read_shell; }
 }
 
 @test "env: an ordinary user installs into the state directory; without a home the error names the option" {
-	needs root
 	PLACE=$(mktemp -d) # where another user can come
 	chmod 755 "$PLACE"
 	cp "$GPUPROF" "$PLACE/gpuprof"
@@ -263,8 +261,8 @@ read_slurm() { read_shell; }
 	one_line "HOME is not set; give --dir"
 }
 
+# bats file_tags=needs:sim
 @test "env: a limit of file sizes ends no process that loads the helper, and nothing is half installed" {
-	needs sim
 	run bash -c 'ulimit -f 64; exec "$0" env --dir small' "$GPUPROF"
 	assert_equal "$status" 1
 	one_line "cannot write $PWD/small/libgpuprof.so: File too large; raise the limit of files (ulimit -f)"
@@ -278,7 +276,6 @@ read_slurm() { read_shell; }
 
 # bats test_tags=needs:root,needs:bpf
 @test "env: the helper of a process that installed a seccomp filter since stays asleep, with a message" {
-	needs root bpf sim
 	python3 -c 'import struct, sys
 code = [(0x20, 0, 0, 0), (0x15, 0, 1, 257), (6, 0, 0, 0x80000000), (6, 0, 0, 0x7fff0000)] # openat: the end
 sys.stdout.buffer.write(b"".join(struct.pack("HBBI", *i) for i in code))' >filter

@@ -4,6 +4,8 @@
 # Whatever CUPTI or the target does: books balance, what is missing is counted and its time is `lost` or
 # `unknown`, it is said, and the target's answer is right.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
 # faulty FAULTS ARGS-OF-MIX...: profiles it, live and from its capture; said and r.json remain.
@@ -45,9 +47,7 @@ hang|some|some|in the last .* CUPTI did not answer
 unusable|none|some|are not known: its helper could not start CUPTI: cuptiActivityRegisterCallbacks
 back=50|[as][lo][lm]e?|some|was set meanwhile, 1 times'
 
-# bats test_tags=needs:root,needs:bpf
 @test "faults: whatever CUPTI does, books balance, losses are reported, the target's result is right" {
-	needs root bpf sim
 	local fault seen unseen says
 	while IFS='|' read -r fault seen unseen says; do
 		echo "fault: $fault"
@@ -72,9 +72,7 @@ vanish=5|none|1 processes have what they have
 reorder|none|1 processes have what they have
 busy|auto|1 processes have what they have|--calls'
 
-# bats test_tags=needs:root,needs:bpf
 @test "faults: memory equals the truth, or is marked incomplete and reports no leak" {
-	needs root bpf sim
 	local fault attach known calls status
 	while IFS='|' read -r fault attach known calls; do
 		rm -f ./*.truth ./*.gpr
@@ -92,9 +90,7 @@ busy|auto|1 processes have what they have|--calls'
 	done <<<"$MEMORY_FAULTS"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "faults: contexts destroyed, children forked, a device that vanishes: every work is seen" {
-	needs root bpf sim
 	local row
 	for row in "--destroy" "--fork"; do
 		echo "mix $row"
@@ -112,9 +108,7 @@ busy|auto|1 processes have what they have|--calls'
 	assert_output "('high', 'cuda-error', 'cudaLaunchKernel gave cudaErrorUnknown (999): the device ')"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "faults: without libcupti device time is unknown, with a message" {
-	needs root bpf sim
 	local alone=$PWD/alone
 	mkdir "$alone"
 	cp "$SIM"/{mix,libcudart.so.13,libcuda.so.1,libgpusim.so} "$alone"
@@ -126,9 +120,7 @@ busy|auto|1 processes have what they have|--calls'
 	assert_output "seen none, not known some"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "faults: a libcupti newer than the driver: the message has both versions and the remedy" {
-	needs root bpf sim
 	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_CUPTI=99.0 GPUSIM_CUPTI_FAULTS=unusable \
 		"$GPUPROF" stat --format json -o r.json -- "$SIM/mix"
 	assert_success
@@ -153,9 +145,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 		for y in t["ledger"]) else "not balanced"'
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "faults: device time before the helper is awake is unknown, and launches are counted" {
-	needs root bpf sim
 	GPUPROF_CUPTI="$SIM/libcupti.so.13" CUDA_INJECTION64_PATH="$ROOT/build/libgpuprof.so" "$SIM/mix" --rounds 20000 \
 		--pause-us 100 --mark half >/dev/null 2>&1 3>&- &
 	STARTED+=("$!")
@@ -167,9 +157,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 	assert_output "[True]"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "faults: device time of a killed target after its last delivered buffer is unknown, with a message" {
-	needs root bpf sim
 	start_midway
 	kill -KILL "$TARGET"
 	wait "$PROFILER" || [ $? -eq 137 ]
@@ -187,9 +175,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 }
 
 # The worker of the device that is not there calls exit(1) while the other one launches.
-# bats test_tags=needs:root,needs:bpf
 @test "faults: launches after the helper's last record are unknown, and counted" {
-	needs root bpf sim
 	for _ in {1..20}; do	# one run in two or three launches something then
 		GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat --format json -o r.json -- \
 			"$SIM/mix" --devices 2 --rounds 300 || [ $? -eq 1 ]
@@ -205,9 +191,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 	assert_output True
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "faults: a target that executes itself is two programs, each with its works" {
-	needs root bpf sim
 	start_midway --exec
 	wait "$PROFILER"
 	[ "$(grep -c '^mix: ' said)" -eq 2 ]
@@ -226,9 +210,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 	assert_output True
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "faults: a target that is stopped goes on and every work is seen" {
-	needs root bpf sim
 	start_midway
 	kill -STOP "$TARGET"
 	wait_for 5 grep -q 'State:.*T' "/proc/$TARGET/status"
@@ -239,9 +221,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 	"$TEST_LIB/check_works.py" r.json ./*.log
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "faults: killing gpuprof leaves a target that gives the right result" {
-	needs root bpf sim
 	start_midway
 	kill -KILL "$PROFILER"
 	wait_for 60 test -e "$TARGET.log"
@@ -249,9 +229,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 	answered
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "faults: device time at the end of a session of a stopped target is unknown, with a message" {
-	needs root bpf sim
 	env CUDA_INJECTION64_PATH="$ROOT/build/libgpuprof.so" GPUPROF_CUPTI="$SIM/libcupti.so.13" \
 		"$SIM/mix" --rounds 20000 --pause-us 300 --wait-file go --mark half >said 3>&- &
 	TARGET=$!
@@ -274,9 +252,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 	grep -q 'gave 20000 works' said
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "faults: a helper of another version is left alone, with a message" {
-	needs root bpf sim
 	python3 - <<-'EOF_PY' 3>&- &
 		import fcntl, os, struct, time
 		fd = os.memfd_create("gpuprof-ring", os.MFD_ALLOW_SEALING)
@@ -293,9 +269,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 	assert_output --partial "are not known: its helper is of another version of gpuprof"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "faults: the one of several processes that has no helper is named" {
-	needs root bpf sim
 	cat >both <<-'EOF_SH'
 		"$SIM/mix" && env -u CUDA_INJECTION64_PATH -u NVTX_INJECTION64_PATH "$SIM/mix"
 	EOF_SH

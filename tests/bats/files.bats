@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # One file under many names, many files of one name: every call is counted exactly once.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
 teardown() {
@@ -48,9 +50,7 @@ overlay() { # LOWER NAME: mounts NAME.top over LOWER
 	mount -t overlay overlay -o "lowerdir=$1,upperdir=$2.up,workdir=$2.work" "$2.top"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "files: two overlays over one lower folder, and that folder itself" {
-	needs root bpf sim
 	mount -t tmpfs none "$PWD" # overlayfs does not stack on every file system
 	cd "$PWD" || return
 	library_folder "$PWD/lower"
@@ -63,9 +63,7 @@ overlay() { # LOWER NAME: mounts NAME.top over LOWER
 	report_equals lower a b
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "files: a hard link is the same file, a copy is another" {
-	needs root bpf sim
 	library_folder "$PWD/one"
 	mkdir two
 	ln one/* two/
@@ -77,9 +75,7 @@ overlay() { # LOWER NAME: mounts NAME.top over LOWER
 	report_equals one two three
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "files: a library deleted while in use is measured" {
-	needs root bpf sim
 	library_folder "$PWD/gone"
 	start_copy "$PWD/gone" gone
 	rm -r gone
@@ -87,9 +83,8 @@ overlay() { # LOWER NAME: mounts NAME.top over LOWER
 	report_equals gone
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:mounts
 @test "files: a library in a mount namespace of the target is measured" {
-	needs root bpf sim mounts
 	mkdir private
 	cat >inside <<-SCRIPT
 		mount -t tmpfs none "$PWD/private" &&
@@ -103,9 +98,7 @@ overlay() { # LOWER NAME: mounts NAME.top over LOWER
 	report_equals private
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "files: a library replaced while in use: old and new are measured" {
-	needs root bpf sim
 	library_folder "$PWD/dir"
 	start_copy "$PWD/dir" old
 	library_folder "$PWD/fresh"
@@ -115,9 +108,7 @@ overlay() { # LOWER NAME: mounts NAME.top over LOWER
 	report_equals old new
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "files: a library replaced while it is measured: old and new are measured" {
-	needs root bpf sim
 	library_folder "$PWD/dir"
 	start_copy "$PWD/dir" old
 	watch_all
@@ -144,9 +135,7 @@ reuse_inode() { # DIR
 	return 1
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "files: a library that reuses a deleted file's inode number is measured" {
-	needs root bpf sim
 	start_gpuprof stat -a --table calls,threads,events --format json -o r.json
 	wait_begun
 	reuse_inode reused || skip "this file system does not use numbers again"
@@ -158,9 +147,7 @@ reuse_inode() { # DIR
 	compare --no-times reused.json r.json
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "files: a library overwritten in place while probed is reported, once" {
-	needs root bpf sim
 	library_folder "$PWD/dir"
 	start_copy "$PWD/dir" old
 	start_gpuprof stat -a

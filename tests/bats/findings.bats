@@ -4,6 +4,8 @@
 # Findings: a training with four planted faults, each found with the share that the simulated GPU and
 # the program say it had; the same training without, in which nothing is; and what is said first.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
 # pretrain under gpuprof: c.gpr, its report r.json, l.json and m.json, what happened.
@@ -23,9 +25,7 @@ compared() {
 	run pretrain "$@"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "findings: four planted faults are found with their true shares; the verdict names the largest" {
-	needs root bpf sim
 	compared --faults all
 	assert_success
 	assert_equal "${#lines[@]}" 4
@@ -40,9 +40,7 @@ compared() {
 	[ "$(report_value p.json 't["processes"][0]["verdict"]')" != none ]
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "findings: the training without faults has no finding of 5 % or more, and the report says so" {
-	needs root bpf sim
 	compared
 	assert_success
 	run "$GPUPROF" report c.gpr --format md
@@ -51,9 +49,7 @@ compared() {
 	assert_output --partial ",none,"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "findings: the next command of a finding can be typed" {
-	needs root bpf sim
 	pretrain --steps 5 --faults all || true # shares of so few steps are not compared
 	report_value r.json '"\n".join(f["next"] for f in t["findings"])' >next
 	[ -s next ]
@@ -68,9 +64,7 @@ compared() {
 	done <next
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "findings: without device times the verdict bounds what the thread's calls allow" {
-	needs root bpf sim
 	LD_LIBRARY_PATH=$SIM "$SIM/simcalls" cudaLaunchKernel=1000 cudaStreamSynchronize=100 --init \
 		--wait-file go >calls.out 3>&- &
 	TARGET=$!
@@ -89,9 +83,8 @@ compared() {
 	refute_line findings
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf,needs:targets
 @test "findings: a missing driver that fails every call is the verdict (real libcudart)" {
-	needs root bpf targets
 	[ ! -e /dev/nvidiactl ] || skip "this machine has a driver"
 	start_target t cudart-dyn --launches 1000
 	watch_target t stat

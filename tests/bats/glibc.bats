@@ -32,9 +32,8 @@ has_helper() { # PID: its ring, and its thread
 	wait_for 10 has_helper "$GUEST"
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:root,needs:bpf,needs:sim
 @test "glibc: --inject works with the separate libdl of Debian 11" {
-	needs root bpf sim
 	needs_old
 	[ "$(uname -m)" = x86_64 ] || skip "--inject was not tried on this machine"
 	start_guest "$SIM/libcuda.so.1"

@@ -12,9 +12,8 @@ check() { # ARGS...: gpu-check, with the simulated driver and CUPTI
 	LD_LIBRARY_PATH=$SIM GPUPROF_CUPTI=$SIM/libcupti.so.13 "$KIT/gpu-check" "$@"
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:root,needs:bpf,needs:sim
 @test "gpu-check: every assumption holds on the simulated GPU, with figures" {
-	needs root bpf sim
 	run check
 	refute_line --partial FAIL
 	assert_success
@@ -32,8 +31,8 @@ check() { # ARGS...: gpu-check, with the simulated driver and CUPTI
 	assert_line --regexp '^pass +a profiler of CUPTI records before, during, after +500, 500, 500'
 }
 
+# bats file_tags=needs:sim
 @test "gpu-check: without a GPU it says so in one line, and exits 4" {
-	needs sim
 	! ldconfig -p | grep -q 'libcuda\.so\.1' || skip "this machine has a driver"
 	[ -x "$KIT/gpu-check" ] || make -s -C "$ROOT" gpu-check-kit
 	run "$KIT/gpu-check"
@@ -52,13 +51,11 @@ fails() {
 }
 
 @test "gpu-check: a driver that hands out other addresses fails" {
-	needs sim
 	GPUSIM_PROCADDR=private run check --only driver
 	fails 'cuGetProcAddress gives the exported function +0x[0-9a-f]+ 0x[0-9a-f]+$'
 }
 
 @test "gpu-check: a function whose first instruction cannot be probed fails" {
-	needs sim
 	[ "$(uname -m)" = x86_64 ] || skip "the code that is put there is x86's"
 	local at
 	cp -r "$SIM" sim
@@ -71,7 +68,6 @@ fails() {
 
 # bats test_tags=needs:root,needs:bpf
 @test "gpu-check: changed code fails, after probes and after --inject" {
-	needs root bpf sim
 	GPUSIM_SCAR=12000 run check --only probes
 	fails 'the text is restored +[0-9a-f]{16}, before [0-9a-f]{16}$'
 	GPUSIM_SCAR=2100 run check --only inject
@@ -79,21 +75,18 @@ fails() {
 }
 
 @test "gpu-check: an unreliable helper fails: stride, records, clock" {
-	needs sim
 	GPUSIM_CUPTI=8.0 GPUSIM_CUPTI_FAULTS=drop=9,clock=200 run check --only helper
 	fails 'stride of kernel records +136 bytes, CUPTI 8$' 'records of unknown kind or size, lost +[0-9]+, [0-9]+$' \
 		'uncertainty of the clocks \(least, median ns\) +[0-9]+ [0-9]+$'
 }
 
 @test "gpu-check: missing records of works and of nodes fail" {
-	needs sim
 	GPUSIM_CUPTI_FAULTS=drop=3,deaf run check --only join
 	fails 'join: works that met their launch' 'graphs: a record of each node' \
 		'graphs: callbacks report each node +0 of 5000'
 }
 
 @test "gpu-check: a CUPTI that refuses fails, for the helper and for other profilers" {
-	needs sim
 	GPUSIM_CUPTI_FAULTS=refuse run check --only helper,profiler
 	assert_failure 1
 	assert_line --regexp '^FAIL +the helper is awake +failed'
@@ -103,7 +96,6 @@ fails() {
 }
 
 @test "gpu-check: a cost or memory use above its limit fails" {
-	needs sim
 	GPU_CHECK_MAX_MIB=-1 run check --only memory
 	assert_failure 1
 	assert_line --regexp '^FAIL +device memory taken'
@@ -113,8 +105,8 @@ fails() {
 	assert_line --regexp '^(FAIL +uprobe: a launch costs|left out)'
 }
 
+# bats test_tags=needs:root
 @test "gpu-check: without privileges probes are left out, the helper is checked" {
-	needs root sim
 	run setpriv --reuid=65534 --regid=65534 --clear-groups env LD_LIBRARY_PATH="$SIM" \
 		GPUPROF_CUPTI="$SIM/libcupti.so.13" "$KIT/gpu-check" --only probes,join
 	assert_success

@@ -3,6 +3,8 @@
 # CUDA graphs: each node is a work of the launch that ran it, or a graph is one work; and what becomes of
 # them when CUPTI's buffers on the device are used up.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
 # What is said, r.json and the logs of 2,000 graphs of NODES nodes each remain.
@@ -21,9 +23,7 @@ works() { report_value r.json '[e["matched"] for e in t["events"] if e["kind"] =
 in_logs() { python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["works"]))' ./*.log; }
 kernels() { report_value r.json 'sum(k["count"] for k in t["kernels"])'; }
 
-# bats test_tags=needs:root,needs:bpf
 @test "graphs: a whole graph is one work, as long as its nodes together" {
-	needs root bpf sim
 	graphs 6 --graphs whole
 	run works
 	assert_output 2000
@@ -36,9 +36,7 @@ print(sum(w["end"] - w["start"] for w in json.load(open(sys.argv[1]))["works"]))
 	assert_output "[True]"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "graphs: CUPTI is enabled anew before its buffers on the device are used up, and the gap is booked" {
-	needs root bpf sim
 	GPUPROF_GRAPH_NODES=2000 GPUSIM_CUPTI_FAULTS=device=10000 graphs 6
 	run "$TEST_LIB/check_works.py" r.json ./*.log --faults
 	assert_success
@@ -47,9 +45,7 @@ print(sum(w["end"] - w["start"] for w in json.load(open(sys.argv[1]))["works"]))
 	assert_output True
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "graphs: nodes without times are lost, until nodes or whole graphs are recorded again" {
-	needs root bpf sim
 	GPUSIM_CUPTI_FAULTS=device=2500 graphs 12
 	run "$TEST_LIB/check_works.py" r.json ./*.log --faults
 	assert_success
@@ -74,9 +70,7 @@ evidence() { # EVIDENCE
 	report_value r.json "sum(k['count'] for k in t['kernels'] if k['evidence'] == '$1')"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "graphs: kernels by launch: each node has the captured call, once all nodes were seen" {
-	needs root bpf sim
 	graphs 6 --by launch
 	run report_value r.json '[e["orphan"] for e in t["events"] if e["kind"] == "api"]'
 	assert_output "[0]" # of what was captured no work is awaited
@@ -100,9 +94,7 @@ evidence() { # EVIDENCE
 	assert_output "[True]"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "graphs: --cupti subscribe: each node has the captured call, from the first launch on" {
-	needs root bpf sim
 	graphs 6 --by launch --cupti subscribe
 	assert_equal "$(evidence callback)" "$(in_graphs)"
 	run report_value r.json "sorted({(k['captured_in'], k['captured_tid'] > 0) for k in t['kernels'] if k['evidence']})"
@@ -114,8 +106,8 @@ evidence() { # EVIDENCE
 	grep -q "nodes of graphs are known by their order, as without --cupti subscribe: cuptiEnableCallback failed: CUPTI_ERROR_NOT_INITIALIZED" said
 }
 
+# bats file_tags=needs:sim
 @test "graphs: --cupti subscribe: the same without probes, and from a capture" {
-	needs sim
 	rm -f ./*.log
 	env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_LOG="$PWD/%p.log" "$GPUPROF" record -o r.gpr \
 		--attach none --cupti subscribe -- "$SIM/mix" --graphs only --rounds 500 --pause-us 200
@@ -125,7 +117,6 @@ evidence() { # EVIDENCE
 
 # bats test_tags=needs:root,needs:bpf
 @test "graphs: interval reports have whole graphs unless nodes are requested" {
-	needs root bpf sim
 	export GPUPROF_CUPTI="$SIM/libcupti.so.13"
 	local mix=("$SIM/mix" --graphs only --rounds 200 --pause-us 100)
 	run "$GPUPROF" -i 30s --table ledger --format csv -- "${mix[@]}"

@@ -24,9 +24,8 @@ all_are_counted() { # [FILE]: of start_calls, by gpuprof into r.json
 
 launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["function"] == "cudaLaunchKernel")'; }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:root,needs:bpf,needs:mounts,needs:sim
 @test "hostile: /proc with hidepid=2: root sees all; a user gets a message with what is missing" {
-	needs root bpf sim mounts
 	start_calls env
 	cat >hidden <<-'SCRIPT'
 		mount -t proc -o hidepid=2 proc /proc && exec "$@"
@@ -62,9 +61,8 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 	done
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf,needs:mounts
 @test "hostile: without procfs the error names the mount, exit 4" {
-	needs root bpf mounts
 	mkdir empty
 	# shellcheck disable=SC2016
 	run unshare -m sh -c 'mount --bind empty /proc && exec "$0" stat -d 50ms -- true' "$GPUPROF"
@@ -72,9 +70,7 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 	one_line "mount -t proc proc /proc"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "hostile: stacks gives the reason why it runs without BPF" {
-	needs root bpf mounts
 	sleep 60 &
 	STARTED+=($!)
 	run sh -c "ulimit -n 18; exec '$GPUPROF' stacks -p $!"
@@ -84,27 +80,24 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 	assert_line --partial "gpuprof is in a pid namespace"
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf
 @test "hostile: gpuprof in a user namespace is refused in one line, exit 3" {
-	needs root bpf
 	unshare -Ur true 2>/dev/null || skip "no user namespaces here"
 	run unshare -Ur "$GPUPROF" stat -d 50ms -a
 	assert_equal "$status" 3
 	one_line "user namespace"
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:sim
 @test "hostile: a target in a user namespace of its own is measured" {
-	needs root bpf sim
 	unshare -Ur true 2>/dev/null || skip "no user namespaces here"
 	start_calls unshare -Ur
 	start_gpuprof stat -p "$TARGET" --table calls --format json -o r.json
 	all_are_counted
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:mounts,needs:sim
 @test "hostile: the mount a target's libraries came from is gone, and its root is empty" {
-	needs root bpf sim mounts
 	mkdir away empty
 	local go=$BATS_RUN_TMPDIR/go.$BATS_TEST_NUMBER.${BATS_TEST_TRY_NUMBER:-1} # not hidden by what is mounted here
 	cat >inside <<-SCRIPT
@@ -131,9 +124,8 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 	all_are_counted "$go"
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:sim
 @test "hostile: a storm of processes below -p and beside -a: no error, no call lost or doubled" {
-	needs root bpf sim
 	cp -L "$SIM/simcalls" storming # a name of its own: -a sees whatever else runs here
 	cat >storm <<-'SCRIPT'
 		while [ ! -e go ]; do sleep 0.02; done
@@ -169,9 +161,7 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 	done
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "hostile: a target whose /proc entries vanish at any step is reported as exited" {
-	needs root bpf
 	local i
 	for i in 00 01 02 03 04 05 07 09 12; do
 		sleep "0.$i" 3>&- &

@@ -3,6 +3,8 @@
 # A call that a thread was in before gpuprof came is in the books from the start, and its end is bounded:
 # it lies between the last look that found the thread in it and what the thread did next.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
 # Threads that wait in syncs of known length; HELD is their process, held.out will have the truth.
@@ -52,9 +54,7 @@ all_between() { # LEAST MOST
 begun_before() { report_value "$1" '[(c["function"], c["count"], c["open"], c["begun_before"])
 	for c in t["calls"] if c["begun_before"]]'; }
 
-# bats test_tags=needs:root,needs:bpf
 @test "inflight: the ends of syncs of several threads are bounded, and the bound is labelled" {
-	needs root bpf sim
 	start_held --threads 4 --hold-ms 900 --step-ms 150 --calls 500 --stay-ms 300
 	run "$GPUPROF" record -o c.gpr -p "$HELD"
 	assert_success
@@ -75,9 +75,7 @@ begun_before() { report_value "$1" '[(c["function"], c["count"], c["open"], c["b
 	assert_output '[(None, None, None)]'
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "inflight: with -a, of threads that wait on their CPUs; a returned one is no open call" {
-	needs root bpf sim
 	GPUSIM_SPIN=1 start_held --hold-ms 1500 --stay-ms 900
 	run --separate-stderr "$GPUPROF" stat -a -d 2s --table calls,threads,events --format json
 	assert_success
@@ -89,9 +87,7 @@ begun_before() { report_value "$1" '[(c["function"], c["count"], c["open"], c["b
 	assert_output '[(0, 1)]'
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "inflight: of a process killed in a call only the time since the last look is unknown" {
-	needs root bpf sim
 	start_held --hold-ms 60000
 	local begun killed
 	start_gpuprof record -d 30s -o c.gpr -p "$HELD"
@@ -127,9 +123,8 @@ build_nesting() {
 		gcc -O1 -o nesting p.c ./libcudart.so.13 -Wl,-rpath,"$PWD"
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf
 @test "inflight: a call that is made within it ends it" {
-	needs root bpf
 	build_nesting || skip "no C compiler"
 	start_inside ./nesting
 	run --separate-stderr "$GPUPROF" stat -p "$HELD" --table calls,threads,events --format json
@@ -142,9 +137,7 @@ build_nesting() {
 	assert_output "[('cudaLaunchKernel', 105, 0), ('cudaDeviceSynchronize', 0, None)]"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "inflight: a call that began before its mapped library was probed" {
-	needs root bpf
 	build_nesting || skip "no C compiler"
 	python3 -c 'import ctypes, time
 time.sleep(1.5); ctypes.CDLL("./libcudart.so.13").cudaDeviceSynchronize()' 3>&- &
@@ -160,9 +153,7 @@ time.sleep(1.5); ctypes.CDLL("./libcudart.so.13").cudaDeviceSynchronize()' 3>&- 
 	assert_output True
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "inflight: a call of the real runtime that waits for its driver, made by Python" {
-	needs root bpf
 	local runtime=$ROOT/build/cuda/lib/libcudart.so.13
 	[ -e "$runtime" ] || skip "no real libcudart here"
 	printf '%s\n' '#include <unistd.h>' '__attribute__((constructor)) static void slow(void) { sleep(2); }' >d.c

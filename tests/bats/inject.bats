@@ -4,6 +4,8 @@
 # --inject: the helper comes into a process that runs already, which goes on as if nothing had been;
 # where it cannot come without risk, it does not, and says why.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
 teardown() {
@@ -26,9 +28,7 @@ refused() { # PID REASON: no word to the process, one line, exit 4
 	assert_equal "$status: $output" "4: gpuprof: cannot bring the helper into process $1: $2"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "inject: a running process shows its device times; its text and its result are unchanged" {
-	needs root bpf sim
 	start_sim hardy end "$SIM/libchained.so"
 	run "$GPUPROF" doctor -p "$TARGET"
 	assert_line --regexp "^less +device times +not known: no helper in it; gpuprof stat --inject -p $TARGET brings one"
@@ -50,9 +50,7 @@ refused() { # PID REASON: no word to the process, one line, exit 4
 	assert_equal "$(tail -n 1 target.out)" right
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "inject: many-threaded programs are measured in turn and released unharmed" {
-	needs root bpf sim
 	local i n=$((${GPUPROF_INJECTIONS:-20} / 4)) NICER=10
 	for ((i = 0; i < n; i++)); do
 		rm -f end
@@ -67,9 +65,8 @@ refused() { # PID REASON: no word to the process, one line, exit 4
 	done
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:pty
 @test "inject: it asks on a terminal and requires --yes without one" {
-	needs root bpf sim pty
 	start_sim train --steps 100000 --quiet
 	run "$GPUPROF" stat --inject -d 1s -p "$TARGET" </dev/null
 	assert_equal "$status" 2
@@ -94,9 +91,7 @@ refused() { # PID REASON: no word to the process, one line, exit 4
 	one_line "'--yes' needs '--inject'"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "inject: stopped, traced, filtered processes and those without CUDA are refused with the reason" {
-	needs root bpf sim
 	start_sim train --steps 100000 --quiet
 	kill -STOP "$TARGET"
 	wait_for 10 grep -q '^State:.T' "/proc/$TARGET/status"
@@ -136,9 +131,7 @@ start_parent() {
 }
 have_cuda() { [ "$(pgrep -P "$TARGET" | sed 's:.*:/proc/&/maps:' | xargs -r grep -l libcuda.so.1 | wc -l)" -eq 2 ]; }
 
-# bats test_tags=needs:root,needs:bpf
 @test "inject: the children of a parent without CUDA get it, and their works equal the truth" {
-	needs root bpf sim
 	local named child
 	for named in parent both; do
 		start_parent
@@ -162,9 +155,7 @@ have_cuda() { [ "$(pgrep -P "$TARGET" | sed 's:.*:/proc/&/maps:' | xargs -r grep
 	done
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "inject: a child that cannot get the helper is named, and fails the session only if no process has it" {
-	needs root bpf sim
 	local child
 	start_parent
 	run "$GPUPROF" stat --inject -d 1s -p "$TARGET" </dev/null
@@ -191,9 +182,7 @@ have_cuda() { [ "$(pgrep -P "$TARGET" | sed 's:.*:/proc/&/maps:' | xargs -r grep
 }
 
 # As PyTorch's data loaders: CUDA is in them, and would not work.
-# bats test_tags=needs:root,needs:bpf
 @test "inject: a process forked with CUDA loaded is left alone unless given with -p" {
-	needs root bpf sim
 	python3 - "$SIM/libcuda.so.1" 3>&- <<-'EOF_PY' &
 		import ctypes, os, sys, time
 		ctypes.CDLL(sys.argv[1])
@@ -233,9 +222,7 @@ start_caged() { # NUMBER ANSWER
 	wait_for 10 grep -q '^Seccomp:.2' "/proc/$TARGET/status"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "inject: a seccomp filter that allows the helper's calls is accepted, another is refused" {
-	needs root bpf sim
 	start_caged 435 0x00050026 # clone3: there is none, as Docker has it
 	run "$GPUPROF" doctor -p "$TARGET"
 	assert_line --partial "gpuprof stat --inject -p $TARGET brings one, if its seccomp filter lets that pass"
@@ -252,9 +239,7 @@ start_caged() { # NUMBER ANSWER
 	kill -0 "$TARGET"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "inject: a file size limit below a ring's size is refused at once" {
-	needs root bpf sim
 	start_sim train --steps 100000 --quiet
 	prlimit --fsize=65536: --pid "$TARGET"
 	run "$GPUPROF" stat --inject --yes -d 1s -p "$TARGET"
@@ -269,9 +254,8 @@ start_caged() { # NUMBER ANSWER
 	assert_output True
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf
 @test "inject: static, foreign, musl's and ended programs are refused" {
-	needs root bpf
 	printf '#include <unistd.h>\nint main(void) { for (;;) pause(); }\n' >pause.c
 	cc -static -o static pause.c
 	./static 3>&- &
@@ -303,9 +287,7 @@ time.sleep(60)' 3>&- &
 	refused "$child" "it has ended (a zombie): nothing of it runs"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "inject: a 32-bit program is refused" {
-	needs root bpf
 	[ "$(uname -m)" = x86_64 ] || skip "the program is one of x86"
 	printf '.globl _start\n_start: mov $29, %%eax\nint $0x80\njmp _start\n' >narrow.s # pause
 	as --32 -o narrow.o narrow.s && ld -m elf_i386 -o narrow narrow.o
@@ -316,9 +298,8 @@ time.sleep(60)' 3>&- &
 	refused "$pid" "it is no 64-bit program of this machine's architecture; only such ones can load the helper"
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf,needs:sim
 @test "inject: a process whose only thread is in a signal handler, or in qsort, is left alone" {
-	needs root bpf sim
 	cat >busy.c <<-'EOF_C'
 		#include <dlfcn.h>
 		#include <signal.h>
@@ -352,9 +333,7 @@ time.sleep(60)' 3>&- &
 	done
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "inject: without the right to trace the missing capability is named, exit 3" {
-	needs root bpf sim
 	start_sim train --steps 100000 --quiet
 	run capsh --drop=cap_sys_ptrace,cap_sys_admin -- -c "'$GPUPROF' stat --inject --yes -d 1s -p $TARGET"
 	assert_equal "$status" 3
@@ -370,9 +349,7 @@ time.sleep(60)' 3>&- &
 	one_line "it is a thread of the kernel's"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "inject: a thread that no signal reaches is reported, and a later attempt works" {
-	needs root bpf sim
 	cat >deep.c <<-'EOF_C'
 		#include <dlfcn.h>
 		#include <unistd.h>

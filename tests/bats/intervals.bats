@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Without a verb: the tables of devices are of each interval, and all intervals are the whole.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
 # sums FILE: of reports that follow each other: what adds up, and whether each book balances
@@ -57,9 +59,7 @@ adds_up() {
 	EOF_PY
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "intervals: kernels, copies and busy time add up to the truth and, to the ns, to the whole" {
-	needs root bpf sim
 	local kernels copies
 	env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_TRUTH="$PWD/t.truth" \
 		"$GPUPROF" --interval 500ms --capture c.gpr --format json --quiet -- \
@@ -72,9 +72,7 @@ adds_up() {
 	adds_up all.json whole.json
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "intervals: the single interval of -n 1 has device times and the requested length" {
-	needs root bpf sim
 	env GPUPROF_CUPTI="$SIM/libcupti.so.13" \
 		"$GPUPROF" -i 400ms -n 1 --format json --quiet -- "$SIM/train" --steps 100 --quiet >r.json
 	run report_value r.json '(r["meta"]["duration_ns"] >= 400e6, len(t["ledger"]) > 0,

@@ -13,9 +13,8 @@ launches() { # FILE
 
 duration_ms() { report_value report.json 'r["meta"]["duration_ns"] // 10**6'; }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:root,needs:bpf,needs:targets
 @test "keep: rotated files hold every call of a run once, each reads alone, none is too large" {
-	needs root bpf targets
 	local file n sum=0
 	run "$GPUPROF" record -o run.gpr --max-size 64k -- "$TARGETS/cudart-dyn" --launches 100000 --syncs 10
 	assert_success
@@ -29,9 +28,8 @@ duration_ms() { report_value report.json 'r["meta"]["duration_ns"] // 10**6'; }
 	assert_equal $sum 100000
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:root,needs:bpf,needs:sim
 @test "keep: each of the rotated files knows the device, and together they hold every work" {
-	needs root bpf sim
 	local file seen=0 works
 	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_LOG="$PWD/%p.log" timeout 60 "$GPUPROF" \
 		record -o run.gpr --max-size 256k -- "$SIM/mix" --rounds 10000 --pause-us 50
@@ -60,17 +58,14 @@ first_copies() {
 	"$GPUPROF" report copies.000001.gpr --table events --format csv | sed -n 's/^uprobe,stack,//p'
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf,needs:targets
 @test "keep: copies of stacks are counted in the rotated file they belong to" {
-	needs root bpf targets
 	may_repeat "a busy machine loses copies of stacks"
 	run --separate-stderr first_copies
 	[[ $output == [1-9]*,[1-9]* ]] || fail "copies of the first file: $output"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "keep: an older capture of the same name is renamed, with a message" {
-	needs root bpf targets
 	local n
 	for n in 10 20 30; do
 		run "$GPUPROF" record -- "$TARGETS/cudart-dyn" --launches $n
@@ -85,9 +80,7 @@ first_copies() {
 	assert_equal "$(launches run.000001.gpr) $(launches run.000002.gpr)" "1 2"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "keep: of more files than --max-files the oldest are removed" {
-	needs root bpf targets
 	run "$GPUPROF" record -o run --max-size 64k --max-files 2 -- "$TARGETS/cudart-dyn" --launches 200000
 	assert_success
 	assert_equal "$(find . -name 'run.*' | wc -l)" 2
@@ -97,9 +90,7 @@ first_copies() {
 	done
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "keep: a full disk while rotating is a one-line error; complete files stay complete" {
-	needs root bpf targets
 	mkdir small
 	mount -t tmpfs -o size=300k none small || skip "cannot mount a tmpfs here"
 	run "$GPUPROF" record -o small/c.gpr --max-size 64k -d 20s -- \
@@ -118,9 +109,7 @@ first_copies() {
 	assert [ $complete -ge 2 ]
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "keep: --before holds the last stretch, written when the target exits" {
-	needs root bpf targets
 	run "$GPUPROF" record -o last.gpr --before 1s --on exit -- \
 		"$TARGETS/cudart-dyn" --launches 200 --pause-us 500 --rounds 20
 	assert_success
@@ -132,9 +121,7 @@ first_copies() {
 	assert [ "$n" -lt 3000 ]
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "keep: kill -9 of the target still writes the held events" {
-	needs root bpf targets
 	start_target t cudart-dyn --launches 100 --pause-us 200 --rounds 100000
 	start_gpuprof record -o last.gpr --before 300ms -p "$TARGET"
 	wait_armed "$TARGET"
@@ -148,9 +135,7 @@ first_copies() {
 	assert_equal "$(duration_ms)" 300
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "keep: SIGUSR1 writes the held events and the recording continues; no signal, no file" {
-	needs root bpf targets
 	start_target t cudart-dyn --launches 100 --pause-us 200 --rounds 100000
 	start_gpuprof record -o held.gpr --before 300ms --on signal -p "$TARGET"
 	wait_armed "$TARGET"
@@ -173,9 +158,7 @@ first_copies() {
 	assert_file_not_exist none.gpr
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "keep: a file that SIGUSR1 requested and cannot be written: one line, exit 1" {
-	needs root bpf targets
 	mkdir gone
 	start_target t cudart-dyn --launches 5
 	start_gpuprof record -o gone/held.gpr --before 1s --on signal -p "$TARGET"
@@ -189,9 +172,7 @@ first_copies() {
 	assert_output "gpuprof: cannot create gone/held.gpr: No such file or directory"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "keep: -o takes host, pid, rank, job and time" {
-	needs root bpf targets
 	RANK=5 SLURM_JOB_ID=a/b run "$GPUPROF" record -o '%h.%p.r%r.j%j.%t.%%.gpr' -- "$TARGETS/cudart-dyn"
 	assert_success
 	local name
@@ -199,9 +180,7 @@ first_copies() {
 	[[ $name =~ ^\./$(uname -n)\.[0-9]+\.r5\.ja_b\.20[0-9]{6}-[0-9]{6}\.%\.gpr$ ]] || fail "$name"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "keep: an unknown rank is refused before anything runs" {
-	needs root bpf targets
 	unset RANK OMPI_COMM_WORLD_RANK SLURM_PROCID
 	run "$GPUPROF" record -o 'x.%r.gpr' -- touch ran
 	assert_equal "$status" 1
@@ -212,6 +191,7 @@ first_copies() {
 	assert_output --partial "-p PID"
 }
 
+# bats file_tags=
 @test "keep: meaningless patterns and options are refused, exit 2" {
 	local words
 	for words in "-o %x" "-o a.%" "--max-files 3" "--on exit" "--max-size 5" "--max-size 10q" \

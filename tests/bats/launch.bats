@@ -3,6 +3,8 @@
 # --launch: whose launches are probed. The programs make 500 launches by the runtime and 300 by the
 # driver; which of them can be seen is in the tables below.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
 # Launches that a report of PROGRAM shows, by function, and how many of the runtime's were hit in the
@@ -24,9 +26,7 @@ expect() { # EXPECTED MODE ADDRESSES PROGRAM
 
 BOTH="cuLaunchKernel=300 cudaLaunchKernel=500"
 
-# bats test_tags=needs:root,needs:bpf
 @test "launch: auto counts each launch once, whichever library makes it" {
-	needs root bpf sim
 	expect "$BOTH reached=500" auto export simcalls
 	expect "$BOTH reached=0" auto private simcalls
 	expect "$BOTH reached=500" auto export simcalls-inside
@@ -35,9 +35,7 @@ BOTH="cuLaunchKernel=300 cudaLaunchKernel=500"
 	assert_output "auto: of the runtime and of the driver"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "launch: runtime probes the driver's launches only where no runtime can be probed" {
-	needs root bpf sim
 	expect "cudaLaunchKernel=500 reached=0" runtime export simcalls
 	run report_value r.json 'r["meta"]["launch"], r["meta"]["own_cost_nested"] < 100'
 	assert_output "('runtime: of the runtime alone', True)"
@@ -47,9 +45,7 @@ BOTH="cuLaunchKernel=300 cudaLaunchKernel=500"
 	assert_output "runtime: of the runtime, and of the driver for a process without one to probe"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "launch: driver probes the driver's launches alone, and warns when it sees none" {
-	needs root bpf sim
 	expect "cuLaunchKernel=800 reached=0" driver export simcalls
 	expect "cuLaunchKernel=800 reached=0" driver export simcalls-inside
 	expect "cuLaunchKernel=800 reached=0" driver export simcalls-static
@@ -58,9 +54,7 @@ BOTH="cuLaunchKernel=300 cudaLaunchKernel=500"
 	assert_output --partial "launch: none was seen in the driver, where alone they were looked for"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "launch: processes of both kinds that share a driver are each measured, with -p and with -- CMD" {
-	needs root bpf sim
 	local pids=() program
 	for program in simcalls simcalls-static; do
 		"$SIM/$program" --init --wait-file go cudaLaunchKernel=500 >"$program.out" 2>&1 3>&- &

@@ -3,6 +3,8 @@
 # The ledger of devices: it balances, it is the truth of the simulated GPU, and what it says of idle
 # time is what the program did.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
 # With the helper of this build in the simulated CUPTI.
@@ -32,9 +34,7 @@ stalled() {
 	((other > 10#$waited * 95 / 100 && other < 10#$waited * 150 / 100))
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "ledger: an input stall is the device's idle time, books balance, works equal the truth" {
-	needs root bpf sim
 	may_repeat "on a busy machine the program waits for a CPU, too"
 	stalled || fail "idle time is not what the program waited"
 	run "$TEST_LIB/check_ledger.py" r.json ./*.truth
@@ -42,9 +42,7 @@ stalled() {
 	assert_output "1 books add up"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "ledger: report of a capture equals stat of the same run, device tables too" {
-	needs root bpf sim
 	run profile stat --capture c.gpr --format json -o stat.json -- "$SIM/train" --steps 20 --quiet
 	assert_success
 	"$GPUPROF" report c.gpr --format json >report.json
@@ -52,9 +50,7 @@ stalled() {
 	[ "$(report_value report.json 'len(t["kernels"])')" -eq 6 ]
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "ledger: a capture's report has a book for each of four ranks" {
-	needs root bpf sim
 	run profile record -o c.gpr -- "$SIM/ddp" --steps 20 --quiet
 	assert_success
 	run "$GPUPROF" report c.gpr --format json -o r.json
@@ -68,9 +64,8 @@ stalled() {
 	assert_output --partial ",idle,comm-host,"
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf,needs:targets
 @test "ledger: without a helper the report says so and how to get one" {
-	needs root bpf targets
 	start_target t cudart-dyn --launches 1000
 	watch_target t stat
 	run cat gpuprof.out

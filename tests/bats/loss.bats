@@ -3,11 +3,11 @@
 # shellcheck disable=SC2154 # run sets stderr
 # What is lost is counted and has a place.
 
+# bats file_tags=needs:root,needs:bpf,needs:targets
+
 load ../lib/common
 
-# bats test_tags=needs:root,needs:bpf
 @test "loss: a burst of 1 M calls through 64 KiB; hits = received + lost, booked where it happened" {
-	needs root bpf targets
 	run "$GPUPROF" record --off-cpu off --ring-size 64k --max-loss 100% -o c.gpr -- "$TARGETS/burst" --truth t.json
 	assert_success
 	"$GPUPROF" report c.gpr --max-loss 100% --table calls,threads,events --format json >r.json
@@ -15,9 +15,7 @@ load ../lib/common
 	assert_success
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "loss: a capture written by --before includes its losses, like any capture" {
-	needs root bpf targets
 	run "$GPUPROF" record --off-cpu off --ring-size 64k --max-loss 100% --before 60s --max-size 512m --on exit -o c.gpr -- \
 		"$TARGETS/burst" --calls 200000 --truth t.json
 	assert_success
@@ -27,9 +25,7 @@ load ../lib/common
 	[ "$(report_value r.json 'r["meta"]["lost"] == sum(e["lost"] or 0 for e in t["events"] if e["source"] == "uprobe") > 0')" = True ]
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "loss: the same of a running process, with -p and probes of the older kind" {
-	needs root bpf targets
 	start_target t burst --calls 100000
 	watch_target t record --off-cpu off --attach multi --ring-size 64k --max-loss 100% -o c.gpr
 	"$GPUPROF" report c.gpr --max-loss 100% --table calls,threads,events --format json >r.json
@@ -37,9 +33,7 @@ load ../lib/common
 	assert_success
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "loss: more than --max-loss makes the report partial, exit 5; it is printed all the same" {
-	needs root bpf targets
 	run "$GPUPROF" record --ring-size 64k --max-loss 100% -o c.gpr -- \
 		"$TARGETS/burst" --calls 100000 --gap-ms 50
 	assert_success
@@ -48,9 +42,7 @@ load ../lib/common
 	assert_output --partial cudaLaunchKernel
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "loss: without a verb every interval is printed, also the last; the loss is judged once" {
-	needs root bpf targets
 	run --separate-stderr "$GPUPROF" --ring-size 64k -i 250ms --table calls --format csv -- \
 		"$TARGETS/burst" --calls 100000 --gap-ms 500
 	assert_equal "$status" 5
@@ -59,9 +51,8 @@ load ../lib/common
 	assert_equal "$(grep -c 'more than --max-loss' <<<"$stderr")" 1
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf
 @test "loss: calls made while gpuprof stops are not counted: hits = received + lost of all kinds" {
-	needs root bpf
 	sh -c 'while :; do /bin/true; done' &
 	STARTED+=($!)
 	run --separate-stderr "$GPUPROF" stat -p $! -d 300ms --table events --format json
@@ -72,9 +63,8 @@ load ../lib/common
 	assert_output True
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf,needs:sim
 @test "loss: launches up to a process's exit are recorded or lost, none twice, live and replayed" {
-	needs root bpf sim
 	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" timeout 60 "$GPUPROF" stat --ring-size 16m --capture c.gpr \
 		--table events,devices --format json -o r.json -- "$SIM/lives" threads
 	"$GPUPROF" report c.gpr --table events,devices --format json -o report.json
@@ -97,9 +87,7 @@ load ../lib/common
 
 is_over() { grep -q '^State:.Z' "/proc/$1/status"; }
 
-# bats test_tags=needs:root,needs:bpf
 @test "loss: launches while gpuprof is stopped past its lease are recorded or counted as untold" {
-	needs root bpf sim
 	local until pid child
 	for until in late over; do # gpuprof comes back while the target launches, and after it has ended
 		env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat --max-loss 100% --table calls,events \

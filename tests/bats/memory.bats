@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The table of memory is the truth of the simulated GPU, whoever tells of it.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
 # CUPTI (a path, or "none": no helper can use it) VERB ARGS...
@@ -13,9 +15,7 @@ profile() {
 	assert_success
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "memory: calls and CUPTI's records of them are one allocation each, from a capture too" {
-	needs root bpf sim
 	profile "$SIM/libcupti.so.13" stat --capture c.gpr --format json -o r.json -- \
 		"$SIM/hoard" --threads 4 --rounds 400 --seed "$RANDOM"
 	run "$TEST_LIB/check_memory.py" r.json ./*.truth
@@ -25,9 +25,7 @@ profile() {
 	report_says_the_same c.gpr r.json
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "memory: without a helper that can use CUPTI, calls alone give the same" {
-	needs root bpf sim
 	profile /nonexistent stat --format json -o r.json -- "$SIM/hoard" --rounds 400 --seed "$RANDOM"
 	run "$TEST_LIB/check_memory.py" r.json ./*.truth --calls
 	assert_success
@@ -36,9 +34,7 @@ profile() {
 	assert_output --partial "cudaMallocAsync"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "memory: an attached process is known from the attach on; frees of older memory are counted apart" {
-	needs root bpf sim
 	GPUSIM_TRUTH="$PWD/%p.truth" "$SIM/hoard" --threads 2 --rounds 400 --ready-file ready \
 		--wait-file go --end-file end 3>&- &
 	STARTED+=($!)

@@ -3,11 +3,11 @@
 # shellcheck disable=SC2016,SC2030,SC2031 # scripts for sh; each test has its own STARTED
 # What people do wrong at the command line, and must not suffer for: each is one line, at once.
 
+# bats file_tags=needs:root,needs:bpf
+
 load ../lib/common
 
-# bats test_tags=needs:root,needs:bpf
 @test "misuse: the id of a thread is refused as a thread's, exit 1" {
-	needs root bpf
 	python3 -c 'import threading, time
 t = threading.Thread(target=time.sleep, args=(20,), daemon=True); t.start()
 print(t.native_id, file=open("tid", "w")); t.join()' 3>&- &
@@ -18,9 +18,7 @@ print(t.native_id, file=open("tid", "w")); t.join()' 3>&- &
 	one_line "$(cat tid)" thread
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "misuse: a zombie and a pid that ends while gpuprof attaches: one line, exit 1" {
-	needs root bpf
 	sh -c 'sleep 0.2 & echo $! >zombie; exec sleep 20' 3>&- &
 	STARTED+=($!)
 	wait_for 10 sh -c 'grep -q "State:.*Z" /proc/$(cat zombie)/status'
@@ -29,17 +27,14 @@ print(t.native_id, file=open("tid", "w")); t.join()' 3>&- &
 	one_line "process $(cat zombie) ended"
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:mounts
 @test "misuse: inside a container with its own pids: exit 4, not an empty table" {
-	needs root bpf mounts
 	run unshare -pf --mount-proc "$GPUPROF" stat -d 1s -a
 	assert_equal "$status" 4
 	one_line container --pid=host
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "misuse: a script without #! runs as a shell would run it; a lying ELF too" {
-	needs root bpf
 	printf 'echo "ran $1"; exit 7\n' >script
 	printf '\177ELF garbage' >lies
 	chmod +x script lies
@@ -50,9 +45,7 @@ print(t.native_id, file=open("tid", "w")); t.join()' 3>&- &
 	assert_output --partial lies
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "misuse: a report that cannot be written to its file is refused before the command runs" {
-	needs root bpf
 	local path
 	for path in /nonexistent/report . /proc/version/x; do
 		run "$GPUPROF" stat -o "$path" -- touch ran
@@ -62,18 +55,14 @@ print(t.native_id, file=open("tid", "w")); t.join()' 3>&- &
 	done
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "misuse: a report that turns out not to fit goes to standard output" {
-	needs root bpf
 	run --separate-stderr "$GPUPROF" stat -o /dev/full --format json -- true
 	assert_equal "$status" 1
 	printf '%s\n' "$output" >r.json
 	laws r.json
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "misuse: no report overwrites a capture, neither its source nor the one just made" {
-	needs root bpf
 	"$GPUPROF" record -q -o c.gpr -- true
 	cp c.gpr before.gpr
 	run "$GPUPROF" report c.gpr -o c.gpr
@@ -88,9 +77,7 @@ print(t.native_id, file=open("tid", "w")); t.join()' 3>&- &
 	"$GPUPROF" report both
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "misuse: doctor accepts CAP_SYS_ADMIN for the capabilities that were split from it" {
-	needs root bpf
 	run capsh --drop=cap_bpf,cap_perfmon,cap_checkpoint_restore -- -c "'$GPUPROF' doctor"
 	assert_success
 	refute_output --partial missing

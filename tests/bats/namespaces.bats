@@ -31,9 +31,8 @@ measure() { # OPTION...
 	laws r.json
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:root,needs:bpf,needs:mounts,needs:sim
 @test "namespaces: a process in a pid namespace is named by the host's pid, and counts once" {
-	needs root bpf sim mounts
 	needs_unshare -pfm --mount-proc
 	start_apart -pm --mount-proc
 	grep -q 'pid 1$' calls.out
@@ -45,9 +44,8 @@ measure() { # OPTION...
 	assert_output True
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:root,needs:bpf,needs:sim
 @test "namespaces: a shift of the clock in a time namespace changes no time and no count" {
-	needs root bpf sim
 	needs_unshare -Tf --monotonic 1000000
 	start_apart -T --monotonic 1000000 --boottime 2000000
 	measure --name simcalls
@@ -58,9 +56,8 @@ measure() { # OPTION...
 	assert_output True
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:root,needs:bpf,needs:sim,needs:targets
 @test "namespaces: a pid that is used again is two processes, each with its own calls" {
-	needs root bpf sim targets
 	# shellcheck disable=SC2153 # TARGETS: of common.bash
 	"$TARGETS/successor" true true >/dev/null || skip "clone3 with a chosen pid is not permitted here"
 	local calls="LD_LIBRARY_PATH=$SIM exec $SIM/simcalls --wait-ms 300 cudaLaunchKernel"
@@ -108,18 +105,15 @@ measure_helped() { # OPTION...
 	assert_output "[600]"
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf,needs:mounts,needs:sim
 @test "namespaces: all works of a process in a pid namespace meet their launches, in the host's threads" {
-	needs root bpf sim mounts
 	needs_unshare -pfm --mount-proc
 	start_helped -pm --mount-proc
 	grep -q 'pid 1$' calls.out
 	measure_helped -p "$TARGET"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "namespaces: all works of a process in a time namespace meet their launches; nothing is early or late" {
-	needs root bpf sim mounts
 	needs_unshare -Tf --monotonic 1000000
 	start_helped -pmT --mount-proc --monotonic 1000000 --boottime 2000000
 	measure_helped -p "$TARGET"
@@ -138,9 +132,8 @@ demo_inside() { # UNSHARE_OPTION...
 	report_says_the_same c.gpr r.json
 }
 
-# bats test_tags=needs:root
+# bats file_tags=needs:root,needs:mounts,needs:sim
 @test "namespaces: gpuprof and its command in a pid namespace: works without probes, with a message" {
-	needs root sim mounts
 	needs_unshare -pfm --mount-proc
 	demo_inside -pm --mount-proc
 	run unshare -fpm --mount-proc env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat -- "$SIM/train" --steps 2 --quiet
@@ -148,9 +141,8 @@ demo_inside() { # UNSHARE_OPTION...
 	assert_output --partial "without probes (in a container with pids of its own; run gpuprof on the host"
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf,needs:sim
 @test "namespaces: gpuprof and its command in a time namespace see the host's times" {
-	needs root bpf sim
 	needs_unshare -Tf --monotonic 1000000
 	demo_inside -T --monotonic 1000000 --boottime 2000000
 	run report_value r.json "0 < ($(cut -d. -f1 /proc/uptime) + 1) * 10**9 - t['processes'][0]['start_ns'] < 60 * 10**9"

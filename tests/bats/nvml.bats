@@ -4,6 +4,8 @@
 # What NVML tells of the host's devices, from a simulated one: how active they were, who else is on them,
 # what went wrong; and that nothing depends on it.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
 # The simulation's devices, and where its NVML looks for orders.
@@ -33,9 +35,7 @@ train() { # NVML [OPTION...]
 
 value() { report_value r.json "$1"; }
 
-# bats test_tags=needs:root,needs:bpf
 @test "nvml: devices have NVML's index and activity, processes their memory by NVML" {
-	needs root bpf sim
 	board
 	facts gpm.2=41.5 gpm.3=20 gpm.5=12.25 gpm.10@0=33.5 gpm.10@1=none context_bytes=1000000
 	train nvml
@@ -50,9 +50,7 @@ value() { report_value r.json "$1"; }
 	report_says_the_same c.gpr r.json
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "nvml: power, energy and clocks are those of the device, where it has them" {
-	needs root bpf sim
 	board
 	facts power_mw@0=250500 clock.1@0=1410 clock.2@0=1593 energy_mj@0=70000 energy_mj@0=74500:200 \
 		power_mw@1=none clock.1@1=none clock.2@1=none energy_mj@1=none
@@ -63,9 +61,7 @@ value() { report_value r.json "$1"; }
 	report_says_the_same c.gpr r.json
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "nvml: the memory of a process that lives for half a second is known, too" {
-	needs root bpf sim
 	board
 	facts context_bytes=1000000
 	local steps=40
@@ -77,9 +73,7 @@ value() { report_value r.json "$1"; }
 	false
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "nvml: every table names a device by its index on the host, whatever ordinal the process uses" {
-	needs root bpf sim
 	board
 	export CUDA_VISIBLE_DEVICES=1
 	train nvml
@@ -90,9 +84,7 @@ value() { report_value r.json "$1"; }
 	[ "$(value '{r["device"] for name in ("ledger", "kernels", "copies") for r in t[name]}')" = '{0}' ]
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "nvml: an unwatched process owns the busy time that no watched process had" {
-	needs root bpf sim
 	board
 	facts process@0=1/5000 process@1=1/5000 utilization@0=50 utilization@1=0
 	train nvml
@@ -105,9 +97,7 @@ value() { report_value r.json "$1"; }
 	report_says_the_same c.gpr r.json
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "nvml: with -a, devices that no watched process uses are shown by their samples" {
-	needs root bpf sim
 	board
 	export GPUSIM_DEVICES=4
 	facts process@2=1/5000 utilization@2=50 utilization@3=0
@@ -127,9 +117,7 @@ value() { report_value r.json "$1"; }
 	[ "$(value '[r for r in t["devices"] if r["device"] in (0, 2, 3)]')" = '[]' ]
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "nvml: two watched processes on one device are not unwatched to each other" {
-	needs root bpf sim
 	board
 	with nvml stat -o r.json --format json --capture c.gpr -- sh -c \
 		"'$SIM/train' --steps 80 --quiet & '$SIM/train' --steps 80 --quiet & wait"
@@ -138,9 +126,7 @@ value() { report_value r.json "$1"; }
 	[ "$(value '[r["ns"] for r in t["devices"] if r["owner"] == "unwatched"]')" = '[]' ]
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "nvml: a watched process without a helper is named so, not as unwatched" {
-	needs root bpf sim
 	board
 	facts utilization@0=50
 	with nvml stat -o r.json --format json --capture c.gpr -- sh -c "
@@ -169,9 +155,7 @@ train_apart() {
 		sh "$(instance 0)" "$(instance 1)"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "nvml: each MIG instance is a device, by UUID and the host's numbers, with its own figures" {
-	needs root bpf sim
 	board
 	export SIM
 	train_apart nvml gpm.2@0/0=41.5 gpm.2@0/1=10 gpm.5=3 context_bytes=1000000 power_mw=250000
@@ -196,9 +180,7 @@ train_apart() {
 	grep -q "^0:1,$(instance 1)," devices.csv
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "nvml: a GPU's faults are its MIG instances' too; activity stays with its instance" {
-	needs root bpf sim
 	board
 	export SIM
 	train_apart nvml xid@0/1=43:100 xid@0=79:200 throttle@0=0x20 process@0=1/5000/2
@@ -211,9 +193,7 @@ train_apart() {
 	[[ $(finding unwatched-process) == "[('0:1', 'GPU 0:1 is used by others"* ]]
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "nvml: without NVML the report lists what is missing, and nothing else changes" {
-	needs root bpf sim
 	board
 	train none
 	assert_success
@@ -225,9 +205,7 @@ train_apart() {
 	assert_output --partial 'nvml: cannot load it: libnvidia-ml.so.1'
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "nvml: a failing query is reported once, with NVML's reason, and the rest goes on" {
-	needs root bpf sim
 	board
 	facts error.nvmlInit_v2=9
 	train nvml
@@ -241,9 +219,7 @@ train_apart() {
 	[ "$(value '{r["device"] for r in t["devices"]}')" = '{0, 1}' ]
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "nvml: a hanging NVML holds nothing up" {
-	needs root bpf sim
 	board
 	local call
 	for call in nvmlInit_v2 nvmlDeviceGetUtilizationRates; do
@@ -260,9 +236,8 @@ train_apart() {
 	[[ $(value 'r["meta"]["nvml_missing"]') == *'while it initialises' ]]
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:sim
 @test "nvml: with --attach none it is the same" {
-	needs root sim
 	board
 	facts gpm.2=41.5
 	train nvml --attach none
@@ -270,9 +245,8 @@ train_apart() {
 	[ "$(value '{r["sm_active_pct"] for r in t["devices"]}')" = '{41.5}' ]
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf,needs:sim
 @test "nvml: a fault is the first finding, with its time; clocks and unwatched processes are findings, too" {
-	needs root bpf sim
 	board
 	local steps=120
 	facts xid@0=79:200 ecc_single@0=0:100 throttle@0=0x24 utilization=60 process@0=1/123456789
@@ -287,9 +261,7 @@ train_apart() {
 	report_says_the_same c.gpr r.json
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "nvml: a device lost meanwhile is a fault, and the others are still read" {
-	needs root bpf sim
 	board
 	local steps=120
 	facts gpm.2=41.5 lost@1=1:300
@@ -299,9 +271,7 @@ train_apart() {
 	[ "$(value '{r["sm_active_pct"] for r in t["devices"] if r["device"] == 0}')" = '{41.5}' ]
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "nvml: a reset device comes back by itself with its number; both events are reported" {
-	needs root bpf sim
 	board
 	local steps=300 text
 	facts gpm.2=41.5 reset@1=15:400:900
@@ -317,9 +287,7 @@ train_apart() {
 	report_says_the_same c.gpr r.json
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "nvml: instances of a GPU that enters MIG mode meanwhile are in tables of the whole host" {
-	needs root bpf sim
 	board
 	facts mig@1=2:700 gpm.2=41.5
 	CUDA_VISIBLE_DEVICES=0 "$SIM/train" --steps 100000 --quiet &
@@ -331,9 +299,7 @@ train_apart() {
 	[ "$(value '[f for f in t["findings"] if f["finding"] == "device-fault"]')" = '[]' ]
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "nvml: --gpu selects processes of a MIG instance by number or UUID; a missing instance is an error" {
-	needs root bpf sim
 	board
 	facts mig@0=3
 	local place chosen
@@ -361,8 +327,8 @@ train_apart() {
 	one_line "MIG instance '0:1' is not known; NVML would tell it: cannot load it"
 }
 
+# bats file_tags=needs:sim
 @test "nvml: doctor reports whether it answers" {
-	needs sim
 	board
 	with nvml doctor
 	assert_output --regexp 'ok +NVML +driver gpusim, 2 devices, activity by GPM'

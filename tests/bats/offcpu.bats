@@ -3,6 +3,9 @@
 # Why threads that make calls are off the CPU: of a program whose waits are known by construction.
 
 # shellcheck disable=SC2030,SC2031 # a test is a subshell
+
+# bats file_tags=needs:root,needs:bpf,needs:targets
+
 load ../lib/common
 
 # A kernel without symbols for its variables cannot tell an interrupt from the thread it interrupts.
@@ -49,9 +52,7 @@ starved() {
 	((lock > 10#$waited * 80 / 100 && lock < 10#$waited * 120 / 100))
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "offcpu: sleep, lock, pipe, socket, contention and a blocked sync have their reasons and wakers" {
-	needs root bpf targets
 	for _ in 1 2 3 4 5; do
 		rm -f truth
 		run "$GPUPROF" stat --budget 1s --max-loss 100% --table threads,offcpu,events --format json \
@@ -73,17 +74,13 @@ late_sync() {
 	assert_success
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "offcpu: a sync that was ready without a CPU has that time, never more than the scheduler's" {
-	needs root bpf targets
 	late_sync || late_sync # it may lose the CPU once more before it returns
 	run laws r.json
 	assert_success
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "offcpu: a page fault served by another thread is page-fault, and names that thread" {
-	needs root bpf targets
 	run "$TARGETS/waits" truth "" "" fault
 	[ "$status" -ne 77 ] || skip "this kernel has no userfaultfd"
 	run "$GPUPROF" stat --budget 1s --max-loss 100% --table threads,offcpu,events --format json -o r.json -- \
@@ -92,9 +89,7 @@ late_sync() {
 	is_as_it_was r.json
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "offcpu: reads served by a disk are waits for the disk, with the call and file kind" {
-	needs root bpf targets
 	local no_disk="no disk is waited for here: no O_DIRECT, a file system in memory, or no count of it"
 	for _ in {1..10}; do # a disk may answer before the thread has left its CPU
 		rm -f truth
@@ -110,9 +105,7 @@ late_sync() {
 	assert_output "{'file'}"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "offcpu: a capture gives the same for an attached process" {
-	needs root bpf targets
 	start_waits lock pipe sync
 	start_gpuprof record --max-loss 100% --budget 1s -o c.gpr -p "$WAITS"
 	wait_running
@@ -125,9 +118,7 @@ late_sync() {
 	assert_output '[True]'
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "offcpu: a wait that outlasts the session is booked to its last instant, and shown as open" {
-	needs root bpf targets
 	start_waits hang
 	start_gpuprof stat --budget 1s --max-loss 100% --table threads,offcpu --format json -o r.json -p "$WAITS"
 	wait_running
@@ -147,9 +138,7 @@ late_sync() {
 	assert_output True
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "offcpu: every interval of a thread that waits all the time is all waiting" {
-	needs root bpf targets
 	start_waits hang
 	start_gpuprof -i 250ms --budget 1s --table threads --format csv -p "$WAITS"
 	wait_running
@@ -159,9 +148,7 @@ late_sync() {
 	wait_gpuprof
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "offcpu: nothing is recorded unless requested, and unknown is not zero" {
-	needs root bpf targets
 	run "$GPUPROF" stat --off-cpu off --budget 1s --table threads,offcpu,events --format json -o r.json -- \
 		"$TARGETS/waits" truth "" "" sleep
 	assert_success
@@ -172,9 +159,7 @@ late_sync() {
 	assert_output --partial 'not recorded: --off-cpu on'
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "offcpu: with --stacks a wait has its stack" {
-	needs root bpf targets
 	run "$GPUPROF" stat --stacks --budget 1s --table offcpu --format json -o r.json -- \
 		"$TARGETS/waits" truth "" "" lock
 	assert_success
@@ -182,9 +167,8 @@ late_sync() {
 	assert_output --partial 'main;lock_way;wait_for_waker;wait_lock'
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf,needs:sim
 @test "offcpu: a device idles for the lock its thread waits for, and offcpu names the waker" {
-	needs root bpf sim
 	starved || starved # a busy machine is given a second chance
 	run laws r.json
 	assert_success
@@ -193,9 +177,7 @@ late_sync() {
 	assert_output loader-0
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "offcpu: a stop by a signal is booked as stopped, wherever the thread was, not to its calls" {
-	needs root bpf sim
 	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat -o r.json --capture c.gpr --format json -- bash -c '
 		"$1" --streams 1 --rounds 600 --pause-us 300 --wait-file /dev/null --mark half >said & pid=$!
 		for ((i = 0; i < 1000; i++)); do [ -e half ] && break; sleep 0.01; done

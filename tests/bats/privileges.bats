@@ -60,9 +60,8 @@ counts_all() { # COMMAND...
 	assert_output 500
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:root,needs:bpf,needs:sim
 @test "privileges: the documented capabilities are enough for a process of another user" {
-	needs root bpf sim
 	open_folder
 	start_calls 65534
 	counts_all with_only "${WORK[@]}" -- "$GPUPROF"
@@ -72,7 +71,6 @@ counts_all() { # COMMAND...
 
 # bats test_tags=needs:root,needs:bpf
 @test "privileges: without one that is required, exit 3 and its name" {
-	needs root bpf
 	local name
 	for name in CAP_BPF CAP_PERFMON; do
 		run without "${name,,}" "$GPUPROF" stat -d 1s -a
@@ -84,9 +82,8 @@ counts_all() { # COMMAND...
 	done
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf,needs:sim
 @test "privileges: without CAP_SYS_PTRACE, one's own processes are measured and -a names the others" {
-	needs root bpf sim
 	open_folder
 	start_calls 65534
 	run without cap_sys_ptrace "$GPUPROF" stat -a -d 10ms --table events
@@ -103,9 +100,7 @@ counts_all() { # COMMAND...
 	counts_all without cap_sys_ptrace "$GPUPROF"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "privileges: without CAP_DAC_READ_SEARCH readable files are measured" {
-	needs root bpf sim
 	open_folder
 	start_calls 65534
 	run without cap_dac_read_search,cap_dac_override "$GPUPROF" doctor
@@ -113,9 +108,7 @@ counts_all() { # COMMAND...
 	counts_all without cap_dac_read_search,cap_dac_override "$GPUPROF"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "privileges: without CAP_CHECKPOINT_RESTORE files are found by name; deleted ones are reported" {
-	needs root bpf sim
 	open_folder
 	start_calls 65534
 	rm "$OPEN/libcuda.so.1"
@@ -142,9 +135,8 @@ bits() { # BIT...: as /proc/PID/status shows them
 
 has_rights() { [ "$(rights "$1")" = "$(bits "${@:2}")" ]; } # PID BIT...
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf
 @test "privileges: a running gpuprof has only the capabilities it needs and cannot get more" {
-	needs root bpf
 	sleep 60 3>&- &
 	STARTED+=($!)
 	start_gpuprof stat -p $!
@@ -159,9 +151,8 @@ has_rights() { [ "$(rights "$1")" = "$(bits "${@:2}")" ]; } # PID BIT...
 	assert_success
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:sim
 @test "privileges: a report and a snapshot keep the capabilities they still need" {
-	needs root bpf sim
 	"$GPUPROF" record -o c.gpr -- true
 	mkfifo out # whoever opens it waits for a reader
 	start_gpuprof report c.gpr -o out
@@ -176,9 +167,7 @@ has_rights() { [ "$(rights "$1")" = "$(bits "${@:2}")" ]; } # PID BIT...
 	assert_success
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "privileges: the command of -- CMD keeps its capabilities, and gpuprof can end it" {
-	needs root bpf
 	grep -E 'Cap(Prm|Eff|Inh|Amb)|NoNewPrivs' /proc/self/status >mine
 	start_gpuprof stat -q -- sh -c "grep -E 'Cap(Prm|Eff|Inh|Amb)|NoNewPrivs' /proc/self/status >theirs
 		exec setpriv --reuid 65534 --clear-groups sleep 60"
@@ -190,9 +179,8 @@ has_rights() { [ "$(rights "$1")" = "$(bits "${@:2}")" ]; } # PID BIT...
 	assert_equal "$status" 143
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:sim
 @test "privileges: files created later belong to the user who ran sudo" {
-	needs root bpf sim
 	open_folder
 	mkdir "$OPEN/home"
 	chown 65534:65534 "$OPEN/home"

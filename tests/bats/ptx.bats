@@ -3,6 +3,8 @@
 # The vendor's PTX compiler is an archive: its functions are inside the programs and libraries that
 # were linked with it. It needs no GPU.
 
+# bats file_tags=needs:root,needs:bpf
+
 load ../lib/common
 
 needs_ptx() {
@@ -10,7 +12,6 @@ needs_ptx() {
 	[ -e "$TARGETS/ptx-shared" ] || skip "build/targets/ptx is missing: make targets-ptx"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "ptx: in a program, or in a library of a program, each call counts once, with its bytes and result" {
 	needs_ptx
 	local program by
@@ -29,7 +30,6 @@ needs_ptx() {
 	done
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "ptx: stat shows each compilation and its result" {
 	needs_ptx
 	run "$GPUPROF" stat --by result --table calls --format json -o r.json -- "$TARGETS/ptx"

@@ -3,6 +3,8 @@
 # Ranges are what the program says of itself: nested, overlapping, over threads, in domains; with
 # probes and without, live and from a capture.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
 needs_ranges() { [ -x "$SIM/ranges_truth" ] || skip "no NVTX header on this machine"; }
@@ -19,17 +21,13 @@ ranges_are_true() { # OPTION...
 
 BETWEEN_STAMPS="a busy machine takes the CPU between a range's stamp and the program's own"
 
-# bats test_tags=needs:root,needs:bpf
 @test "ranges: each equals the truth, with its launches and their device time, also from a capture" {
-	needs root bpf sim
 	needs_ranges
 	may_repeat "$BETWEEN_STAMPS"
 	ranges_are_true
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "ranges: of three processes at once on devices of their own each has its truth" {
-	needs root bpf sim
 	needs_ranges
 	may_repeat "$BETWEEN_STAMPS"
 	local n
@@ -46,17 +44,14 @@ BETWEEN_STAMPS="a busy machine takes the CPU between a range's stamp and the pro
 	[ "$(report_value r.json 'len({x["pid"] for x in t["ranges"]})')" -eq 3 ]
 }
 
-# bats test_tags=needs:root
+# bats file_tags=needs:root,needs:sim
 @test "ranges: they are the same without probes" {
-	needs sim
 	needs_ranges
 	may_repeat "$BETWEEN_STAMPS"
 	ranges_are_true --attach none
 }
 
-# bats test_tags=needs:root
 @test "ranges: text shows them if there are any, and --filter matches names" {
-	needs sim
 	needs_ranges
 	run profile stat --attach none -- "$SIM/ranges_truth" 1 2 truth.json
 	assert_success

@@ -7,6 +7,8 @@
 # and the compilers are hundreds of megabytes: they are tested where a toolkit or `make targets-all`
 # has them, and by their doubles elsewhere.
 
+# bats file_tags=needs:root,needs:bpf
+
 load ../lib/common
 
 ROWS=$ROOT/build/rows
@@ -35,23 +37,18 @@ record_rows() { # WAY [--rounds N] LIBRARY=FILE...
 
 same() { "$CHECK" "$ROWS/events" c.gpr calls.jsonl "$@"; }
 
-# bats test_tags=needs:root,needs:bpf
 @test "rows: each of the catalogue's, on doubles: arguments, bytes, kinds, results, once" {
-	needs root bpf
 	record_rows session --rounds 2 "${DOUBLES[@]}"
 	same --every-row
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "rows: the same with probes of the older kind" {
-	needs root bpf
 	record_rows multi --rounds 2 "${DOUBLES[@]}"
 	same --every-row
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:targets
 @test "rows: every function of the real libcudart and libnccl that returns without a device" {
-	needs root bpf targets
 	local way lib=$ROOT/build/cuda/lib
 	for way in session multi; do
 		rm -f calls.jsonl*
@@ -62,9 +59,7 @@ same() { "$CHECK" "$ROWS/events" c.gpr calls.jsonl "$@"; }
 	done
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "rows: every function of the real libcudart of CUDA 12 and 11" {
-	needs root bpf
 	local old=$ROOT/build/cuda-older
 	[ -e "$old/libcudart.so.12" ] || skip "build/cuda-older is missing: scripts/cuda-older"
 	record_rows session cudart-12="$old/libcudart.so.12"
@@ -76,9 +71,8 @@ same() { "$CHECK" "$ROWS/events" c.gpr calls.jsonl "$@"; }
 	assert_line --regexp '^cudart: 3[0-9][0-9] of [0-9]+ rows'
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:targets
 @test "rows: every function of the toolkit's cublas, cudnn and compilers that returns without a device" {
-	needs root bpf targets
 	local toolkit libraries=() name file
 	toolkit=$(dirname "$(readlink -f "$ROOT/build/cuda/lib/libcudart.so.13")")
 	while read -r name file; do
@@ -95,15 +89,14 @@ same() { "$CHECK" "$ROWS/events" c.gpr calls.jsonl "$@"; }
 	same --unprobed 6 # of cudnn, whose first instructions would be single-stepped
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "rows: every function of the real PTX compiler inside a library" {
-	needs root bpf
 	[ -e "$TARGETS/libptx.so" ] || skip "build/targets/libptx.so is missing: make targets-ptx"
 	record_rows session nvptxcompiler="$TARGETS/libptx.so"
 	run -0 same
 	assert_line --regexp '^nvptxcompiler: 1[0-9] of 15 rows'
 }
 
+# bats file_tags=
 @test "rows: there is one for every function of NCCL since 2.18, of the runtime and driver since 11.7, of the linker and the PTX compiler" {
 	[ -x "$ROWS/events" ] || skip "build/rows is missing: make rows"
 	"$ROOT/tests/rows/exports.py" "$ROWS/events"

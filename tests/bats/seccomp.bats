@@ -21,9 +21,8 @@ measure_confined() { # WAY
 	compare --no-times --only "${columns:-count,errors,bytes}" t.json r.json
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:root,needs:bpf,needs:targets
 @test "attach: a target under deny-all seccomp is measured and lives" {
-	needs root bpf targets
 	local way
 	run "$TARGETS/confined" --forbidden 1
 	[ "$status" -eq 159 ] || fail "the filter forbids nothing: status $status"

@@ -3,6 +3,8 @@
 # shellcheck disable=SC2016,SC2030,SC2031 # scripts for sh; each test has its own STARTED
 # Targets chosen by what people know of them: exactly these are measured, with every call they make.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
 GROUPS_OF_TEST=()
@@ -55,9 +57,7 @@ only() { # PID...: nobody else has calls in the report
 	assert_output True
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "select: --name matches comm, program (however long) or script; children count too" {
-	needs root bpf sim
 	local a b c
 	start_calls a 300 "$(named_copy alpha-1)"
 	a=$TARGET
@@ -85,9 +85,7 @@ only() { # PID...: nobody else has calls in the report
 	assert_regex "$(cat gpuprof.err)" "3 processes match name=alpha\*,a-program-of-a-very-long-name,job.sh: .*; 1 below"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "select: --user by name and by number; the processes table names the user" {
-	needs root bpf sim
 	OPEN=$(mktemp -d /tmp/gpuprof-bats.XXXXXX)
 	cp -L "$SIM"/{libgpusim.so,libcuda.so.1,libcudart.so.13,simcalls} "$OPEN"
 	chmod -R go+rX "$OPEN"
@@ -120,9 +118,8 @@ start_in_group() { # NAME COUNT GROUP
 	start_calls "$1" "$2" "$SIM/simcalls" in_group "$3"
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:mounts
 @test "select: --cgroup takes a path, what is below it, and patterns of parts" {
-	needs root bpf sim mounts
 	local a b top=gp-bats-$$
 	start_in_group a 300 "$top/work.slice/one"
 	a=$TARGET
@@ -138,9 +135,8 @@ start_in_group() { # NAME COUNT GROUP
 	assert_output --partial "/$top/work.slice/one"
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:mounts
 @test "select: --pod by UID and by name; pod and container are in the table" {
-	needs root bpf sim mounts
 	local a b id uid
 	uid=12345678-90ab-cdef-0123-$(printf %012x $$)
 	id=$(printf '0123456789abcdef%.0s' 1 2 3 4)
@@ -158,9 +154,7 @@ start_in_group() { # NAME COUNT GROUP
 	assert_output "[('trainer-0', '$uid', '0123456789ab', 'containerd')]"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "select: --job by the environment; rank, job and where they come from are in every format" {
-	needs root bpf sim
 	local a
 	SLURM_JOB_ID=77 SLURM_PROCID=3 start_calls a 300 "$SIM/simcalls"
 	a=$TARGET
@@ -192,9 +186,8 @@ with_devices() {
 		touch /dev/nvidiactl /dev/nvidia0 /dev/nvidia1; exec "$@"' sh "$@"
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:mounts
 @test "select: --gpu selects processes that have the device open or open it later" {
-	needs root bpf sim mounts
 	[ ! -e /proc/driver/nvidia ] || skip "this host has devices of its own"
 	local a
 	start_calls a 300 "$SIM/simcalls" with_devices sh -c 'exec 7</dev/nvidia1; exec "$0" "$@"'
@@ -216,9 +209,7 @@ with_devices() {
 	assert_output "[('1', 'open'), ('1', 'visible')]"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "select: all kinds must match, patterns of one kind are alternatives; --isolate excludes children" {
-	needs root bpf sim
 	local a
 	SLURM_JOB_ID=77 start_calls a 300 "$(named_copy alpha)"
 	a=$TARGET
@@ -234,9 +225,7 @@ with_devices() {
 	compare --no-times a.json r.json
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "select: a matching process that starts later is measured with its children, no other is" {
-	needs root bpf sim
 	local a b children
 	start_calls a 300 "$(named_copy alpha)"
 	a=$TARGET
@@ -266,9 +255,9 @@ with_devices() {
 	assert_output 600
 }
 
+# bats file_tags=
 # bats test_tags=needs:root,needs:bpf
 @test "select: without a match it reports so and waits" {
-	needs root bpf
 	run "$GPUPROF" stat --name nobody-has-this-name -d 300ms
 	assert_success
 	assert_line "gpuprof: no process matches name=nobody-has-this-name yet; waiting for one to start, as long as -d says"

@@ -3,6 +3,8 @@
 # shellcheck disable=SC2154 # run sets stderr, stderr_lines
 # What hangs already is told without a probe: each thread's call, stack and what it waits for.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
 # A thread that hangs in cudaStreamSynchronize; HUNG is its pid.
@@ -26,9 +28,7 @@ chain() { # REPORT
 	report_value "$1" '" ".join(f["function"] or "?" for f in reversed(t["stacks"][0]["frames"]))'
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "stacks: a sync that hung before gpuprof started is named, down to the wait in the kernel" {
-	needs root bpf sim
 	start_hung
 	run --separate-stderr "$GPUPROF" stacks -p "$HUNG" --format json
 	assert_success
@@ -44,9 +44,7 @@ chain() { # REPORT
 	assert_output "(1, 'bpf,procfs', True, True)"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "stacks: text names call, wait and frames; csv and md have one row a thread" {
-	needs root bpf sim
 	start_hung
 	run "$GPUPROF" stacks -p "$HUNG"
 	assert_success
@@ -63,9 +61,7 @@ print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"]
 	assert_success
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "stacks: several hung processes are shown within two seconds, neither stopped nor changed" {
-	needs root bpf sim
 	local pids=() before after
 	for _ in 1 2 3 4; do
 		start_hung
@@ -85,9 +81,9 @@ print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"]
 	assert_output --regexp $'S \\(sleeping\\)\nTracerPid:\t0$'
 }
 
+# bats file_tags=
 # bats test_tags=needs:root,needs:bpf
 @test "stacks: a stripped static program's frames are found without its symbols" {
-	needs root bpf
 	printf '%s\n' '#include <unistd.h>' 'int main(void) { return pause(); }' >s.c
 	gcc -O2 -static -s -o still s.c || skip "no static libc"
 	start_other ./still
@@ -100,9 +96,8 @@ print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"]
 	assert_output "[('whole', 'pause', {None}, True)]"
 }
 
-# bats test_tags=needs:root
+# bats test_tags=needs:root,needs:sim
 @test "stacks: without the right to use BPF the rows come from /proc" {
-	needs root sim
 	start_hung
 	run --separate-stderr setpriv --bounding-set=-bpf,-perfmon,-sys_admin --inh-caps=-all \
 		"$GPUPROF" stacks -p "$HUNG" --format json
@@ -115,7 +110,6 @@ print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"]
 
 # bats test_tags=needs:root
 @test "stacks: another user's process is refused with the capability's name, exit 3" {
-	needs root
 	start_other sleep 100
 	run --separate-stderr setpriv --reuid=65534 --regid=65534 --clear-groups \
 		--bounding-set=-all "$GPUPROF" stacks -q -p "$OTHER"
@@ -144,7 +138,6 @@ print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"]
 
 # bats test_tags=needs:root
 @test "stacks: a running thread whose callers are unknown is marked so" {
-	needs root
 	echo 'int main(void) { for (;;) ; }' >spin.c
 	cc -O1 -static -s -fomit-frame-pointer -fno-unwind-tables -fno-asynchronous-unwind-tables \
 		-o spin spin.c

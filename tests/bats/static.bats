@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Programs that hide where their CUDA runtime is, and what they call for per-thread streams.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
 CALLS=(cudaLaunchKernel=3000 cudaMemcpy=200 cudaMemcpyAsync=100 cudaStreamSynchronize=40)
@@ -31,17 +33,13 @@ driver_is_exact() { # FUNCTION...
 	PY
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "static: a stripped static runtime is seen by the driver it calls, each call once" {
-	needs root bpf sim
 	record_calls simcalls-static "${CALLS[@]}" --threads 2
 	run driver_is_exact cuLaunchKernel cuMemcpyHtoD_v2 cuMemcpyDtoHAsync_v2 cuStreamSynchronize
 	assert_output exact
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "static: its calls for the per-thread stream are seen by the driver's twins" {
-	needs root bpf sim
 	record_calls simcalls-static "${TWINS[@]}" --threads 2
 	run driver_is_exact cuLaunchKernel_ptsz cuLaunchKernelEx_ptsz cuMemcpyHtoD_v2_ptds \
 		cuMemcpyDtoHAsync_v2_ptsz cuMemsetD8_v2_ptds cuMemsetD8Async_ptsz cuStreamSynchronize_ptsz \
@@ -49,17 +47,13 @@ driver_is_exact() { # FUNCTION...
 	assert_output exact
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "static: with private driver addresses, too, no calls are reported" {
-	needs root bpf sim
 	GPUSIM_PROCADDR=private record_calls simcalls-static "${CALLS[@]}" "${TWINS[@]}"
 	run report_value r.json '[c["function"] for c in t["calls"] if c["class"] in ("launch", "copy", "sync")]'
 	assert_output '[]'
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "static: with a shared runtime each call counts once, whatever address the driver gives" {
-	needs root bpf sim
 	local mode
 	for mode in export private; do
 		rm -f c.gpr t.json
@@ -68,9 +62,7 @@ driver_is_exact() { # FUNCTION...
 	done
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "static: calls for the per-thread stream count once, with their bytes, whatever address it is" {
-	needs root bpf sim
 	local mode
 	for mode in export private; do
 		rm -f c.gpr t.json
@@ -80,9 +72,7 @@ driver_is_exact() { # FUNCTION...
 	done
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "static: the runtime of CUDA 12 is found under its name" {
-	needs root bpf sim
 	record_calls simcalls-dl --dlopen "$SIM/cuda12/libcudart.so.12" --wait-ms 700 "${CALLS[@]}"
 	compare --no-times t.json r.json
 }

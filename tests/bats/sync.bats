@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A call that has not returned is seen while it lasts, and its time is booked to the last instant.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
 # A thread that will hang in cudaStreamSynchronize after a few launches; HUNG is its pid.
@@ -30,9 +32,7 @@ sync_between() { # REPORT LEAST MOST
 		sum(x['ns'] for x in t['threads'] if x['bucket'] == 'sync'))"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "sync: a thread still inside a sync when the session ends is booked sync to the last instant" {
-	needs root bpf sim
 	start_hang
 	local before begun duration
 	before=$(date +%s%N)
@@ -52,9 +52,7 @@ sync_between() { # REPORT LEAST MOST
 	assert_output yes
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "sync: a thread killed inside a sync is booked sync until it died, and no longer" {
-	needs root bpf sim
 	start_hang
 	local before begun killed gone
 	start_gpuprof record -d 30s -o c.gpr -p "$HUNG"
@@ -76,9 +74,7 @@ sync_between() { # REPORT LEAST MOST
 	assert_output yes
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "sync: a capture whose recorder was killed meanwhile shows the sync as open too" {
-	needs root bpf sim
 	start_hang
 	start_gpuprof record -o c.gpr -p "$HUNG"
 	wait_armed "$HUNG" cudart
@@ -95,9 +91,7 @@ sync_between() { # REPORT LEAST MOST
 	assert_output "[1]"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "sync: a thread that hung in a sync before the session is in it from the start to the end" {
-	needs root bpf sim
 	start_hung
 	for target in "-p $HUNG" -a; do
 		# shellcheck disable=SC2086 # an option and its value
@@ -117,9 +111,7 @@ sync_between() { # REPORT LEAST MOST
 	assert_success
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "sync: each interval of a session that began inside one is sync up to the last look" {
-	needs root bpf sim
 	start_hung
 	run --separate-stderr "$GPUPROF" -p "$HUNG" --interval 400ms --count 2 --table calls,threads --format csv
 	assert_success

@@ -34,9 +34,8 @@ kernels() { report_value "$1" 'sum(k["count"] for k in t["kernels"])'; } # REPOR
 
 is_measured() { "$GPUPROF" stat -d 1s --format json -o e.json -p "$TARGET" && [ "$(kernels e.json)" -gt 0 ]; }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:root,needs:bpf,needs:sim
 @test "together: the interval view, record and stat, each killed: the others go on, at last it drains" {
-	needs root bpf sim
 	eval "$("$GPUPROF" env --dir here 2>/dev/null)"
 	"$SIM/train" --steps 1000000 --stall-every 0 --quiet >target.out 2>&1 3>&- &
 	TARGET=$!

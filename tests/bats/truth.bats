@@ -4,6 +4,8 @@
 # streams, processes, graphs and CUPTI's versions: every pair of these here, all of them with
 # GPUPROF_MIXTURES=all (scripts/check --long). Seeds are drawn and printed; GPUPROF_SEED repeats one.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
 # devices streams processes graphs cupti: each pair of values is in some row.
@@ -62,9 +64,7 @@ mixed_with_idle() { # DEVICES STREAMS PROCESSES GRAPHS CUPTI
 	idle_is_true
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "truth: works, books and copies of any mix equal the truth, to the nanosecond" {
-	needs root bpf sim
 	local row
 	while read -ra row; do
 		mixed "${row[@]}"
@@ -72,9 +72,7 @@ mixed_with_idle() { # DEVICES STREAMS PROCESSES GRAPHS CUPTI
 	done < <(if [ "${GPUPROF_MIXTURES:-}" = all ]; then all_mixtures; else echo "$PAIRS"; fi)
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "truth: live idle causes of processes that share devices are within 5 us a call or 2 %" {
-	needs root bpf sim
 	mixed_with_idle 1 4 4 some 12.8
 	mixed_with_idle 4 1 4 only 13.0
 	mixed_with_idle 2 8 3 never 11.8
@@ -100,9 +98,7 @@ check_mixed_ranges.py|t["ranges"][0]["host_ns"] += 10**9
 check_mixed_ranges.py|t["ranges"].pop()
 check_mixed_ranges.py|t["ranges"].append(dict(t["ranges"][0], pid=1))'
 
-# bats test_tags=needs:root,needs:bpf
 @test "truth: comparing reports with the truth finds each altered figure" {
-	needs root bpf sim
 	local checker change of n=0
 	mixed 2 4 1 some 13.0
 	python3 - "$MUTANTS" <<-'EOF_PY'
@@ -138,8 +134,8 @@ exact() {
 	"$TEST_LIB/check_works.py" x.json x.log --exact
 }
 
+# bats file_tags=needs:sim
 @test "truth: in a capture with exact stamps every idle nanosecond has its true cause" {
-	needs sim
 	exact --rounds 1500
 	exact --devices 4 --streams 1 --threads 4 --rounds 400
 	exact --devices 2 --streams 16 --threads 9 --rounds 300

@@ -4,6 +4,8 @@
 # Libraries that nobody had probed when a process began to call them: what came before the probes is not
 # counted, and the time in which that was so is told, to people and to programs.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
 teardown() { end_started; }
@@ -45,9 +47,7 @@ none_is_counted() {
 	assert_line "0 of the launches, unarmed: True, complete: True, lost: 0"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "unarmed: calls a child makes at once and that were missed have their time in meta" {
-	needs root bpf sim
 	start_parent cudaLaunchKernel=60000
 	: >begin
 	wait_gpuprof
@@ -59,9 +59,7 @@ none_is_counted() {
 	assert_output True
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "unarmed: with every call before its probes, text and json give the uncounted time" {
-	needs root bpf sim
 	start_parent cudaLaunchKernel=3000 --hang-sync
 	kill -STOP "$PROFILER" # it sees nothing of the child before its launches are made
 	: >begin
@@ -77,9 +75,7 @@ none_is_counted() {
 	assert_line --regexp "^unarmed: [0-9.]+ m?s in pid $child \(simcalls\), before a library was probed that it had loaded: calls then are not counted"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "unarmed: a child that exited before its libraries were read is reported so, not as one without any" {
-	needs root bpf sim
 	start_parent cudaLaunchKernel=500
 	kill -STOP "$PROFILER"
 	: >begin
@@ -93,9 +89,8 @@ none_is_counted() {
 	refute_output --partial "library was mapped"
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf
 @test "unarmed: a process that mapped only cublas, which is not probed, has missed nothing" {
-	needs root bpf
 	echo 'int cublasCreate_v2(void) { return 0; }' >blas.c
 	cc -shared -fPIC -Wl,-soname,libcublas.so.13 -o libcublas.so.13 blas.c
 	echo 'int cublasCreate_v2(void); int main(void) { return cublasCreate_v2(); }' >main.c

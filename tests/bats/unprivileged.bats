@@ -4,6 +4,8 @@
 # Without probes: an ordinary user's gpuprof, or one that is told to do without, knows calls by CUPTI's
 # records; what it prints of devices is what root's prints.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
 # A folder that every user may use, with gpuprof and the simulation: OPEN.
@@ -26,9 +28,7 @@ with_sim() { # COMMAND...
 
 as_nobody() { with_sim setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
 
-# bats test_tags=needs:root,needs:bpf
 @test "unprivileged: an ordinary user's tables are root's and the truth's" {
-	needs root bpf sim
 	open_folder
 	run as_nobody "$OPEN/gpuprof" stat -o "$OPEN/user.json" --format json -- "$OPEN/train" --steps 20 --threads 2 --quiet
 	assert_success
@@ -59,9 +59,7 @@ job() {
 	chmod 755 "$OPEN/job"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "unprivileged: kernels, copies, memory, ranges and busy rows are root's, idle that probes explain is unknown" {
-	needs root bpf sim
 	open_folder
 	job
 	export SEED=$RANDOM
@@ -81,9 +79,8 @@ job() {
 	assert_output "(set(), True)"
 }
 
-# bats test_tags=needs:root
+# bats file_tags=needs:root,needs:sim
 @test "unprivileged: works, books, copies and memory of an ordinary user's mix equal the truth, to the nanosecond" {
-	needs root sim
 	open_folder
 	cp "$SIM/mix" "$OPEN"
 	local graphs seed
@@ -98,9 +95,7 @@ job() {
 	done
 }
 
-# bats test_tags=needs:root
 @test "unprivileged: report of a capture that was made without probes equals its stat" {
-	needs root sim
 	open_folder
 	run as_nobody "$OPEN/gpuprof" stat --capture "$OPEN/c.gpr" --format json -o "$OPEN/stat.json" -- "$OPEN/ddp" --steps 10 --quiet
 	assert_success
@@ -113,9 +108,7 @@ job() {
 	assert_output "(4, 4)"
 }
 
-# bats test_tags=needs:root
 @test "unprivileged: before CUPTI 12.5 calls come from the records of all functions, and meta says so" {
-	needs root sim
 	open_folder
 	run as_nobody env GPUSIM_CUPTI=12.4 "$OPEN/gpuprof" stat -o "$OPEN/r.json" --format json -- "$OPEN/train" --steps 10 --quiet
 	assert_success
@@ -124,9 +117,7 @@ job() {
 	assert_output "cupti: API records of all functions (before CUPTI 12.5)"
 }
 
-# bats test_tags=needs:root
 @test "unprivileged: a process that has the helper is measured by its own user, one without is not" {
-	needs root sim
 	open_folder
 	cp "$ROOT/build/libgpuprof.so" "$OPEN"
 	chmod go+r "$OPEN/libgpuprof.so"
@@ -147,9 +138,7 @@ job() {
 	assert_output --partial "CAP_BPF is missing"
 }
 
-# bats test_tags=needs:root
 @test "unprivileged: options that need probes are refused with the missing capability or process" {
-	needs root sim
 	open_folder
 	for option in --stacks '--tier 1' '--attach multi'; do
 		# shellcheck disable=SC2086
@@ -165,9 +154,7 @@ job() {
 	one_line "--tier 1 needs probes"
 }
 
-# bats test_tags=needs:root
 @test "unprivileged: intervals of a session without probes add up to the truth" {
-	needs root sim
 	open_folder
 	as_nobody "$OPEN/gpuprof" --interval 1s --table calls,threads,ledger --format json -- \
 		"$OPEN/train" --steps 250 --quiet >all.json
@@ -189,17 +176,14 @@ job() {
 	assert_output "True True"
 }
 
-# bats test_tags=needs:root
 @test "unprivileged: unseen calls of forked children are reported" {
-	needs root sim
 	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat --attach none -- "$SIM/lives" fork-stay
 	assert_line --regexp "^gpuprof: warning: process [0-9]+ was forked by [0-9]+, which uses CUDA: .* not seen without probes\$"
 }
 
 # As torchrun and mpirun start theirs.
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:bpf
 @test "unprivileged: a child of CMD started with all descriptors closed has a helper" {
-	needs root bpf sim
 	open_folder
 	run as_nobody "$OPEN/gpuprof" stat --table events -- python3 -c '
 import subprocess, sys

@@ -33,9 +33,8 @@ calls_are_exact() { # TRUTH...
 	PY
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:root,needs:bpf,needs:sim
 @test "ways: session, multi and perf report the same calls; perf of the core functions, and says so" {
-	needs root bpf sim
 	needs_perf
 	local way ways=()
 	for way in session multi perf; do
@@ -70,9 +69,8 @@ calls_are_exact() { # TRUTH...
 	assert_output "equal: ${ways[*]}"
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf
 @test "ways: perf ends its filter at the first child, without a call lost or doubled" {
-	needs root bpf
 	needs_perf
 	build_target
 	sh -c 'until [ -e begin ]; do sleep 0.02; done; ./target truth 10; exit $?' 3>&- &
@@ -88,9 +86,7 @@ calls_are_exact() { # TRUTH...
 	[ "$(cut -d' ' -f2 truth | sort -u | wc -l)" -eq 2 ] # the child and its own child
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "ways: perf probes a file of two processes given with -p once, for both" {
-	needs root bpf
 	needs_perf
 	build_target
 	./target one 10 3>&- &
@@ -107,9 +103,7 @@ calls_are_exact() { # TRUTH...
 	assert_output True
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "ways: perf without CAP_SYS_ADMIN exits 3 and names it; the others do without" {
-	needs root bpf
 	needs_perf
 	build_target
 	run capsh --drop=cap_sys_admin -- -c "'$GPUPROF' stat --attach perf -- ./target truth"
@@ -120,9 +114,8 @@ calls_are_exact() { # TRUTH...
 	assert_success
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats test_tags=needs:sim
 @test "ways: calls without a perf probe come from the helper, each once; a capture shows the same" {
-	needs root bpf sim
 	needs_perf
 	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_LOG="$PWD/%p.log" timeout 60 "$GPUPROF" record \
 		--attach perf -o c.gpr -- "$SIM/mix" --graphs some --rounds 1000 --pause-us 100
@@ -142,9 +135,7 @@ calls_are_exact() { # TRUTH...
 	assert_output "[True]"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "ways: doctor reports that perf probes a few functions only" {
-	needs root bpf
 	needs_perf
 	run "$GPUPROF" doctor --attach perf
 	assert_success
@@ -153,9 +144,7 @@ calls_are_exact() { # TRUTH...
 	refute_output --partial "the best"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "ways: functions that the kernel refuses to probe are named, and cost the others nothing" {
-	needs root bpf
 	needs_perf
 	grep -qw avx /proc/cpuinfo || skip "needs a CPU with AVX"
 	# A VEX encoding of opcode 6f, which the kernel takes for one that writes to a port.

@@ -15,9 +15,8 @@ teardown() {
 
 sim() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$@"; }
 
-# bats test_tags=needs:root
+# bats test_tags=needs:root,needs:sim
 @test "words: every table has its columns, in json and csv alike, as their readers read them" {
-	needs root sim
 	sim "$GPUPROF" record -q --attach none -o c.gpr -- "$SIM/train" --steps 5 --quiet
 	sim "$GPUPROF" record -q --attach none -o r.gpr -- "$SIM/ranges"
 	sim "$GPUPROF" record -q --attach none -o h.gpr -- "$SIM/hoard" --rounds 50
@@ -54,9 +53,8 @@ sim() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$@"; }
 	assert_file_not_exist ran
 }
 
-# bats test_tags=needs:root,needs:bpf
+# bats file_tags=needs:root,needs:bpf,needs:sim
 @test "words: memory never freed is a finding with its bytes, freed memory is not" {
-	needs root bpf sim
 	sim "$GPUPROF" stat --format json -o hoard.json -- "$SIM/hoard" --rounds 400
 	run report_value hoard.json '[(f["finding"], f["severity"], f["share"]) for f in t["findings"]]'
 	assert_output "[('never-freed', 'low', None)]"
@@ -67,9 +65,7 @@ sim() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$@"; }
 	assert_output "[]"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "words: a program without GPU use and one with an idle device get no fault findings" {
-	needs root bpf sim
 	run "$GPUPROF" stat -- true
 	assert_success
 	assert_line --partial "no calls seen in true"
@@ -81,9 +77,7 @@ sim() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$@"; }
 	refute_output --partial "avoidable"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "words: a device whose kernel hangs is not reported as idle" {
-	needs root bpf sim
 	export GPUSIM_HANG=20 GPUPROF_CUPTI="$SIM/libcupti.so.13"
 	start_gpuprof stat --format json -o hang.json -- "$SIM/train" --quiet
 	wait_for 20 pgrep -P "$PROFILER" -x train
@@ -98,9 +92,8 @@ sim() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$@"; }
 	assert_output "unknown"
 }
 
-# bats test_tags=needs:root
+# bats file_tags=needs:root,needs:sim
 @test "words: for an ordinary user's process without a helper the error names --inject, exit 3" {
-	needs root sim
 	PLACE=$(mktemp -d /tmp/gpuprof-bats.XXXXXX) # where another user can come
 	cp -L "$GPUPROF" "$PLACE"
 	chmod -R go+rX "$PLACE"

@@ -4,6 +4,8 @@
 # A program with a profiler of its own (as torch.profiler behaves): that one has all of its events, as if we
 # were not there; gpuprof says who has CUPTI, and what it could not see meanwhile is unknown.
 
+# bats file_tags=needs:root,needs:bpf,needs:sim
+
 load ../lib/common
 
 # The profiler's windows saw all, and the books add up; t: the tables, by: ns of the ledger's buckets.
@@ -22,9 +24,7 @@ of_wall() { # EXPRESSION: of unknown, the share of wall time that is so
 	report_value r.json "(lambda unknown: $1)(sum(r['share'] for r in t['ledger'] if r['bucket'] == 'unknown'))"
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "yields: an earlier profiler keeps CUPTI and is named; device time is unknown" {
-	needs root bpf sim
 	profile before 1
 	assert_regex "$stderr" "device times of process [0-9]+ are not known: another client uses CUPTI in it: probably torch.profiler"
 	run of_wall "unknown > 0.8"
@@ -33,9 +33,7 @@ of_wall() { # EXPRESSION: of unknown, the share of wall time that is so
 	assert_output 0
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "yields: between two windows of a profiler that releases CUPTI device times are known, else not" {
-	needs root bpf sim
 	profile teardown 2
 	assert_regex "$stderr" "device times of process [0-9]+ are not all known: another client uses CUPTI in it: probably torch.profiler"
 	run of_wall "0.3 < unknown < 0.9"
@@ -44,9 +42,7 @@ of_wall() { # EXPRESSION: of unknown, the share of wall time that is so
 	assert_output True
 }
 
-# bats test_tags=needs:root,needs:bpf
 @test "yields: --cupti subscribe leaves CUPTI to a profiler that may come, with a message" {
-	needs root bpf sim
 	profile during 1 --cupti subscribe
 	assert_regex "$stderr" "as without --cupti subscribe: CUPTI is left free for another client: probably torch.profiler"
 }

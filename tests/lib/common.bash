@@ -20,6 +20,16 @@ setup() {
 	umask 022
 	unset SUDO_UID SUDO_GID SUDO_USER # commands of tests run as who runs the tests
 	STARTED=()
+	local tag
+	for tag in $(tags_of_test); do needs "${tag#needs:}"; done
+}
+
+# Tags of the file and of this test, from the file: bats 1.8 does not pass them to the test.
+tags_of_test() {
+	TITLE="@test \"$BATS_TEST_DESCRIPTION\" {" awk -F '[=,]' '
+		/^# bats (file|test)_tags=/ { tags[$1] = $0; sub(/.*=/, "", tags[$1]); gsub(",", " ", tags[$1]) }
+		$0 == ENVIRON["TITLE"] { for (kind in tags) print tags[kind]; exit }
+		/^@test/ { delete tags["# bats test_tags"] }' "$BATS_TEST_FILENAME"
 }
 
 teardown() { end_started; } # a file that has more to undo calls it, too
@@ -54,7 +64,8 @@ may_repeat() { # REASON
 	[ "$BATS_TEST_TRY_NUMBER" -eq 1 ] || echo "# repeated: $BATS_TEST_DESCRIPTION ($1)" >&3
 }
 
-# needs root bpf sim ...: skips the test, with the reason, where one of these is missing.
+# needs root bpf sim ...: skips the test, with the reason, where one of these is missing. setup() calls
+# it for each tag needs:X of a test.
 needs() {
 	local what
 	for what; do
