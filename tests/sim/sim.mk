@@ -53,102 +53,87 @@ check-sim: sim $(SIM_UNIT) ## test the simulated GPU itself
 	@for t in $(SIM_UNIT); do $$t || exit 1; done
 	$(SIM)/check-sim.sh $(SIM_OUT)
 
-$(SIM_OUT)/core/%.o: $(SIM)/%.c
-	@mkdir -p $(@D)
-	$(call say,CC,$@)
-	$(Q)$(CC) $(SIM_CFLAGS) $(SIM_CORE_CFLAGS) -c $< -o $@
-
-$(SIM_OUT)/plain/%.o: $(SIM)/%.c
-	@mkdir -p $(@D)
-	$(call say,CC,$@)
-	$(Q)$(CC) $(SIM_CFLAGS) $(SIM_SHIM_CFLAGS) $(SIM_PLAIN_CFLAGS) -c $< -o $@
-
-$(SIM_OUT)/plain/%.private.o: $(SIM)/%.c
-	@mkdir -p $(@D)
-	$(call say,CC,$@)
-	$(Q)$(CC) $(SIM_CFLAGS) $(SIM_SHIM_CFLAGS) $(SIM_PLAIN_CFLAGS) -DGPUSIM_PRIVATE_TWIN -c $< -o $@
-
-$(SIM_OUT)/endbr-objects/%.o: $(SIM)/%.c
-	@mkdir -p $(@D)
-	$(call say,CC,$@)
-	$(Q)$(CC) $(SIM_CFLAGS) $(SIM_SHIM_CFLAGS) $(SIM_ENDBR_CFLAGS) -c $< -o $@
-
-$(SIM_OUT)/endbr-objects/%.private.o: $(SIM)/%.c
-	@mkdir -p $(@D)
-	$(call say,CC,$@)
-	$(Q)$(CC) $(SIM_CFLAGS) $(SIM_SHIM_CFLAGS) $(SIM_ENDBR_CFLAGS) -DGPUSIM_PRIVATE_TWIN -c $< -o $@
-
 # name of a shim's objects: $(call SIM_OBJECTS,folder,files)
 SIM_OBJECTS = $(foreach file,$(2),$(SIM_OUT)/$(1)/$(file).o)
+
+# objects of a kind: $(call sim_objects,folder,flags,end of the name)
+define sim_objects
+$(SIM_OUT)/$(1)/%$(3).o: $(SIM)/%.c
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$@)
+	$$(Q)$$(CC) $$(SIM_CFLAGS) $(2) -c $$< -o $$@
+
+endef
+SIM_PLAIN := $(SIM_SHIM_CFLAGS) $(SIM_PLAIN_CFLAGS)
+SIM_ENDBR := $(SIM_SHIM_CFLAGS) $(SIM_ENDBR_CFLAGS)
+$(eval $(call sim_objects,core,$(SIM_CORE_CFLAGS)))
+$(eval $(call sim_objects,plain,$(SIM_PLAIN)))
+$(eval $(call sim_objects,plain,$(SIM_PLAIN) -DGPUSIM_PRIVATE_TWIN,.private))
+$(eval $(call sim_objects,endbr-objects,$(SIM_ENDBR)))
+$(eval $(call sim_objects,endbr-objects,$(SIM_ENDBR) -DGPUSIM_PRIVATE_TWIN,.private))
+$(eval $(call sim_objects,cuda12-objects,$(SIM_PLAIN) -DRUNTIME_VERSION=12080))
+$(eval $(call sim_objects,programs,-O1 -fno-omit-frame-pointer $$(SIM_PIC) $$(SIM_RANGES)))
+$(SIM_OUT)/programs/ranges_part.o: SIM_PIC := -fPIC
+$(call SIM_OBJECTS,programs,ranges ranges_part ranges_truth mix_ranges): SIM_RANGES := $(addprefix -isystem ,$(SIM_NVTX))
+
 SIM_CUDA_FILES := $(SIM_CUDA) $(addsuffix .private,$(SIM_CUDA))
 
 # A shim finds libgpusim.so (and the runtime its driver) beside itself; the endbr ones find it one folder up.
 SIM_LINK = $(CC) -shared -pthread -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-z,defs -Wl,--enable-new-dtags \
 	-Wl,-rpath,'$$ORIGIN:$$ORIGIN/..'
 
-$(SIM_OUT)/libgpusim.so: $(call SIM_OBJECTS,core,$(SIM_CORE)) $(SIM)/libgpusim.map
-	$(call say,LINK,$@)
-	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libgpusim.map -o $@ $(filter %.o,$^)
+# a shim: $(call sim_shim,file,objects,map,libraries it needs)
+define sim_shim
+$(SIM_OUT)/$(1): $(2) $(SIM)/$(3).map $(addprefix $(SIM_OUT)/,$(4))
+	@mkdir -p $$(@D)
+	$$(call say,LINK,$$@)
+	$$(Q)$$(SIM_LINK) -Wl,--version-script=$(SIM)/$(3).map -o $$@ $$(filter %.o %.so,$$^) -ldl
 
-$(SIM_OUT)/libcuda.so.1: $(call SIM_OBJECTS,plain,$(SIM_CUDA_FILES)) $(SIM)/libcuda.map $(SIM_OUT)/libgpusim.so
-	$(call say,LINK,$@)
-	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libcuda.map -o $@ $(filter %.o %.so,$^) -ldl
-
-$(SIM_OUT)/libcudart.so.13: $(call SIM_OBJECTS,plain,$(SIM_CUDART)) $(SIM)/libcudart.map $(SIM_OUT)/libgpusim.so
-	$(call say,LINK,$@)
-	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libcudart.map -o $@ $(filter %.o %.so,$^) -ldl
-
-$(SIM_OUT)/cuda12-objects/%.o: $(SIM)/%.c
-	@mkdir -p $(@D)
-	$(call say,CC,$@)
-	$(Q)$(CC) $(SIM_CFLAGS) $(SIM_SHIM_CFLAGS) $(SIM_PLAIN_CFLAGS) -DRUNTIME_VERSION=12080 -c $< -o $@
-
-$(SIM_OUT)/cuda12/libcudart.so.12: $(call SIM_OBJECTS,cuda12-objects,$(SIM_CUDART)) $(SIM)/libcudart12.map \
-		$(SIM_OUT)/libgpusim.so
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
-	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libcudart12.map -o $@ $(filter %.o %.so,$^) -ldl
+endef
+SIM_OF = $(call SIM_OBJECTS,$(1),$(SIM_$(2)))
+$(eval $(call sim_shim,libgpusim.so,$(call SIM_OF,core,CORE),libgpusim))
+$(eval $(call sim_shim,libcuda.so.1,$(call SIM_OF,plain,CUDA_FILES),libcuda,libgpusim.so))
+$(eval $(call sim_shim,libcudart.so.13,$(call SIM_OF,plain,CUDART),libcudart,libgpusim.so))
+$(eval $(call sim_shim,cuda12/libcudart.so.12,$(call SIM_OF,cuda12-objects,CUDART),libcudart12,libgpusim.so))
+$(eval $(call sim_shim,endbr/libcuda.so.1,$(call SIM_OF,endbr-objects,CUDA_FILES),libcuda,libgpusim.so))
+$(eval $(call sim_shim,endbr/libcudart.so.13,$(call SIM_OF,endbr-objects,CUDART),libcudart,libgpusim.so))
+$(eval $(call sim_shim,libnccl.so.2,$(call SIM_OF,plain,NCCL),libnccl,libgpusim.so))
+$(eval $(call sim_shim,libcupti.so.13,$(call SIM_OF,core,CUPTI),libcupti,libgpusim.so))
+$(eval $(call sim_shim,nvml/libnvidia-ml.so.1,$(call SIM_OF,core,NVML),libnvml))
 
 $(SIM_OUT)/libcudart_static.a: $(call SIM_OBJECTS,plain,$(SIM_CUDART))
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(SIM_OUT)/libnccl.so.2: $(call SIM_OBJECTS,plain,$(SIM_NCCL)) $(SIM)/libnccl.map $(SIM_OUT)/libgpusim.so
-	$(call say,LINK,$@)
-	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libnccl.map -o $@ $(filter %.o %.so,$^)
-
-$(SIM_OUT)/libcupti.so.13: $(call SIM_OBJECTS,core,$(SIM_CUPTI)) $(SIM)/libcupti.map $(SIM_OUT)/libgpusim.so
-	$(call say,LINK,$@)
-	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libcupti.map -o $@ $(filter %.o %.so,$^)
-
-$(SIM_OUT)/nvml/libnvidia-ml.so.1: $(call SIM_OBJECTS,core,$(SIM_NVML)) $(SIM)/libnvml.map
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
-	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libnvml.map -o $@ $(filter %.o,$^)
-
-$(SIM_OUT)/endbr/libcuda.so.1: $(call SIM_OBJECTS,endbr-objects,$(SIM_CUDA_FILES)) $(SIM)/libcuda.map \
-		$(SIM_OUT)/libgpusim.so
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
-	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libcuda.map -o $@ $(filter %.o %.so,$^) -ldl
-
-$(SIM_OUT)/endbr/libcudart.so.13: $(call SIM_OBJECTS,endbr-objects,$(SIM_CUDART)) $(SIM)/libcudart.map \
-		$(SIM_OUT)/libgpusim.so
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
-	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libcudart.map -o $@ $(filter %.o %.so,$^) -ldl
-
 # The programs know the runtime's public functions alone; a real libcudart.so.13 would do.
 SIM_RUN_LINK := -Wl,--enable-new-dtags -Wl,-rpath,'$$ORIGIN' -pthread
 
-$(SIM_OUT)/programs/%.o: $(SIM)/%.c
-	@mkdir -p $(@D)
-	$(call say,CC,$@)
-	$(Q)$(CC) $(SIM_CFLAGS) -O1 -fno-omit-frame-pointer -c $< -o $@
+# a program: $(call sim_program,name,objects,libraries of $(SIM_OUT),others)
+define sim_program
+$(SIM_OUT)/$(1): $(call SIM_OBJECTS,programs,$(2)) $(addprefix $(SIM_OUT)/,$(3))
+	$$(call say,LINK,$$@)
+	$$(Q)$$(CC) -o $$@ $$(filter %.o,$$^) $$(SIM_RUN_LINK) -L$(SIM_OUT) $(addprefix -l:,$(3)) $(4) \
+		-Wl,-rpath-link,$(SIM_OUT)
 
-$(SIM_OUT)/train: $(SIM_OUT)/programs/train.o $(SIM_OUT)/libcudart.so.13
-	$(call say,LINK,$@)
-	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
+endef
+SIM_RT := libcudart.so.13
+# Two names: mix is linked anew when NVTX comes.
+SIM_MIX_RANGES := mix_$(if $(SIM_NVTX),,no_)ranges
+$(eval $(call sim_program,train,train,$(SIM_RT)))
+$(eval $(call sim_program,hoard,hoard,$(SIM_RT)))
+$(eval $(call sim_program,lives,lives,$(SIM_RT)))
+$(eval $(call sim_program,leaves,leaves,$(SIM_RT),-ldl))
+$(eval $(call sim_program,hardy,hardy,$(SIM_RT),-lm -ldl))
+$(eval $(call sim_program,caged,caged,$(SIM_RT)))
+$(eval $(call sim_program,held,held,$(SIM_RT) libgpusim.so))
+$(eval $(call sim_program,mix,mix $(SIM_MIX_RANGES),$(SIM_RT),-ldl))
+$(eval $(call sim_program,client,client,$(SIM_RT) libtorch_cpu.so))
+$(eval $(call sim_program,ranges,ranges,libranges_part.so $(SIM_RT),-ldl))
+$(eval $(call sim_program,ranges_truth,ranges_truth,$(SIM_RT),-ldl))
+$(eval $(call sim_program,ddp,ddp,$(SIM_RT) libnccl.so.2))
+$(eval $(call sim_program,pretrain,$(SIM_PRETRAIN),$(SIM_RT) libnccl.so.2))
+$(eval $(call sim_program,simcalls,$(SIM_CALLS) simcalls_linked,$(SIM_RT)))
+$(eval $(call sim_program,simcalls-dl,$(SIM_CALLS) simcalls_dlopen,,-ldl))
 
 # Writes captures by gpuprof's own writer.
 $(SIM_OUT)/scribe: $(BUILD)/tests/sim/scribe.o $(LIB)
@@ -156,36 +141,10 @@ $(SIM_OUT)/scribe: $(BUILD)/tests/sim/scribe.o $(LIB)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ $(LDFLAGS) $(LDLIBS)
 
-# Two names: mix is linked anew when NVTX comes.
-SIM_MIX_RANGES := mix_$(if $(SIM_NVTX),,no_)ranges
-$(SIM_OUT)/programs/$(SIM_MIX_RANGES).o: $(SIM)/mix_ranges.c
+$(SIM_OUT)/programs/mix_no_ranges.o: $(SIM)/mix_ranges.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(SIM_CFLAGS) -O1 $(addprefix -isystem ,$(SIM_NVTX)) -c $< -o $@
-
-$(SIM_OUT)/mix: $(call SIM_OBJECTS,programs,mix $(SIM_MIX_RANGES)) $(SIM_OUT)/libcudart.so.13
-	$(call say,LINK,$@)
-	$(Q)$(CC) -o $@ $(filter %.o,$^) $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -ldl -Wl,-rpath-link,$(SIM_OUT)
-
-$(SIM_OUT)/hoard: $(SIM_OUT)/programs/hoard.o $(SIM_OUT)/libcudart.so.13
-	$(call say,LINK,$@)
-	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
-
-$(SIM_OUT)/lives: $(SIM_OUT)/programs/lives.o $(SIM_OUT)/libcudart.so.13
-	$(call say,LINK,$@)
-	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
-
-$(SIM_OUT)/leaves: $(SIM_OUT)/programs/leaves.o $(SIM_OUT)/libcudart.so.13
-	$(call say,LINK,$@)
-	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -ldl -Wl,-rpath-link,$(SIM_OUT)
-
-$(SIM_OUT)/hardy: $(SIM_OUT)/programs/hardy.o $(SIM_OUT)/libcudart.so.13
-	$(call say,LINK,$@)
-	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -lm -ldl -Wl,-rpath-link,$(SIM_OUT)
-
-$(SIM_OUT)/caged: $(SIM_OUT)/programs/caged.o $(SIM_OUT)/libcudart.so.13
-	$(call say,LINK,$@)
-	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
+	$(Q)$(CC) $(SIM_CFLAGS) -O1 -c $< -o $@
 
 # Named as the library that has torch.profiler, by which the helper guesses who uses CUPTI.
 $(SIM_OUT)/libtorch_cpu.so: $(call SIM_OBJECTS,core,client_profiler) $(SIM_OUT)/libcupti.so.13
@@ -193,44 +152,13 @@ $(SIM_OUT)/libtorch_cpu.so: $(call SIM_OBJECTS,core,client_profiler) $(SIM_OUT)/
 	$(Q)$(CC) -shared -o $@ $< -Wl,--enable-new-dtags -Wl,-rpath,'$$ORIGIN' -L$(SIM_OUT) -l:libcupti.so.13 \
 		-Wl,-rpath-link,$(SIM_OUT)
 
-$(SIM_OUT)/client: $(SIM_OUT)/programs/client.o $(SIM_OUT)/libcudart.so.13 $(SIM_OUT)/libtorch_cpu.so
-	$(call say,LINK,$@)
-	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -ltorch_cpu -Wl,-rpath-link,$(SIM_OUT)
-
 $(SIM_OUT)/libchained.so: $(call SIM_OBJECTS,core,chained)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -shared -o $@ $<
 
-$(SIM_OUT)/programs/ranges%.o: $(SIM)/ranges%.c
-	@mkdir -p $(@D)
-	$(call say,CC,$@)
-	$(Q)$(CC) $(SIM_CFLAGS) -O1 -fPIC -isystem $(SIM_NVTX) -c $< -o $@
-
-$(SIM_OUT)/programs/ranges.o: $(SIM)/ranges.c
-	@mkdir -p $(@D)
-	$(call say,CC,$@)
-	$(Q)$(CC) $(SIM_CFLAGS) -O1 -isystem $(SIM_NVTX) -c $< -o $@
-
 $(SIM_OUT)/libranges_part.so: $(SIM_OUT)/programs/ranges_part.o
 	$(call say,LINK,$@)
 	$(Q)$(CC) -shared -o $@ $< -ldl
-
-$(SIM_OUT)/ranges: $(SIM_OUT)/programs/ranges.o $(SIM_OUT)/libranges_part.so $(SIM_OUT)/libcudart.so.13
-	$(call say,LINK,$@)
-	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -lranges_part -l:libcudart.so.13 -ldl \
-		-Wl,-rpath-link,$(SIM_OUT)
-
-$(SIM_OUT)/ranges_truth: $(SIM_OUT)/programs/ranges_truth.o $(SIM_OUT)/libcudart.so.13
-	$(call say,LINK,$@)
-	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -ldl -Wl,-rpath-link,$(SIM_OUT)
-
-$(SIM_OUT)/held: $(SIM_OUT)/programs/held.o $(SIM_OUT)/libcudart.so.13 $(SIM_OUT)/libgpusim.so
-	$(call say,LINK,$@)
-	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -lgpusim
-
-$(SIM_OUT)/simcalls: $(call SIM_OBJECTS,programs,$(SIM_CALLS) simcalls_linked) $(SIM_OUT)/libcudart.so.13
-	$(call say,LINK,$@)
-	$(Q)$(CC) -o $@ $(filter %.o,$^) $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
 
 $(SIM_OUT)/simcalls-static: $(call SIM_OBJECTS,programs,$(SIM_CALLS) simcalls_linked) $(SIM_OUT)/libcudart_static.a \
 		$(SIM_OUT)/libgpusim.so
@@ -242,19 +170,6 @@ $(SIM_OUT)/simcalls-inside: $(call SIM_OBJECTS,programs,$(SIM_CALLS) simcalls_li
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@.global $(filter %.o,$^) $(SIM_OUT)/libcudart_static.a $(SIM_RUN_LINK) -L$(SIM_OUT) -lgpusim -ldl
 	$(Q)$(OBJDUMP:objdump=objcopy) -w --localize-symbol='*cuda*' $@.global $@ && rm $@.global
-
-$(SIM_OUT)/ddp: $(SIM_OUT)/programs/ddp.o $(SIM_OUT)/libcudart.so.13 $(SIM_OUT)/libnccl.so.2
-	$(call say,LINK,$@)
-	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -l:libnccl.so.2 -Wl,-rpath-link,$(SIM_OUT)
-
-$(SIM_OUT)/pretrain: $(call SIM_OBJECTS,programs,$(SIM_PRETRAIN)) $(SIM_OUT)/libcudart.so.13 $(SIM_OUT)/libnccl.so.2
-	$(call say,LINK,$@)
-	$(Q)$(CC) -o $@ $(filter %.o,$^) $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -l:libnccl.so.2 \
-		-Wl,-rpath-link,$(SIM_OUT)
-
-$(SIM_OUT)/simcalls-dl: $(call SIM_OBJECTS,programs,$(SIM_CALLS) simcalls_dlopen)
-	$(call say,LINK,$@)
-	$(Q)$(CC) -o $@ $^ $(SIM_RUN_LINK) -ldl
 
 $(filter-out $(SIM_GUEST),$(SIM_UNIT)): $(BUILD)/unit/%: tests/unit/%.c $(SIM_OUT)/libgpusim.so $(SIM_OUT)/libnccl.so.2 \
 		$(SIM_NVML_LIBS)
