@@ -6,7 +6,6 @@
  * alone; here they are the simulated ones. Rank 0 hands the unique id to the others through memory
  * that all inherit.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <linux/futex.h>
 #include <limits.h>
@@ -20,10 +19,10 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "nccl_api.h"
+#include "program.h"
 
 enum { LAYERS = 4, MAX_RANKS = 16 };
 
@@ -47,14 +46,6 @@ struct rank {
 	void *gradients, *loss;
 };
 
-static void check_cuda(cudaError_t error, const char *what)
-{
-	if (error == cudaSuccess)
-		return;
-	fprintf(stderr, "ddp: %s: %s\n", what, cudaGetErrorString(error));
-	exit(1);
-}
-
 static void check_nccl(ncclResult_t result, const char *what)
 {
 	if (result == ncclSuccess)
@@ -63,34 +54,25 @@ static void check_nccl(ncclResult_t result, const char *what)
 	exit(1);
 }
 
-#define CUDA(call) check_cuda((call), #call)
 #define NCCL(call) check_nccl((call), #call)
-
-static void sleep_us(uint64_t us)
-{
-	struct timespec time = { (time_t)(us / 1000000), (long)(us % 1000000) * 1000 };
-
-	while (nanosleep(&time, &time) && errno == EINTR)
-		;
-}
 
 /* Kernels: as in compiled CUDA code, the host function of that name launches itself. */
 
 static __attribute__((noinline)) void forward(const struct rank *rank)
 {
-	CUDA(cudaLaunchKernel((const void *)forward, (dim3){ 128, 1, 1 }, (dim3){ 256, 1, 1 }, NULL,
+	CHECK(cudaLaunchKernel((const void *)forward, (dim3){ 128, 1, 1 }, (dim3){ 256, 1, 1 }, NULL,
 			      0, rank->stream));
 }
 
 static __attribute__((noinline)) void backward(const struct rank *rank)
 {
-	CUDA(cudaLaunchKernel((const void *)backward, (dim3){ 256, 1, 1 }, (dim3){ 256, 1, 1 },
+	CHECK(cudaLaunchKernel((const void *)backward, (dim3){ 256, 1, 1 }, (dim3){ 256, 1, 1 },
 			      NULL, 0, rank->stream));
 }
 
 static __attribute__((noinline)) void optimizer(const struct rank *rank)
 {
-	CUDA(cudaLaunchKernel((const void *)optimizer, (dim3){ 512, 1, 1 }, (dim3){ 256, 1, 1 },
+	CHECK(cudaLaunchKernel((const void *)optimizer, (dim3){ 512, 1, 1 }, (dim3){ 256, 1, 1 },
 			      NULL, 0, rank->stream));
 }
 
@@ -108,9 +90,9 @@ static void train_step(const struct rank *rank)
 	NCCL(pncclAllReduce(rank->loss, rank->loss, 1, ncclFloat32, ncclAvg, rank->comm,
 			    rank->stream));
 	optimizer(rank);
-	CUDA(cudaStreamSynchronize(rank->stream));
+	CHECK(cudaStreamSynchronize(rank->stream));
 	if (rank->options->pause_us)
-		sleep_us(rank->options->pause_us);
+		sleep_ns(rank->options->pause_us * 1000);
 }
 
 /* In a ring: each rank sends its number on and receives that of the one before. */
@@ -145,7 +127,7 @@ static void wait_for_start(const struct rank *rank)
 	printf("ddp: rank %d ready, pid %d\n", rank->number, (int)getpid());
 	fflush(stdout);
 	while (access(rank->options->wait_file, F_OK) != 0)
-		sleep_us(5000);
+		sleep_ns(5000000);
 }
 
 static void *stay(void *argument)
@@ -171,9 +153,9 @@ static int run_rank(const struct options *options, struct meeting *meeting, int 
 	uint64_t step;
 
 	/* As programs do that are measured: the first call, which starts the driver, is no query. */
-	CUDA(cudaMalloc(&rank.gradients, options->bytes));
-	CUDA(cudaMalloc(&rank.loss, 4));
-	CUDA(cudaStreamCreate(&rank.stream));
+	CHECK(cudaMalloc(&rank.gradients, options->bytes));
+	CHECK(cudaMalloc(&rank.loss, 4));
+	CHECK(cudaStreamCreate(&rank.stream));
 	start_idle(options->idle_threads);
 	wait_for_start(&rank);
 	NCCL(ncclCommInitRank(&rank.comm, (int)options->ranks, agree_on_id(meeting, number),
@@ -183,11 +165,11 @@ static int run_rank(const struct options *options, struct meeting *meeting, int 
 	for (step = 0; step < options->steps; step++)
 		train_step(&rank);
 	pass_round(&rank);
-	CUDA(cudaStreamSynchronize(rank.stream));
+	CHECK(cudaStreamSynchronize(rank.stream));
 	NCCL(ncclCommDestroy(rank.comm));
-	CUDA(cudaStreamDestroy(rank.stream));
-	CUDA(cudaFree(rank.gradients));
-	CUDA(cudaFree(rank.loss));
+	CHECK(cudaStreamDestroy(rank.stream));
+	CHECK(cudaFree(rank.gradients));
+	CHECK(cudaFree(rank.loss));
 	return 0;
 }
 
@@ -291,48 +273,23 @@ static int usage(void)
 	return 2;
 }
 
-/* One option and its value: the number of words it took, 0 if it is not understood. */
-static int parse_option(struct options *options, const char *word, const char *value)
-{
-	const struct {
-		const char *name;
-		uint64_t *number;
-	} numbers[] = {
-		{ "--ranks", &options->ranks },
-		{ "--steps", &options->steps },
-		{ "--bytes", &options->bytes },
-		{ "--pause-us", &options->pause_us },
-		{ "--idle-threads", &options->idle_threads },
-	};
-	char *end;
-	size_t i;
-
-	if (strcmp(word, "--quiet") == 0)
-		return options->quiet = true;
-	if (strcmp(word, "--wait-file") == 0)
-		return (options->wait_file = value) ? 2 : 0;
-	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		if (strcmp(word, numbers[i].name) != 0)
-			continue;
-		if (!value)
-			return 0;
-		*numbers[i].number = strtoull(value, &end, 0);
-		return *value && !*end ? 2 : 0;
-	}
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	struct options options = { .ranks = 4, .steps = 50, .bytes = 4 << 20 };
 	const char *rank = getenv("RANK"), *memory = getenv("DDP_MEMORY");
-	int arg, taken;
+	const struct program_option known[] = {
+		{ "--ranks", .number = &options.ranks },
+		{ "--steps", .number = &options.steps },
+		{ "--bytes", .number = &options.bytes },
+		{ "--pause-us", .number = &options.pause_us },
+		{ "--idle-threads", .number = &options.idle_threads },
+		{ "--wait-file", .text = &options.wait_file },
+		{ "--quiet", .flag = &options.quiet },
+	};
 
-	for (arg = 1; arg < argc; arg += taken) {
-		taken = parse_option(&options, argv[arg], argv[arg + 1]);
-		if (!taken)
-			return usage();
-	}
+	(void)argc;
+	if (!PROGRAM_OPTIONS(known, argv))
+		return usage();
 	if (!options.ranks || options.ranks > MAX_RANKS || options.bytes < 4)
 		return usage();
 	if (rank && memory)

@@ -12,11 +12,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "cudart_api.h"
 #include "gpusim.h"
+#include "program.h"
 
 enum { MAX_THREADS = 64 };
 
@@ -41,22 +40,6 @@ static const char usage_text[] =
 	"  --calls N     launches of each after its sync (0)\n"
 	"  --stay-ms N   then stay so long (0)\n"
 	"  --jit         enter the sync from code made at run time\n";
-
-static uint64_t now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
-static void sleep_ms(uint64_t ms)
-{
-	struct timespec time = { (time_t)(ms / 1000), (long)(ms % 1000) * 1000000 };
-
-	while (nanosleep(&time, &time))
-		;
-}
 
 typedef cudaError_t sync_fn(cudaStream_t stream);
 
@@ -101,7 +84,7 @@ static void *run_thread(void *argument)
 		abort();
 	for (i = 0; i < options->calls; i++)
 		cudaLaunchKernel(&held->kernels[1], one, one, NULL, 0, stream);
-	sleep_ms(options->stay_ms);
+	sleep_ns(options->stay_ms * 1000000);
 	return NULL;
 }
 
@@ -129,42 +112,22 @@ static int run(const struct options *options)
 	return 0;
 }
 
-static int parse(struct options *options, const char *word, const char *value)
-{
-	const struct {
-		const char *name;
-		uint64_t *number;
-	} known[] = {
-		{ "--threads", &options->threads }, { "--hold-ms", &options->hold_ms },
-		{ "--step-ms", &options->step_ms }, { "--calls", &options->calls },
-		{ "--stay-ms", &options->stay_ms },
-	};
-	size_t i;
-
-	if (!strcmp(word, "--jit")) {
-		options->jit = true;
-		return 1;
-	}
-	for (i = 0; value && i < sizeof(known) / sizeof(known[0]); i++) {
-		if (strcmp(word, known[i].name) != 0)
-			continue;
-		*known[i].number = strtoull(value, NULL, 10);
-		return 2;
-	}
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	struct options options = { .threads = 1, .hold_ms = 1000 };
-	int arg, taken;
+	const struct program_option known[] = {
+		{ "--threads", .number = &options.threads },
+		{ "--hold-ms", .number = &options.hold_ms },
+		{ "--step-ms", .number = &options.step_ms },
+		{ "--calls", .number = &options.calls },
+		{ "--stay-ms", .number = &options.stay_ms },
+		{ "--jit", .flag = &options.jit },
+	};
 
-	for (arg = 1; arg < argc; arg += taken) {
-		taken = parse(&options, argv[arg], argv[arg + 1]);
-		if (!taken || !options.threads || options.threads > MAX_THREADS) {
-			fputs(usage_text, stderr);
-			return 2;
-		}
+	(void)argc;
+	if (!PROGRAM_OPTIONS(known, argv) || !options.threads || options.threads > MAX_THREADS) {
+		fputs(usage_text, stderr);
+		return 2;
 	}
 	return run(&options);
 }

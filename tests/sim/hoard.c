@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cudart_api.h"
+#include "program.h"
 
 enum { MAX_THREADS = 16, PLACES = 8, LARGEST = 1 << 22, OUT_OF_MEMORY = 2 };
 enum kind { DEVICE, POOL, PINNED, KINDS };
@@ -107,36 +107,6 @@ static void *work(void *context)
 	return NULL;
 }
 
-static int read_options(struct options *options, char **argv)
-{
-	const struct {
-		const char *name;
-		uint64_t *number;
-		const char **text;
-	} names[] = { { "--threads", &options->threads, NULL },
-		      { "--rounds", &options->rounds, NULL },
-		      { "--seed", &options->seed, NULL },
-		      { "--ready-file", NULL, &options->ready_file },
-		      { "--wait-file", NULL, &options->wait_file },
-		      { "--end-file", NULL, &options->end_file } };
-
-	for (argv++; *argv; argv += 2) {
-		size_t i = 0;
-
-		while (i < sizeof(names) / sizeof(names[0]) && strcmp(*argv, names[i].name) != 0)
-			i++;
-		if (i == sizeof(names) / sizeof(names[0]) || !argv[1]) {
-			fprintf(stderr, "hoard: no such option, or no value: %s\n", *argv);
-			return -1;
-		}
-		if (names[i].number)
-			*names[i].number = strtoull(argv[1], NULL, 0);
-		else
-			*names[i].text = argv[1];
-	}
-	return options->threads && options->threads <= MAX_THREADS ? 0 : -1;
-}
-
 static void make_file(const char *path)
 {
 	int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
@@ -148,13 +118,23 @@ static void make_file(const char *path)
 int main(int argc, char **argv)
 {
 	struct options options = { .threads = 1, .rounds = 100, .seed = 1 };
+	const struct program_option known[] = {
+		{ "--threads", .number = &options.threads },
+		{ "--rounds", .number = &options.rounds },
+		{ "--seed", .number = &options.seed },
+		{ "--ready-file", .text = &options.ready_file },
+		{ "--wait-file", .text = &options.wait_file },
+		{ "--end-file", .text = &options.end_file },
+	};
 	static struct worker workers[MAX_THREADS];
 	pthread_t threads[MAX_THREADS];
 	int failures = 0;
 
 	(void)argc;
-	if (read_options(&options, argv))
+	if (!PROGRAM_OPTIONS(known, argv) || !options.threads || options.threads > MAX_THREADS) {
+		fputs("hoard: an unknown option, or a bad value\n", stderr);
 		return 2;
+	}
 	failures = cudaFree(NULL) != cudaSuccess; /* CUDA starts, in the first thread */
 	pthread_barrier_init(&half, NULL, (unsigned int)options.threads + 1);
 	for (uint64_t i = 0; i < options.threads; i++) {

@@ -28,8 +28,8 @@
 #include <unistd.h>
 
 #include "cuda_api.h"
-#include "cudart_api.h"
 #include "mix_ranges.h"
+#include "program.h"
 
 enum { MAX_STREAMS = 16, MAX_DEVICES = 16, MAX_NODES = 12, BUFFER = 1 << 20, PAGE = 4096, SYNC_EVERY = 24,
        STEP = 8 };
@@ -52,16 +52,6 @@ struct worker {
 	char *memory, *host;
 	struct mix_range step, window;
 };
-
-static void check(cudaError_t error, const char *what)
-{
-	if (error == cudaSuccess)
-		return;
-	fprintf(stderr, "mix: %s: %s\n", what, cudaGetErrorString(error));
-	exit(1);
-}
-
-#define CHECK(call) check((call), #call)
 
 /* Kernels of every class that is told by name, and one of none. */
 static const char *const names[] = {
@@ -323,66 +313,34 @@ static int usage(void)
 	return 2;
 }
 
-static bool parse_number(struct options *o, const char *word, const char *value)
-{
-	const struct {
-		const char *name;
-		uint64_t *number;
-	} numbers[] = {
-		{ "--processes", &o->processes }, { "--devices", &o->devices },
-		{ "--streams", &o->streams },	  { "--rounds", &o->rounds },
-		{ "--nodes", &o->nodes },	  { "--pause-us", &o->pause_us },
-		{ "--seed", &o->seed },
-	};
-	char *end;
-
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		if (strcmp(word, numbers[i].name))
-			continue;
-		*numbers[i].number = strtoull(value, &end, 0);
-		return *value && !*end;
-	}
-	return false;
-}
-
-/* How many words it takes; 0: it is none. */
-static int parse_option(struct options *o, const char *word, const char *value)
+static bool parse(struct options *o, char **argv)
 {
 	static const char *const graphs[] = { [NEVER] = "never", [SOME] = "some", [ONLY] = "only" };
+	const char *wanted = graphs[NEVER];
+	const struct program_option known[] = {
+		{ "--processes", .number = &o->processes }, { "--devices", .number = &o->devices },
+		{ "--streams", .number = &o->streams },	    { "--rounds", .number = &o->rounds },
+		{ "--nodes", .number = &o->nodes },	    { "--pause-us", .number = &o->pause_us },
+		{ "--seed", .number = &o->seed },	    { "--graphs", .text = &wanted },
+		{ "--wait-file", .text = &o->wait_file },   { "--mark", .text = &o->mark },
+		{ "--ranges", .text = &o->ranges },	    { "--exec", .flag = &o->exec },
+		{ "--fork", .flag = &o->fork },		    { "--destroy", .flag = &o->destroy },
+	};
 
-	if (!strcmp(word, "--exec"))
-		return o->exec = true;
-	if (!strcmp(word, "--fork"))
-		return o->fork = true;
-	if (!strcmp(word, "--destroy"))
-		return o->destroy = true;
-	if (!value)
-		return 0;
-	if (!strcmp(word, "--wait-file"))
-		return (o->wait_file = value) ? 2 : 0;
-	if (!strcmp(word, "--mark"))
-		return (o->mark = value) ? 2 : 0;
-	if (!strcmp(word, "--ranges"))
-		return (o->ranges = value) ? 2 : 0;
-	for (int i = NEVER; !strcmp(word, "--graphs") && i <= ONLY; i++)
-		if (!strcmp(value, graphs[i])) {
-			o->graphs = (enum graphs)i;
-			return 2;
-		}
-	return parse_number(o, word, value) ? 2 : 0;
+	if (!PROGRAM_OPTIONS(known, argv))
+		return false;
+	while (o->graphs <= ONLY && strcmp(wanted, graphs[o->graphs]))
+		o->graphs++;
+	return o->graphs <= ONLY;
 }
 
 int main(int argc, char **argv)
 {
 	struct options o = { .processes = 1, .devices = 1, .streams = 2, .rounds = 200 };
-	int taken, status;
+	int status;
 
-	for (int arg = 1; arg < argc; arg += taken) {
-		taken = parse_option(&o, argv[arg], argv[arg + 1]);
-		if (!taken)
-			return usage();
-	}
-	if (!o.devices || o.devices > MAX_DEVICES || !o.streams || o.streams > MAX_STREAMS)
+	(void)argc;
+	if (!parse(&o, argv) || !o.devices || o.devices > MAX_DEVICES || !o.streams || o.streams > MAX_STREAMS)
 		return usage();
 	status = run_all(&o);
 	if (!o.exec || status)

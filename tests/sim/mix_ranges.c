@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Lines are written whole, so that threads need no lock of their own. Without NVTX's header it has none. */
 #include "mix_ranges.h"
+#include "program.h"
 
 #include <stddef.h>
 
@@ -8,7 +9,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <nvtx3/nvToolsExt.h>
@@ -25,14 +25,6 @@ int mix_ranges_open(const char *dir)
 	file = fopen(path, "we");
 	domain = nvtxDomainCreateA("mix");
 	return file ? 0 : -1;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
 struct mix_range mix_range_begin(const char *name, bool in_domain, bool is_start)

@@ -15,7 +15,7 @@
 
 #include <nvtx3/nvToolsExt.h>
 
-#include "cudart_api.h"
+#include "program.h"
 
 #define RANGES(F) F(step) F(forward) F(layer) F(load) F(window) F(handoff) F(replay) F(whole) F(gate)
 #define NUMBER(name) R_##name,
@@ -51,14 +51,6 @@ static __attribute__((constructor)) void register_kernels(void)
 	__cudaRegisterFunction(NULL, &k_layer, NULL, "k_layer", -1, NULL, NULL, NULL, NULL, NULL);
 	__cudaRegisterFunction(NULL, &k_window, NULL, "k_window", -1, NULL, NULL, NULL, NULL, NULL);
 	__cudaRegisterFunction(NULL, &k_replay, NULL, "k_replay", -1, NULL, NULL, NULL, NULL, NULL);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 /* ---- what is true --------------------------------------------------------------------------- */

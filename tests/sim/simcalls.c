@@ -6,7 +6,6 @@
  */
 #include "simcalls.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -14,8 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "program.h"
 
 enum { MAX_CALLS = 128, MAX_THREADS = 256 };
 
@@ -52,19 +52,11 @@ static const char usage_text[] =
 	"  --late-dlopen      simcalls-dl: open it after waiting, not before\n"
 	"  --list             the functions\n";
 
-static void sleep_us(uint64_t us)
-{
-	struct timespec time = { (time_t)(us / 1000000), (long)(us % 1000000) * 1000 };
-
-	while (nanosleep(&time, &time) && errno == EINTR)
-		;
-}
-
 static void *end_later(void *argument)
 {
 	const uint64_t *ms = argument;
 
-	sleep_us(*ms * 1000);
+	sleep_ns(*ms * 1000000);
 	exit(0);
 }
 
@@ -72,9 +64,9 @@ static void wait_for_start(const struct options *options)
 {
 	printf("simcalls: ready, pid %d\n", (int)getpid());
 	fflush(stdout);
-	sleep_us(options->wait_ms * 1000);
+	sleep_ns(options->wait_ms * 1000000);
 	while (options->wait_file && access(options->wait_file, F_OK) != 0)
-		sleep_us(5000);
+		sleep_ns(5000000);
 }
 
 static void *make_calls(void *argument)
@@ -99,7 +91,7 @@ static void *make_calls(void *argument)
 			outcome->errors += simcalls_call(caller, options->calls[i].function) != 0;
 			outcome->calls++;
 			if (options->pause_us)
-				sleep_us(options->pause_us);
+				sleep_ns(options->pause_us * 1000);
 		}
 	}
 	if (options->hang_sync && outcome->index == 0)
@@ -192,15 +184,9 @@ static bool parse_call(struct options *options, const char *text)
 	return options->calls[i].function && parse_number(equals + 1, &options->calls[i].count);
 }
 
-/* One argument (and its value): the number of words it took, 0 if it is not understood. */
-static int parse_option(struct options *options, const char *word, const char *value)
+static bool parse(struct options *options, int argc, char **argv)
 {
-	const struct {
-		const char *name;
-		uint64_t *number;
-		const char **text;
-		bool *flag;
-	} known[] = {
+	const struct program_option known[] = {
 		{ "--threads", .number = &options->threads },
 		{ "--fork", .number = &options->forks },
 		{ "--wait-ms", .number = &options->wait_ms },
@@ -212,28 +198,13 @@ static int parse_option(struct options *options, const char *word, const char *v
 		{ "--init", .flag = &options->init },
 		{ "--late-dlopen", .flag = &options->late_dlopen },
 	};
-	size_t i;
-
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (strcmp(word, known[i].name) != 0)
-			continue;
-		if (known[i].flag)
-			return *known[i].flag = true;
-		if (known[i].text)
-			return (*known[i].text = value) ? 2 : 0;
-		return value && parse_number(value, known[i].number) ? 2 : 0;
-	}
-	return 0;
-}
-
-static bool parse(struct options *options, int argc, char **argv)
-{
 	int taken, i;
 
 	for (i = 1; i < argc; i += taken) {
 		taken = 1;
 		if (argv[i][0] == '-')
-			taken = parse_option(options, argv[i], argv[i + 1]);
+			taken = program_option(known, sizeof(known) / sizeof(known[0]), argv[i],
+					       argv[i + 1]);
 		else if (!parse_call(options, argv[i]))
 			taken = 0;
 		if (!taken) {

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cudart_api.h"
+#include "program.h"
 
 enum { LAYERS = 8, PREFETCH = 2, MAX_THREADS = 64, LABEL_BYTES = 4096, READ_MS = 4 };
 
@@ -45,24 +45,6 @@ struct worker {
 	uint64_t launches, input_wait_ns;
 	double device_ms;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-static void check(cudaError_t error, const char *what)
-{
-	if (error == cudaSuccess)
-		return;
-	fprintf(stderr, "train: %s: %s\n", what, cudaGetErrorString(error));
-	exit(1);
-}
-
-#define CHECK(call) check((call), #call)
 
 static void launch(struct worker *worker, const void *kernel, dim3 grid, dim3 block,
 		   void **arguments)
@@ -347,34 +329,18 @@ static int usage(void)
 int main(int argc, char **argv)
 {
 	struct options options = { 200, 16 << 20, 10, 40, 1, false };
-	const struct {
-		const char *name;
-		uint64_t *value;
-	} numbers[] = {
-		{ "--steps", &options.steps },
-		{ "--batch-bytes", &options.batch_bytes },
-		{ "--stall-every", &options.stall_every },
-		{ "--stall-ms", &options.stall_ms },
-		{ "--threads", &options.threads },
+	const struct program_option known[] = {
+		{ "--steps", .number = &options.steps },
+		{ "--batch-bytes", .number = &options.batch_bytes },
+		{ "--stall-every", .number = &options.stall_every },
+		{ "--stall-ms", .number = &options.stall_ms },
+		{ "--threads", .number = &options.threads },
+		{ "--quiet", .flag = &options.quiet },
 	};
-	size_t i;
-	char *end;
-	int arg;
 
-	for (arg = 1; arg < argc; arg++) {
-		if (strcmp(argv[arg], "--quiet") == 0) {
-			options.quiet = true;
-			continue;
-		}
-		for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-			if (strcmp(argv[arg], numbers[i].name) == 0)
-				break;
-		if (i == sizeof(numbers) / sizeof(numbers[0]) || ++arg == argc)
-			return usage();
-		*numbers[i].value = strtoull(argv[arg], &end, 0);
-		if (*end || end == argv[arg])
-			return usage();
-	}
+	(void)argc;
+	if (!PROGRAM_OPTIONS(known, argv))
+		return usage();
 	if (!options.threads || options.threads > MAX_THREADS || !options.batch_bytes)
 		return usage();
 	run(&options);

@@ -14,7 +14,7 @@
 
 static const char *const *program(const char *way)
 {
-	static const char *argv[] = { "build/sim/leaves", NULL, NULL };
+	static const char *argv[] = { "build/sim/lives", NULL, NULL };
 
 	print_message("  %s\n", way);
 	argv[1] = way;
