@@ -8,9 +8,21 @@
 
 #include "findings/findings_next.h"
 #include "ledger/snapshot.h"
-#include "ledger/device_users.h"
 
 #define FINDING_NO_DEVICE UINT32_MAX	/* of no device of the process is anything known */
+
+/*
+ * Processes that NVML saw on a device beside those whose works are reported: processes that are not
+ * watched, or watched ones (known by their calls) without a helper that reports works.
+ */
+struct device_users {
+	const struct snapshot *snap;		/* NULL: no process is watched */
+	const struct snapshot_host *host;	/* whose works are reported; NULL: no device's */
+};
+
+/* There are any that are watched; and all are. */
+bool device_users_have_watched(const struct device_users *o, const struct sampled_device *d);
+bool device_users_are_watched(const struct device_users *o, const struct sampled_device *d);
 
 /* A stall with its names. */
 struct finding_stall {
@@ -46,7 +58,6 @@ struct finding_book {
 	struct finding_copies pageable, pinned;	/* between host and device */
 	struct finding_stall *stalls;
 	size_t n_stalls;
-
 
 	/* Unknown where has_ is false. */
 	bool has_waited;

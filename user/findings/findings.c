@@ -378,7 +378,8 @@ static bool has_device(const struct snapshot *snap, uint32_t pid)
 }
 
 /* Of no device of it is anything known, but what its calls gave is. */
-static int judge_process(struct findings *f, const struct snapshot *snap, const struct snapshot_process *p)
+static int judge_process(struct findings *f, const struct snapshot *snap,
+			 const struct snapshot_process *p)
 {
 	struct finding_book b = { .pid = p->pid, .device = FINDING_NO_DEVICE };
 

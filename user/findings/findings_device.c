@@ -13,7 +13,6 @@
 #include "base/units.h"
 #include "catalog/results.h"
 #include "event/device_number.h"
-#include "ledger/host_devices.h"
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
@@ -223,15 +222,67 @@ static bool judge_throttled(const struct finding_book *b, struct finding *f)
 
 #define STRANGERS_NAMED 3
 
+static const struct snapshot_process *find_process(const struct device_users *o, uint32_t pid)
+{
+	return o->snap ? snapshot_process(o->snap, pid) : NULL;
+}
+
+/* NULL: its calls are not known, so it is not watched. */
+static const struct snapshot_process *find_watched(const struct device_users *o, uint32_t pid)
+{
+	const struct snapshot_process *p = find_process(o, pid);
+
+	return p && call_stats_count(&p->calls) ? p : NULL;
+}
+
+/* Those that were seen there before the interval are gone. */
+static bool is_user(const struct device_users *o, const struct sample_user *u)
+{
+	for (size_t i = 0; o->host && i < o->host->members.n; i++)
+		if (o->host->members.v[i].pid == u->pid)
+			return false;
+	return !o->snap || u->seen_ns >= o->snap->session.interval_ns;
+}
+
+static size_t count_users(const struct device_users *o, const struct sampled_device *d,
+			  bool watched)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->users.n; i++)
+		if (is_user(o, &d->users.v[i]))
+			n += watched == !!find_watched(o, d->users.v[i].pid);
+	return n;
+}
+
+bool device_users_have_watched(const struct device_users *o, const struct sampled_device *d)
+{
+	return count_users(o, d, true);
+}
+
+bool device_users_are_watched(const struct device_users *o, const struct sampled_device *d)
+{
+	return count_users(o, d, true) && !count_users(o, d, false) && !d->nameless &&
+	       !d->nameless_before;
+}
+
+/* What keeps the works of a watched one from being known. */
+static const char *why_untold(const struct device_users *o, uint32_t pid)
+{
+	const char *why = snapshot_identity(find_process(o, pid), "helper_why");
+
+	return why ? why : "no helper told of them";
+}
+
 /* "pid 12 (1.2 GiB of its memory), pid 13 (train, watched: no helper is in it)": at any sample. */
 static void add_other(struct strbuf *out, const struct device_users *o, const struct sample_user *u)
 {
-	const struct snapshot_process *watched = device_users_watched(o, u->pid);
+	const struct snapshot_process *watched = find_watched(o, u->pid);
 
 	strbuf_addf(out, "pid %u", u->pid);
 	if (watched)
 		strbuf_addf(out, " (%s%swatched: %s", watched->comm, *watched->comm ? ", " : "",
-			    device_users_why(o, u->pid));
+			    why_untold(o, u->pid));
 	if (u->has_bytes) {
 		strbuf_addstr(out, watched ? "; " : " (");
 		format_bytes(out, u->used_bytes);
@@ -248,7 +299,7 @@ static void add_strangers(struct strbuf *out, const struct finding_book *b)
 	for (size_t i = 0; i < b->sampled->users.n; i++) {
 		const struct sample_user *u = &b->sampled->users.v[i];
 
-		if (!device_users_have(&b->others, u) || said++ >= STRANGERS_NAMED)
+		if (!is_user(&b->others, u) || said++ >= STRANGERS_NAMED)
 			continue;
 		strbuf_addstr(out, said > 1 ? ", " : "");
 		add_other(out, &b->others, u);
@@ -356,7 +407,8 @@ static bool is_cuda(const struct func *fn)
 	return fn->library && (!strcmp(fn->library, "cuda") || !strcmp(fn->library, "cudart"));
 }
 
-void errors_read(struct finding_book *b, const struct funcs *funcs, const struct snapshot_process *p)
+void errors_read(struct finding_book *b, const struct funcs *funcs,
+		 const struct snapshot_process *p)
 {
 	const struct fatal *now, *before = NULL;
 	uint64_t most = 0;

@@ -49,7 +49,8 @@ bool next_is_typed(const char *command)
 
 struct next_target next_of(const struct snapshot *snap, uint32_t pid, uint32_t device)
 {
-	const char *blind = snapshot_fact(snap, "without_probes"), *command = snapshot_fact(snap, "command");
+	const char *blind = snapshot_fact(snap, "without_probes"),
+		   *command = snapshot_fact(snap, "command");
 	struct next_target target = {
 		.pid = pid, .device = snapshot_device_number(snap, pid, device),
 		.command = command && !next_is_typed(command) ? "CMD" : command,

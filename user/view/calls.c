@@ -266,7 +266,8 @@ static int fill_names(struct table *t, struct cell *row, const struct snapshot *
 }
 
 /* One row of all parts from `first` on that have its key; *n of them. */
-static int add_row(struct table *t, const struct snapshot *snap, const struct part *first, size_t *n)
+static int add_row(struct table *t, const struct snapshot *snap, const struct part *first,
+		   size_t *n)
 {
 	struct sums sums = { 0 };
 	size_t left = *n;

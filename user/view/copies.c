@@ -31,8 +31,8 @@ static const char *const directions[COPY_DEFAULT + 2] = {
 	[COPY_DEFAULT] = NULL, [COPY_DEFAULT + 1] = "p2p",
 };
 
-static int add_row(struct table *t, uint32_t number, const struct snapshot_device *s, const char *direction,
-		   unsigned int memory, const struct copy_stats *c)
+static int add_row(struct table *t, uint32_t number, const struct snapshot_device *s,
+		   const char *direction, unsigned int memory, const struct copy_stats *c)
 {
 	struct cell *row;
 
@@ -60,7 +60,8 @@ static int add_device(struct table *t, const struct snapshot_device *s)
 
 	for (unsigned int dir = 0; dir < COPY_DEFAULT + 2; dir++)
 		for (unsigned int memory = 0; !err && memory < 3; memory++)
-			err = add_row(t, number, s, directions[dir], memory, &s->copies[dir][memory]);
+			err = add_row(t, number, s, directions[dir], memory,
+				      &s->copies[dir][memory]);
 	return err;
 }
 

@@ -14,8 +14,8 @@
 #include "base/num.h"
 #include "base/vec.h"
 #include "event/device_number.h"
+#include "findings/finding_book.h"
 #include "ledger/host_devices.h"
-#include "ledger/device_users.h"
 #include "view/view.h"
 
 enum { DEVICE, UUID, NAME, OWNER, PID, NS, SHARE, WALL, SM, TENSOR, DRAM, OCCUPANCY, SAMPLED,
@@ -245,7 +245,8 @@ static void fill_walls(struct cell *row, const struct lines *lines, uint64_t ns)
 	cell_u(&row[UNTIL], lines->until_ns);
 }
 
-static int add_row(struct table *t, const struct of *of, const struct lines *lines, const struct line *line)
+static int add_row(struct table *t, const struct of *of, const struct lines *lines,
+		   const struct line *line)
 {
 	struct cell *row = table_row(t);
 	int err;
@@ -277,8 +278,8 @@ static int add_rows(struct table *t, const struct of *of, struct lines *lines)
 	return err;
 }
 
-static struct of of_sampled(const struct snapshot *snap, const struct sampled_device *d, const char *uuid,
-			    const char *name)
+static struct of of_sampled(const struct snapshot *snap, const struct sampled_device *d,
+			    const char *uuid, const char *name)
 {
 	struct of of = { d ? d->uuid : uuid, name, d, d };
 
@@ -324,7 +325,8 @@ static bool may_be_watched(const struct snapshot *snap, const struct sampled_dev
 static int add_sampled(struct table *t, const struct snapshot *snap, const struct sampled_device *d)
 {
 	const struct of of = of_sampled(snap, d, d->uuid, d->name);
-	uint64_t unknown_ns = d->sampled_ns - num_min(d->sampled_ns, num_add(d->idle_ns, d->used_ns));
+	uint64_t unknown_ns =
+		d->sampled_ns - num_min(d->sampled_ns, num_add(d->idle_ns, d->used_ns));
 	const struct device_users others = { snap, NULL };
 	bool untold = device_users_are_watched(&others, d);
 	uint64_t used_ns = may_be_watched(snap, d) && !untold ? 0 : d->used_ns;

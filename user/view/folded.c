@@ -24,7 +24,8 @@ static void add_frame(struct strbuf *sb, const struct stacks_frame *f)
 		return;
 	}
 	if (!f->function) {
-		strbuf_addf(sb, file ? "%s+0x%" PRIx64 : "%s0x%" PRIx64, file ? file : "", f->offset);
+		strbuf_addf(sb, file ? "%s+0x%" PRIx64 : "%s0x%" PRIx64, file ? file : "",
+			    f->offset);
 		return;
 	}
 	for (const char *c = f->function; *c; c++)

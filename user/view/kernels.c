@@ -17,8 +17,8 @@
 
 enum { PID, DEVICE, NAME, BUCKET, COUNT, TOTAL, AVG, MIN, MAX, P50, P99, QUEUE_P50, QUEUE_P99,
        REGISTERS, STATIC_SHARED, DYNAMIC_SHARED, BLOCK, GRID, CLUSTER, WAVES, OCCUPANCY, LIMITER,
-       TENSOR, EVIDENCE, SYMBOL, N_COLUMNS,
-       CAPTURED_IN = N_COLUMNS, CAPTURED_TID, CAPTURED_RANGE, CAPTURE_EVIDENCE, N_COLUMNS_BY_LAUNCH };
+       TENSOR, EVIDENCE, SYMBOL, N_COLUMNS, CAPTURED_IN = N_COLUMNS, CAPTURED_TID,
+       CAPTURED_RANGE, CAPTURE_EVIDENCE, N_COLUMNS_BY_LAUNCH };
 
 static const struct column columns[N_COLUMNS_BY_LAUNCH] = {
 	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
@@ -62,7 +62,8 @@ static const struct column columns[N_COLUMNS_BY_LAUNCH] = {
 	[WAVES] = { "waves", NULL, CELL_REAL, 1, ROLE_MEAN,
 		"grid over the blocks that run at once" },
 	[OCCUPANCY] = { "occupancy_pct", NULL, CELL_REAL, 0, ROLE_MEAN,
-		"warps of a multiprocessor of those that fit, from the resources that a block takes" },
+		"warps of a multiprocessor of those that fit, from the resources that a block "
+		"takes" },
 	[LIMITER] = { "limiter", NULL, CELL_TEXT, 1, ROLE_LABEL,
 		"resource that limits the occupancy" },
 	[TENSOR] = { "tensor_core", NULL, CELL_BOOL, 1, ROLE_LABEL,

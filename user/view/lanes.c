@@ -10,8 +10,8 @@
 #include "base/num.h"
 #include "view/view.h"
 
-enum { PID, COMM, DEVICE, LANE, WORKS, BUSY, LATENCY_P50, LATENCY_P99, LATENCY_MAX, DEPTH_AVG, DEPTH_MAX,
-       WALL, N_COLUMNS };
+enum { PID, COMM, DEVICE, LANE, WORKS, BUSY, LATENCY_P50, LATENCY_P99, LATENCY_MAX, DEPTH_AVG,
+       DEPTH_MAX, WALL, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,

@@ -80,8 +80,9 @@ static void fill_sums(struct cell *row, const struct filling *r, const struct me
 	cell_u(&row[INCOMPLETE], r->p->memory_incomplete);
 }
 
-/* What NVML says it has of the device in all, with what CUDA itself needs; NULL: it does not say. */
-static const struct sample_user *find_user(const struct snapshot *snap, uint32_t pid, uint32_t device)
+/* All that it has of the device by NVML, with what CUDA itself needs; NULL: unknown. */
+static const struct sample_user *find_user(const struct snapshot *snap, uint32_t pid,
+					   uint32_t device)
 {
 	const struct snapshot_device *s = snapshot_device(snap, pid, device);
 	const struct sampled_device *sampled = NULL;
@@ -91,8 +92,8 @@ static const struct sample_user *find_user(const struct snapshot *snap, uint32_t
 	return sampled ? samples_user(sampled, pid) : NULL;
 }
 
-static void fill_used(struct cell *row, const struct snapshot *snap, const struct snapshot_process *p,
-		      const struct memory_sums *s)
+static void fill_used(struct cell *row, const struct snapshot *snap,
+		      const struct snapshot_process *p, const struct memory_sums *s)
 {
 	const struct sample_user *user = NULL;
 
@@ -128,7 +129,8 @@ static int add_row(struct filling *r, const struct memory_sums *s)
 }
 
 /* Of a device and kind, what no stack is known of; its peak is not known. */
-static struct memory_sums without_stacks(const struct snapshot_process *p, const struct memory_sums *all)
+static struct memory_sums without_stacks(const struct snapshot_process *p,
+					 const struct memory_sums *all)
 {
 	struct memory_sums left = *all;
 
@@ -137,7 +139,8 @@ static struct memory_sums without_stacks(const struct snapshot_process *p, const
 	for (size_t i = 0; i < p->memory.n; i++) {
 		const struct memory_sums *s = &p->memory.v[i];
 
-		if (!s->key.by_stack || s->key.device != all->key.device || s->key.kind != all->key.kind)
+		if (!s->key.by_stack || s->key.device != all->key.device ||
+		    s->key.kind != all->key.kind)
 			continue;
 		left.live_bytes -= s->live_bytes;
 		left.leaked_bytes -= s->leaked_bytes;

@@ -13,8 +13,8 @@
 #include "view/folded.h"
 #include "view/view.h"
 
-enum { PID, TID, COMM, REASON, SYSCALL, FILE_KIND, WAKER_PID, WAKER_TID, WAKER_COMM, COUNT, OPEN, TOTAL,
-       BLOCKED, RUNQUEUE, MAX, STACK, N_COLUMNS };
+enum { PID, TID, COMM, REASON, SYSCALL, FILE_KIND, WAKER_PID, WAKER_TID, WAKER_COMM, COUNT, OPEN,
+       TOTAL, BLOCKED, RUNQUEUE, MAX, STACK, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
@@ -116,7 +116,8 @@ static int add_row(struct table *t, struct lines *lines, const struct snapshot *
 	if (!err)
 		err = cell_s(t, &row[STACK], stack);
 	if (!err)
-		err = cell_s(t, &row[COMM], snapshot_thread_comm(snap, line->key.pid, line->key.tid));
+		err = cell_s(t, &row[COMM],
+			     snapshot_thread_comm(snap, line->key.pid, line->key.tid));
 	if (!err)
 		err = cell_s(t, &row[REASON], off_reason_name(line->key.reason));
 	if (!err)

@@ -11,8 +11,8 @@
  * capture is never overwritten by a report. */
 int output_check(const char *path);
 
-/* The terminal that shows what is written to path: its columns, 0 if none does; is_ascii: the locale
- * of the user has no more characters, as far as is known. */
+/* The terminal that shows what is written to path: its columns, 0 if none does; is_ascii: the
+ * user's locale has no more characters, as far as is known. */
 struct terminal {
 	unsigned int columns;
 	bool is_ascii;

@@ -17,8 +17,8 @@
 #include "view/view.h"
 
 enum { PID, USER, COMM, RANK, RANK_SOURCE, JOB, POD, CONTAINER, DEVICES, BUSY_SHARE, IDLE_CAUSE,
-       LAUNCHES_PER_S, SYNC_SHARE, EXPOSED_COMM_SHARE, LIVE_BYTES, VERDICT, DEVICES_SOURCE, JOB_SOURCE,
-       POD_UID, CONTAINER_ID, RUNTIME, NS_PID, CGROUP, START, CMDLINE, N_COLUMNS };
+       LAUNCHES_PER_S, SYNC_SHARE, EXPOSED_COMM_SHARE, LIVE_BYTES, VERDICT, DEVICES_SOURCE,
+       JOB_SOURCE, POD_UID, CONTAINER_ID, RUNTIME, NS_PID, CGROUP, START, CMDLINE, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
@@ -111,8 +111,8 @@ static uint64_t count_launches(const struct snapshot *snap, const struct snapsho
 	return launches;
 }
 
-static void fill_rates(struct cell *row, const struct snapshot *snap, const struct snapshot_process *p,
-		       const struct thread_time *time)
+static void fill_rates(struct cell *row, const struct snapshot *snap,
+		       const struct snapshot_process *p, const struct thread_time *time)
 {
 	uint64_t from_ns = num_max(snap->session.interval_ns, p->start_ns);
 	uint64_t to_ns = p->exit_ns ? num_min(p->exit_ns, snap->now_ns) : snap->now_ns;
@@ -166,8 +166,9 @@ static const char *find_verdict(const struct findings *f, uint32_t pid)
 		const struct finding *first = &f->all.v[i];
 
 		if (first->pid == pid && (first->is_severe || first->has_share))
-			return first->is_severe || first->share >= FINDING_SHARE_MEDIUM ? first->name :
-											  "none";
+			return first->is_severe || first->share >= FINDING_SHARE_MEDIUM ?
+				       first->name :
+				       "none";
 	}
 	return "none";
 }
@@ -190,7 +191,8 @@ static int fill_devices(struct table *t, struct cell *row, const struct snapshot
 
 /* A process in a MIG instance has its GPU open, and no other device: which instance that is its
  * own CUDA tells by the UUID, and NVML by the number. */
-static int fill_instances(struct table *t, struct cell *row, const struct snapshot *snap, uint32_t pid)
+static int fill_instances(struct table *t, struct cell *row, const struct snapshot *snap,
+			  uint32_t pid)
 {
 	struct strbuf list = STRBUF_INIT;
 	int err = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The formats: a new one is a row of `formats`, its name a row of the command line's. And what those
- * for people leave out.
+ * The formats: a new one is a row of `formats`, its name a row of the command line's. And what
+ * those for people leave out.
  */
 #include "view/render.h"
 
@@ -36,10 +36,12 @@ static bool is_shown(const struct table *t, unsigned int column, const struct co
 }
 
 /*
- * Text and md are for people: unless the report is wide, columns that are `wide` and columns in which
- * nothing is known are left out. Returns how many are shown; column[i] is the table's own index.
+ * Text and md are for people: unless the report is wide, columns that are `wide` and columns in
+ * which nothing is known are left out. Returns how many are shown; column[i] is the table's own
+ * index.
  */
-static unsigned int choose_columns(const struct report *r, const struct table *t, unsigned int *column)
+static unsigned int choose_columns(const struct report *r, const struct table *t,
+				   unsigned int *column)
 {
 	unsigned int shown = 0;
 
@@ -267,7 +269,8 @@ static unsigned int prose_width(const struct report *r)
 }
 
 /* "    evidence  20 times, 1.2 ms each" */
-static void print_prose(struct strbuf *out, const struct report *r, const struct column *c, const char *s)
+static void print_prose(struct strbuf *out, const struct report *r, const struct column *c,
+			const char *s)
 {
 	struct strbuf title = STRBUF_INIT;
 
@@ -279,7 +282,8 @@ static void print_prose(struct strbuf *out, const struct report *r, const struct
 	strbuf_free(&title);
 }
 
-static void print_long(struct strbuf *out, const struct report *r, const struct table *t, size_t row)
+static void print_long(struct strbuf *out, const struct report *r, const struct table *t,
+		       size_t row)
 {
 	const unsigned int n = t->n_columns;
 	const struct column *c = t->columns;

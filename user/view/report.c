@@ -277,7 +277,8 @@ static bool is_shown(enum view_shown shown, const struct table *t, const struct 
 }
 
 /* Where nobody asked for them by name, the words below the tables are enough. */
-static void leave_out_empty(struct printout *p, const struct report_options *o, const struct snapshot *snap)
+static void leave_out_empty(struct printout *p, const struct report_options *o,
+			    const struct snapshot *snap)
 {
 	unsigned int kept = 0;
 

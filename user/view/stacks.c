@@ -18,7 +18,8 @@
 #include "view/format.h"
 #include "view/render.h"
 
-enum { PID, TID, COMM, STATE, WCHAN, SYSCALL, FILE_NAME, CALL, CLASS, CPU, STACK, FRAMES, N_COLUMNS };
+enum { PID, TID, COMM, STATE, WCHAN, SYSCALL, FILE_NAME, CALL, CLASS, CPU, STACK, FRAMES,
+       N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
@@ -52,7 +53,8 @@ static const char *const notes[] = {
 	[STACK_IS_WHOLE] = NULL,
 	[STACK_IS_CUT] = "...: what called this cannot be told",
 	[STACK_IS_DEEP] = "...: deeper than is shown",
-	[STACK_IS_RUNNING] = "it was running: this is where it was at its last entry into the kernel",
+	[STACK_IS_RUNNING] =
+		"it was running: this is where it was at its last entry into the kernel",
 };
 
 /* ---- text --------------------------------------------------------------------------------- */
@@ -193,7 +195,8 @@ static void add_thread(struct strbuf *out, const struct stack_thread *t)
 	strbuf_addstr(out, "]}");
 }
 
-static void add_all_json(struct strbuf *out, const struct stack_snapshot *s, const struct meta *meta)
+static void add_all_json(struct strbuf *out, const struct stack_snapshot *s,
+			 const struct meta *meta)
 {
 	size_t n = stack_snapshot_threads(s);
 

@@ -66,7 +66,9 @@ static void read_losses(struct summary *s)
 
 static uint64_t since_start(const struct snapshot *snap, const char *counter)
 {
-	return snap->session.interval_ns == snap->session.start_ns ? snapshot_fact_number(snap, counter) : 0;
+	return snap->session.interval_ns == snap->session.start_ns ?
+		       snapshot_fact_number(snap, counter) :
+		       0;
 }
 
 static uint64_t read_thread_time(const struct snapshot *snap)
@@ -241,7 +243,8 @@ static void add_untold(struct strbuf *out, const struct summary *s)
 		    "at most ",
 		    offs->untold > 1 ? "s" : "");
 	format_ns(out, offs->untold_ns);
-	strbuf_addstr(out, " it is not known whether it ran; what of them is outside calls is booked "
+	strbuf_addstr(out,
+		      " it is not known whether it ran; what of them is outside calls is booked "
 		      "as lost; no call is missing");
 }
 
@@ -291,7 +294,8 @@ static void add_cost_terms(struct strbuf *out, const struct own_cost *c)
 		strbuf_addf(out, " single-stepped x %llu ns", (unsigned long long)c->step_ns);
 	}
 	if (c->calls_only)
-		strbuf_addstr(out, "; calls inside these are not in it: how many there were is known "
+		strbuf_addstr(out,
+			      "; calls inside these are not in it: how many there were is known "
 			      "at the end, of the whole session");
 }
 
@@ -416,7 +420,8 @@ static void add_invalid(struct strbuf *out, const struct summary *s)
 	if (counts->outside) {
 		strbuf_addf(out, "\noutside%s: ", since(s));
 		format_count(out, counts->outside);
-		strbuf_addstr(out, " works of devices ran before the measuring began or after it ended, "
+		strbuf_addstr(out,
+			      " works of devices ran before the measuring began or after it ended, "
 			      "and are in no table (invalid in events)");
 	}
 }
@@ -431,8 +436,9 @@ static void add_late(struct strbuf *out, const struct summary *s)
 		return;
 	strbuf_addf(out, "\nlate%s: ", since(s));
 	format_ns(out, counts->late_ns);
-	strbuf_addstr(out, " of threads' and devices' time were told when the books had gone on, and are "
-		      "in none");
+	strbuf_addstr(
+		out, " of threads' and devices' time were told when the books had gone on, and are "
+		     "in none");
 }
 
 /* "ended: 188 processes are added up as one, [188 ended], without ...; 256 others ... are told
@@ -454,8 +460,9 @@ static void add_ended(struct strbuf *out, const struct snapshot *snap)
 	strbuf_addf(out, " processes are added up as one, %s, without pid, identity and findings; ",
 		    past->comm);
 	format_count(out, apart - 1);
-	strbuf_addstr(out, " others that ended are told apart (the latest, those with errors, those that "
-		      "lived longest)");
+	strbuf_addstr(
+		out, " others that ended are told apart (the latest, those with errors, those that "
+		     "lived longest)");
 }
 
 static void add_devices(struct strbuf *out, const struct summary *s)
@@ -475,8 +482,9 @@ static void add_nvml(struct strbuf *out, const struct summary *s)
 		return;
 	strbuf_addstr(out, "\nnvml: ");
 	format_safe(out, why);
-	strbuf_addstr(out, ": how active devices were, who else was on them and their faults are not all "
-		      "known");
+	strbuf_addstr(
+		out, ": how active devices were, who else was on them and their faults are not all "
+		     "known");
 }
 
 /* "goes on in run.000002.gpr, which may have what 3 launches of the last moments gave devices" */
@@ -493,7 +501,8 @@ static void add_next(struct strbuf *out, const struct summary *s)
 		return;
 	strbuf_addstr(out, ", which may have what ");
 	format_count(out, counts->awaited);
-	strbuf_addf(out, " launch%s of the last moments gave devices", counts->awaited > 1 ? "es" : "");
+	strbuf_addf(out, " launch%s of the last moments gave devices",
+		    counts->awaited > 1 ? "es" : "");
 }
 
 /* ---- what the probes could not see --------------------------------------------------------- */
@@ -512,7 +521,8 @@ static uint64_t entries_of(const struct snapshot_process *p)
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < call_stats_count(&p->calls); i++)
-		n = num_add(n, call_stats_at(&p->calls, i)->count - call_stats_at(&p->calls, i)->time.count);
+		n = num_add(n, call_stats_at(&p->calls, i)->count -
+				       call_stats_at(&p->calls, i)->time.count);
 	return n;
 }
 
@@ -596,7 +606,8 @@ static void add_names(struct strbuf *out, const char *list)
 
 static void add_unseen(struct strbuf *out, const struct snapshot *snap)
 {
-	const char *dear = snapshot_fact(snap, "too_dear"), *refused = snapshot_fact(snap, "refused");
+	const char *dear = snapshot_fact(snap, "too_dear"),
+		   *refused = snapshot_fact(snap, "refused");
 
 	if (dear) {
 		strbuf_addstr(out, "\nnot seen: ");
@@ -656,15 +667,18 @@ static void add_launches(struct strbuf *out, const struct summary *s)
 	if (!mode)
 		return;
 	if (!strncmp(mode, "driver", 6) && n.runtime_called && !n.driver)
-		strbuf_addstr(out, "\nlaunch: none was seen in the driver, where alone they were "
-			      "looked for; a runtime may call what it does not export: --launch auto");
+		strbuf_addstr(
+			out,
+			"\nlaunch: none was seen in the driver, where alone they were "
+			"looked for; a runtime may call what it does not export: --launch auto");
 	if (strncmp(mode, "auto", 4) || n.driver || !reached || spared < s->thread_ns / 200)
 		return;
 	strbuf_addstr(out, "\nlaunch: ");
 	format_count(out, reached);
 	strbuf_addstr(out, " of ");
 	format_count(out, n.runtime);
-	strbuf_addstr(out, " launches of the runtime were hit in the driver again, and none was the "
+	strbuf_addstr(out,
+		      " launches of the runtime were hit in the driver again, and none was the "
 		      "driver's own: --launch runtime would spare ");
 	format_ns(out, spared);
 }
@@ -681,8 +695,8 @@ static void add_told(struct strbuf *out, const struct snapshot *snap)
 	left = counts->told - counts->told_booked;
 	strbuf_addstr(out, "\ntold: ");
 	format_count(out, counts->told);
-	strbuf_addf(out, " call%s of functions without a probe %s what CUPTI recorded: in calls", counts->told > 1 ? "s" : "",
-		    counts->told > 1 ? "are" : "is");
+	strbuf_addf(out, " call%s of functions without a probe %s what CUPTI recorded: in calls",
+		    counts->told > 1 ? "s" : "", counts->told > 1 ? "are" : "is");
 	if (counts->told_booked)
 		strbuf_addstr(out, ", and, but for their time off the CPU, in threads' books");
 	if (!left)
@@ -726,7 +740,7 @@ void summary_foot(struct strbuf *out, const struct summary *s)
 		strbuf_addstr(out, "\nincomplete: what the capture still holds was used");
 }
 
-/* ---- meta: the same for programs; keys never change their meaning, what is unknown is null ---- */
+/* ---- meta: the same for programs; keys keep their meaning, what is unknown is null ---------- */
 
 struct meta_filling {
 	struct meta_pair *v;
@@ -751,7 +765,8 @@ static void add_text(struct meta_filling *p, const char *key, const char *text)
 }
 
 /* ISO 8601, UTC: "2026-11-21T12:22:11.123456789Z"; null when the wall clock is not known. */
-static void add_time(struct meta_filling *p, const char *key, const struct snapshot *snap, uint64_t ns)
+static void add_time(struct meta_filling *p, const char *key, const struct snapshot *snap,
+		     uint64_t ns)
 {
 	uint64_t offset = snapshot_fact_number(snap, "wall_offset_ns");
 	uint64_t wall = num_add(ns, offset);
@@ -772,7 +787,8 @@ static void add_time(struct meta_filling *p, const char *key, const struct snaps
 /* Functions of probed libraries whose calls are not seen, whyever. */
 static void meta_add_unseen(struct meta_filling *p, const struct snapshot *snap)
 {
-	const char *dear = snapshot_fact(snap, "too_dear"), *refused = snapshot_fact(snap, "refused");
+	const char *dear = snapshot_fact(snap, "too_dear"),
+		   *refused = snapshot_fact(snap, "refused");
 	struct strbuf both = STRBUF_INIT;
 
 	strbuf_addf(&both, "%s%s%s", dear ? dear : "", dear && refused ? "," : "",

@@ -98,7 +98,8 @@ static void add_outside(struct strbuf *out, const struct idlest *book)
 	if ((book->before_ns + book->after_ns) * 100 < book->wall_ns)
 		return;
 	strbuf_addf(out, "; its first work came after %.1f %%, after its last came %.1f %%",
-		    100 * ratio(book->before_ns, book->wall_ns), 100 * ratio(book->after_ns, book->wall_ns));
+		    100 * ratio(book->before_ns, book->wall_ns),
+		    100 * ratio(book->after_ns, book->wall_ns));
 }
 
 static void look_at(struct idlest *worst, const struct snapshot_device *s)
@@ -145,7 +146,9 @@ static void add_no_work(struct strbuf *out, const struct snapshot *snap, const s
 
 	if (unknown(book) >= 0.5) {
 		add_device(out, "What device", snap, book->state);
-		strbuf_addf(out, " did is not known: no work of it was seen, and %.1f %% of its time is unknown.",
+		strbuf_addf(out,
+			    " did is not known: no work of it was seen, and %.1f %% of its time is "
+			    "unknown.",
 			    100 * unknown(book));
 		return;
 	}
@@ -163,9 +166,11 @@ static void add_no_work(struct strbuf *out, const struct snapshot *snap, const s
 static void add_unknown(struct strbuf *out, const struct snapshot *snap, const struct idlest *book)
 {
 	add_device(out, "What device", snap, book->state);
-	strbuf_addf(out, " did, or waited for, is not known for %.1f %% of the time; it is busy at least "
-		    "%.1f %% of it", 100 * unknown(book), 100 * ratio(book->wall_ns - book->idle_ns,
-								       book->wall_ns));
+	strbuf_addf(
+		out,
+		" did, or waited for, is not known for %.1f %% of the time; it is busy at least "
+		"%.1f %% of it",
+		100 * unknown(book), 100 * ratio(book->wall_ns - book->idle_ns, book->wall_ns));
 	strbuf_addch(out, '.');
 }
 
@@ -241,7 +246,8 @@ static void add_bounds(struct strbuf *out, const struct snapshot_thread *t)
 		add_share(out, ", ~", t->book.ns[BUCKET_GPUPROF], wall_ns);
 		strbuf_addstr(out, " is gpuprof's own cost (estimated)");
 	}
-	strbuf_addstr(out, ": if no other thread drives the device, input or host code costs it at most");
+	strbuf_addstr(
+		out, ": if no other thread drives the device, input or host code costs it at most");
 	add_share(out, " ", outside_ns, wall_ns);
 	add_share(out, ", launching at most ", t->book.ns[CLASS_LAUNCH], wall_ns);
 	strbuf_addch(out, '.');
@@ -270,10 +276,12 @@ static enum next choose_remedy(const char *helper, const struct next_target *tar
 	return target->command ? NEXT_HOST : r->ended;	/* a command was given the helper */
 }
 
-static void add_unseen(struct strbuf *out, const struct snapshot *snap, const struct snapshot_thread *t)
+static void add_unseen(struct strbuf *out, const struct snapshot *snap,
+		       const struct snapshot_thread *t)
 {
 	const struct snapshot_process *p = snapshot_process(snap, t->pid);
-	const char *helper = snapshot_identity(p, "helper"), *why = snapshot_identity(p, "helper_why");
+	const char *helper = snapshot_identity(p, "helper"),
+		   *why = snapshot_identity(p, "helper_why");
 	const struct next_target target = next_of(snap, t->pid, 0);
 
 	strbuf_addf(out, "What the devices of pid %u", t->pid);

@@ -58,7 +58,8 @@ static inline void view_put_pid(struct cell *cell, uint32_t pid)
 		cell_u(cell, pid);
 }
 
-extern const struct view view_calls, view_copies, view_devices, view_events, view_findings, view_kernels,
-	view_lanes, view_ledger, view_memory, view_offcpu, view_processes, view_ranges, view_threads;
+extern const struct view view_calls, view_copies, view_devices, view_events, view_findings,
+	view_kernels, view_lanes, view_ledger, view_memory, view_offcpu, view_processes,
+	view_ranges, view_threads;
 
 #endif
