@@ -6,7 +6,7 @@
 
 #include "base/num.h"
 #include "ledger/host_devices.h"
-#include "ledger/model_state.h"
+#include "ledger/ledger.h"
 #include "ledger/visibility.h"
 
 #define TIMELINE_CHUNKS 65536	/* of all threads */

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 
 #include "base/num.h"
-#include "ledger/model_state.h"
+#include "facts/kernel_configs.h"
 #include "facts/ranges.h"
+#include "join/graphs.h"
+#include "ledger/ledger.h"
 
 struct graph_events {
 	struct model *m;

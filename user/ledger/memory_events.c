@@ -10,7 +10,7 @@
 #include "base/num.h"
 #include "facts/memory_calls.h"
 #include "ledger/device_events.h"
-#include "ledger/model_state.h"
+#include "ledger/ledger.h"
 
 #define RECORDS_SETTLE_NS 1000000000ull	/* records of the last second may be out of order */
 /* they come at most so late: what is later counts as late */

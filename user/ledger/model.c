@@ -13,7 +13,7 @@
 #include "ledger/device_events.h"
 #include "ledger/graph_events.h"
 #include "ledger/memory_events.h"
-#include "ledger/model_state.h"
+#include "ledger/ledger.h"
 #include "ledger/range_events.h"
 #include "ledger/retention.h"
 #include "ledger/thread_events.h"

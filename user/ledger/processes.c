@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "ledger/model_state.h"
+#include "join/graphs.h"
+#include "ledger/ledger.h"
 #include "facts/ranges.h"
 
 static uint64_t thread_key(uint32_t pid, uint32_t tid)

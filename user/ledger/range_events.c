@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "facts/ranges.h"
-#include "ledger/model_state.h"
+#include "ledger/ledger.h"
 
 static int push_range(struct model *m, const struct event *ev)
 {

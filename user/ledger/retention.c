@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "ledger/model_state.h"
+#include "ledger/ledger.h"
 #include "ledger/visibility.h"
 #include "facts/ranges.h"
 

@@ -11,7 +11,7 @@
 #include "ledger/device_events.h"
 #include "ledger/graph_events.h"
 #include "ledger/memory_events.h"
-#include "ledger/model_state.h"
+#include "ledger/ledger.h"
 #include "ledger/thread_events.h"
 
 static const char *copy_text(struct snapshot *s, const char *text, int *err)

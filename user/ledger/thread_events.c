@@ -5,8 +5,9 @@
 #include <errno.h>
 
 #include "base/num.h"
+#include "facts/offcpu.h"
 #include "ledger/device_events.h"
-#include "ledger/model_state.h"
+#include "ledger/ledger.h"
 
 static void open_book(struct model *m, struct thread *t, uint64_t first_ns)
 {

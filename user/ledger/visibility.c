@@ -6,7 +6,7 @@
 
 #include "base/num.h"
 #include "ledger/memory_events.h"
-#include "ledger/model_state.h"
+#include "ledger/ledger.h"
 
 #define LAUNCHING (1u << CLASS_LAUNCH | 1u << CLASS_COPY | 1u << CLASS_SET)
 #define COUNT_NS 1000000ull	/* what is shorter is not looked at: any number of them may come */

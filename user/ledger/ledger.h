@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The insides of the model: what its consumers of events share. For model.c, processes.c,
- * thread_events.c, graph_events.c, memory_events.c, device_events.c, visibility.c and retention.c.
+ * What the ledger's consumers share, and snapshots read: the session and its times, the registry of
+ * processes and threads, the join, the books of devices, counts. What one consumer alone needs is in
+ * a state of its own (facts/consumer.h).
  */
-#ifndef LEDGER_MODEL_STATE_H
-#define LEDGER_MODEL_STATE_H
+#ifndef LEDGER_LEDGER_H
+#define LEDGER_LEDGER_H
 
 #include "base/map.h"
 #include "base/vec.h"
 #include "catalog/catalog.h"
 #include "event/stacks.h"
 #include "facts/consumer.h"
-#include "facts/kernel_configs.h"
 #include "facts/memory_book.h"
-#include "facts/offcpu.h"
 #include "facts/ranges.h"
 #include "facts/samples.h"
-#include "join/graphs.h"
 #include "join/join.h"
 #include "ledger/devices.h"
 #include "ledger/model.h"
