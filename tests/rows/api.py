@@ -57,8 +57,10 @@ class Prototypes:
     def read(self, lines):
         for line in lines:
             if line.startswith("type "):
-                name, kind, size, alignment = line[len("type "):].rsplit(" ", 3)
-                self.types[name] = (kind, passed_as(name, kind, int(size), int(alignment)))
+                passed, names = line.removeprefix("type ").split(": ")
+                kind, size, alignment = passed.split()
+                self.types |= {name: (kind, passed_as(name, kind, int(size), int(alignment)))
+                               for name in names.split(", ")}
                 continue
             names, params = names_and_parameters(line)
             if params is not None:
