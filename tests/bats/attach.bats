@@ -10,10 +10,8 @@ load ../lib/common
 	start_target t cudart-dyn --launches 100
 	start_gpuprof record -o c.gpr -d 1s -p "$TARGET"
 	wait_armed "$TARGET"
-	wait_gpuprof
-	assert_success
-	run text_equals_file "$TARGET"
-	assert_success
+	wait_gpuprof 0
+	run -0 text_equals_file "$TARGET"
 	go t
 	wait_for 10 test -e t.json
 }
@@ -36,29 +34,23 @@ load ../lib/common
 	start_target t cudart-dyn --launches 200 --rounds 30 --pause-us 20
 	start_gpuprof record -o c.gpr -p "$TARGET"
 	wait_armed "$TARGET"
-	run text_equals_file "$other"
-	assert_success
+	run -0 text_equals_file "$other"
 	go t
 	go other
 	while [ ! -e t.json ]; do
-		run text_equals_file "$other"
-		assert_success
+		run -0 text_equals_file "$other"
 	done
 	finish t
-	wait_gpuprof
-	assert_success
+	wait_gpuprof 0
 	"$GPUPROF" report c.gpr --table calls --format json >r.json
 	compare --no-times t.json r.json
-	run report_value r.json "{c['pid'] for c in t['calls']} == {$TARGET}"
-	assert_output True
+	assert_value r.json "{c['pid'] for c in t['calls']} == {$TARGET}" True
 }
 
 @test "attach: gpuprof holds no probe before it starts and none after it ends, with -- CMD" {
 	start_target bystander cudart-dyn --launches 100
-	run "$GPUPROF" record -o c.gpr -- "$TARGETS/cudart-dyn" --launches 100
-	assert_success
-	run text_equals_file "$TARGET"
-	assert_success
+	run -0 "$GPUPROF" record -o c.gpr -- "$TARGETS/cudart-dyn" --launches 100
+	run -0 text_equals_file "$TARGET"
 }
 
 @test "attach: a target that exits during attach ends the session cleanly" {
@@ -93,10 +85,7 @@ load ../lib/common
 	wait_begun
 	echo >go
 	wait_for 10 test -e over
-	kill -INT "$PROFILER"
-	wait_gpuprof
-	assert_success
-	run "$GPUPROF" report c.gpr
-	assert_success
+	interrupt_gpuprof
+	run -0 "$GPUPROF" report c.gpr
 	assert_output --regexp "not followed: 1 child of pid ${STARTED[0]}: [0-9]+"
 }

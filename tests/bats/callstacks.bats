@@ -63,14 +63,11 @@ TREE='30 main;deep;deep;deep;deep;leaf;cudaMalloc
 
 @test "stacks of calls: a capture shows them after the program and the process are gone" {
 	tree | build_app gcc c
-	run "$GPUPROF" record -q --stacks -o run.gpr -- ./app
-	assert_success
+	run -0 "$GPUPROF" record -q --stacks -o run.gpr -- ./app
 	rm app
-	run "$GPUPROF" report run.gpr --by stack --table calls --format csv -o r.csv
-	assert_success
+	run -0 "$GPUPROF" report run.gpr --by stack --table calls --format csv -o r.csv
 	assert_equal "$(counts_of r.csv cudaMalloc)" "$TREE"
-	run "$GPUPROF" report run.gpr --by stack --table calls --format json -o r.json
-	assert_success
+	run -0 "$GPUPROF" report run.gpr --by stack --table calls --format json -o r.json
 	run report_value r.json 'next(r["stack"][-3:] for r in t["calls"] if r["stack"] and "right" in r["stack"])'
 	assert_output --partial "['right', 'leaf', 'cuda"
 	run "$GPUPROF" report run.gpr --by stack --table calls
@@ -87,8 +84,7 @@ int main() {
 	usleep(200000);
 }
 CC
-	run "$GPUPROF" stat -q --stacks --by stack --table calls --format csv -o r.csv -- ./app
-	assert_success
+	run -0 "$GPUPROF" stat -q --stacks --by stack --table calls --format csv -o r.csv -- ./app
 	assert_equal "$(counts_of r.csv cudaMalloc)" "10 main;ns::Pool<float>::take;cudaMalloc"
 }
 
@@ -113,11 +109,9 @@ int main(int argc, char **argv) {
 	return 0;
 }
 C
-	run "$GPUPROF" stat -q --stacks --by stack --table calls --format csv -o r.csv -- ./app named
-	assert_success
+	run -0 "$GPUPROF" stat -q --stacks --by stack --table calls --format csv -o r.csv -- ./app named
 	assert_equal "$(counts_of r.csv cudaMalloc)" "20 main;LazyCompile:*step app.js:7;work;cudaMalloc"
-	run "$GPUPROF" stat -q --stacks --by stack --table calls --format csv -o r.csv -- ./app
-	assert_success
+	run -0 "$GPUPROF" stat -q --stacks --by stack --table calls --format csv -o r.csv -- ./app
 	run counts_of r.csv cudaMalloc
 	assert_output --regexp '^20 main;0x[0-9a-f]+;work;cudaMalloc$'
 }
@@ -156,13 +150,11 @@ C
 	wait "$PROFILER" || true
 	run report_value gpuprof.out 'sum(c["count"] for c in t["calls"] if c["function"] == "cudaMalloc")'
 	assert_output 4096
-	run report_value gpuprof.out '[(e["lost"] > 0, e["hits"] == e["received"] + e["lost"])
-		for e in t["events"] if e["kind"] == "stack"]'
-	assert_output '[(True, True)]'
+	assert_value gpuprof.out '[(e["lost"] > 0, e["hits"] == e["received"] + e["lost"])
+		for e in t["events"] if e["kind"] == "stack"]' '[(True, True)]'
 	# Each stack that is known was stood on once.
-	run report_value gpuprof.out '({c["count"] for c in t["calls"] if c["stack"]},
-		any(c["stack"] is None for c in t["calls"]))'
-	assert_output '({1}, True)'
+	assert_value gpuprof.out '({c["count"] for c in t["calls"] if c["stack"]},
+		any(c["stack"] is None for c in t["calls"]))' '({1}, True)'
 }
 
 @test "stacks of calls: --lines distinguishes call sites of one function and shows inlined functions" {
@@ -189,16 +181,14 @@ C
 	assert_line --regexp '^30 .*main \(app.c:[0-9]+\);work \(app.c:17\);small \(app.c:15\);cudaMalloc'
 	assert_line --regexp '^15 .*main \(app.c:[0-9]+\);work \(app.c:18\);small \(app.c:15\);cudaMalloc'
 	rm app
-	run "$GPUPROF" report run.gpr --lines --by stack --table calls --format csv -o gone.csv
-	assert_success
+	run -0 "$GPUPROF" report run.gpr --lines --by stack --table calls --format csv -o gone.csv
 	run counts_of gone.csv cudaMalloc
 	assert_output --partial 'main;work;cudaMalloc'
 }
 
 # bats file_tags=needs:root,needs:bpf
 @test "stacks of calls: a report that does not show the recorded stacks names the option" {
-	run --separate-stderr "$GPUPROF" stat --stacks -o r.txt -- true
-	assert_success
+	run -0 --separate-stderr "$GPUPROF" stat --stacks -o r.txt -- true
 	assert_equal "${#stderr_lines[@]}" 1
 	[[ $stderr == *"--by stack"* ]]
 }

@@ -32,8 +32,7 @@ report() { "$GPUPROF" report "$@"; }
 			"$TARGETS/cudart-dyn" --launches 2000 --copies 50 --syncs 20 >stat.out
 		assert_file_not_empty stat.out
 		"$GPUPROF" report c.gpr --format $format >report.out
-		run diff -u stat.out report.out
-		assert_success
+		run -0 diff -u stat.out report.out
 	done
 }
 
@@ -61,8 +60,7 @@ report() { "$GPUPROF" report "$@"; }
 		status=0
 		report c.gpr --table calls,threads,events --format json >r.json || status=$?
 		assert_equal "$status" 5
-		run laws r.json
-		assert_success
+		run -0 laws r.json
 		rm c.gpr
 	done
 }
@@ -84,16 +82,14 @@ report() { "$GPUPROF" report "$@"; }
 
 @test "capture: zstd can decompress a capture" {
 	needs_sample
-	run bash -c "zstd -dcq <'$SAMPLE' | wc -c"
-	assert_success
+	run -0 bash -c "zstd -dcq <'$SAMPLE' | wc -c"
 	assert [ "$output" -gt 1000 ]
 }
 
 @test "capture: a file of a later version is refused with a one-line error" {
 	needs_sample
 	"$TEST_LIB/later_version.py" "$SAMPLE" later.gpr
-	run report later.gpr
-	assert_equal "$status" 1
+	run -1 report later.gpr
 	assert_equal "${#lines[@]}" 1
 	assert_output --partial "later gpuprof"
 }
@@ -119,19 +115,16 @@ report() { "$GPUPROF" report "$@"; }
 	wait_armed "$TARGET"
 	go t
 	wait_for 10 sh -c '"$0" report growing.gpr 2>/dev/null | grep -q cudaLaunchKernel' "$GPUPROF"
-	run "$GPUPROF" report growing.gpr
-	assert_failure 5
+	run -5 "$GPUPROF" report growing.gpr
 	assert_output --partial "growing.gpr is still being recorded: this is what it holds so far"
 	kill -INT "$PROFILER"
 	wait_gpuprof
-	run "$GPUPROF" report growing.gpr
-	assert_success
+	run -0 "$GPUPROF" report growing.gpr
 }
 
 # bats file_tags=
 @test "capture: writing to standard output is refused before anything runs" {
-	run --separate-stderr "$GPUPROF" record -o - -- touch ran
-	assert_failure 2
+	run -2 --separate-stderr "$GPUPROF" record -o - -- touch ran
 	[ "${#stderr_lines[@]}" -eq 1 ]
 	[[ $stderr == *"standard output"* ]]
 	assert_file_not_exist ran

@@ -14,12 +14,10 @@ copy_check() { # NAME
 
 @test "captures: equal reports pass from any folder, locale and time zone" {
 	copy_check exact-4
-	run env LC_ALL=C TZ=Asia/Tokyo COLUMNS=40 captures/check "$GPUPROF"
-	assert_success
+	run -0 env LC_ALL=C TZ=Asia/Tokyo COLUMNS=40 captures/check "$GPUPROF"
 	assert_output "1 captures, 0 differ"
 	cd captures/data
-	run ../check "$GPUPROF" exact-4
-	assert_success
+	run -0 ../check "$GPUPROF" exact-4
 }
 
 @test "captures: a figure that differs is named by capture, table, row and column, with both values" {
@@ -34,20 +32,16 @@ copy_check() { # NAME
 		stored["json"]["out"] = json.dumps(report)
 		open(path, "wb").write(lzma.compress(json.dumps(stored).encode()))
 	EOF_PY
-	run captures/check "$GPUPROF"
-	assert_failure 1
+	run -1 captures/check "$GPUPROF"
 	assert_line --regexp '^exact-4, json: calls, pid=4000 .*, count: [0-9]+ -> [0-9]+$'
 	assert_line --regexp '^exact-4, json: kernels, .*, \(row\): \(none\) -> '
 	assert_line "1 captures, 1 differ"
 	captures/check --update "$GPUPROF"
-	run captures/check "$GPUPROF"
-	assert_success
+	run -0 captures/check "$GPUPROF"
 }
 
 @test "captures: every stored capture has stored reports and a recording script" {
-	run bash -c 'cd "$ROOT/tests/captures/data" && diff <(ls *.gpr | sed s/.gpr$//) <(ls *.json.xz | sed s/.json.xz$//)'
-	assert_success
-	run bash -c 'diff <(sed -nE "s/^\t\t([a-z][a-z0-9.-]*) +\|.*/\1/p" "$ROOT/tests/captures/record" | sort) \
+	run -0 bash -c 'cd "$ROOT/tests/captures/data" && diff <(ls *.gpr | sed s/.gpr$//) <(ls *.json.xz | sed s/.json.xz$//)'
+	run -0 bash -c 'diff <(sed -nE "s/^\t\t([a-z][a-z0-9.-]*) +\|.*/\1/p" "$ROOT/tests/captures/record" | sort) \
 		<(cd "$ROOT/tests/captures/data" && ls *.gpr | sed s/.gpr$// | sort)'
-	assert_success
 }

@@ -10,8 +10,7 @@ load ../lib/common
 exact() { # TIER TARGET ARGS...
 	local by tier=$1 target=$2
 	shift 2
-	run "$GPUPROF" record --tier "$tier" -o c.gpr -- "$TARGETS/$target" --truth t.json "$@"
-	assert_success
+	run -0 "$GPUPROF" record --tier "$tier" -o c.gpr -- "$TARGETS/$target" --truth t.json "$@"
 	for by in function launch result; do
 		"$GPUPROF" report c.gpr --table calls,threads,events --by $by --format json >$by.json
 		compare --no-times --tier "$tier" t.json $by.json
@@ -28,8 +27,7 @@ toolkit_has() { # FILE
 
 @test "catalog: 58 functions of the real libcudart: counts, bytes, results" {
 	exact 0 rows --rounds 50
-	run report_value function.json 'len(t["calls"])'
-	assert_output 58
+	assert_value function.json 'len(t["calls"])' 58
 }
 
 @test "catalog: the same of their twins for the per-thread default stream" {
@@ -40,15 +38,13 @@ toolkit_has() { # FILE
 
 @test "catalog: unknown byte counts are empty, not zero" {
 	exact 0 rows
-	run report_value function.json \
-		'[c["bytes"] for c in t["calls"] if c["function"] == "cudaMallocArray"]'
-	assert_output '[None]'
+	assert_value function.json \
+		'[c["bytes"] for c in t["calls"] if c["function"] == "cudaMallocArray"]' '[None]'
 }
 
 @test "catalog: queries are probed only with --tier 1" {
 	exact 0 rows --queries 30
-	run report_value function.json '[c for c in t["calls"] if c["class"] == "query"]'
-	assert_output '[]'
+	assert_value function.json '[c for c in t["calls"] if c["class"] == "query"]' '[]'
 	rm c.gpr
 	exact 1 rows --queries 30
 	run report_value function.json '{c["count"] for c in t["calls"] if c["class"] == "query"}'
@@ -57,8 +53,7 @@ toolkit_has() { # FILE
 
 @test "catalog: NCCL collectives: bytes by count and data type" {
 	exact 0 nccl --refused 25 --groups 5
-	run report_value function.json '{c["class"] for c in t["calls"]}'
-	assert_output "{'collective'}"
+	assert_value function.json '{c["class"] for c in t["calls"]}' "{'collective'}"
 }
 
 @test "catalog: a run-time compilation is compile, with the compiler's own results" {
@@ -99,9 +94,8 @@ toolkit_has() { # FILE
 		        complete(handle)
 		        destroy(ctypes.byref(handle))
 	PY
-	run "$GPUPROF" stat --by result --table calls --format json -o r.json -- \
+	run -0 "$GPUPROF" stat --by result --table calls --format json -o r.json -- \
 		python3 link.py "$toolkit/libnvJitLink.so.13"
-	assert_success
 	run report_value r.json 'sorted((c["class"], c["function"], c["result"], c["count"]) for c in t["calls"]
 		if "AddData" in c["function"] or "Create" in c["function"])'
 	assert_output "[('compile', '__nvJitLinkAddData_13_0', 'NVJITLINK_ERROR_INCORRECT_INPUT_TYPE', 1), \
@@ -122,13 +116,11 @@ toolkit_has() { # FILE
 		    blas.cublasSgemmStridedBatched(none, 0, 0, 64, 32, 16, none, none, 1, wide(10), none, 2,
 		                                   wide(20), none, none, 3, wide(30), 7)
 	PY
-	run "$GPUPROF" record --tier 1 -o c.gpr -- python3 product.py "$toolkit/libcublas.so.13"
-	assert_success
+	run -0 "$GPUPROF" record --tier 1 -o c.gpr -- python3 product.py "$toolkit/libcublas.so.13"
 	"$GPUPROF" report c.gpr --by launch --table calls --format json >r.json
 	run report_value r.json 'sorted((c["function"], c["count"], c["grid"], c["block"]) for c in t["calls"])'
 	assert_output "[('cublasSgemmStridedBatched', 5, '64x32x16', '7x1x1'), \
 ('cublasSgemm_v2', 5, '128x256x512', '1x1x1')]"
 	"$GPUPROF" report c.gpr --by result --table calls --format json >r.json
-	run report_value r.json '{c["result"] for c in t["calls"]}'
-	assert_output "{'CUBLAS_STATUS_NOT_INITIALIZED'}"
+	assert_value r.json '{c["result"] for c in t["calls"]}' "{'CUBLAS_STATUS_NOT_INITIALIZED'}"
 }

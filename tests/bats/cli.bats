@@ -6,13 +6,11 @@
 load ../lib/common
 
 @test "cli: version and help go to stdout and succeed" {
-	run --separate-stderr "$GPUPROF" version
-	assert_success
+	run -0 --separate-stderr "$GPUPROF" version
 	assert_output --partial gpuprof
 	assert_equal "$stderr" ""
 	for verb in '' stat record report doctor; do
-		run --separate-stderr "$GPUPROF" help $verb
-		assert_success
+		run -0 --separate-stderr "$GPUPROF" help $verb
 		assert_equal "$stderr" ""
 	done
 }
@@ -28,14 +26,12 @@ load ../lib/common
 }
 
 @test "cli: an unknown option is answered with the nearest one, exit 2" {
-	run "$GPUPROF" stat --formt json
-	assert_equal "$status" 2
+	run -2 "$GPUPROF" stat --formt json
 	one_line --formt --format
 }
 
 @test "cli: an unknown verb is answered with the nearest one, exit 2" {
-	run "$GPUPROF" reprot x.gpr
-	assert_equal "$status" 2
+	run -2 "$GPUPROF" reprot x.gpr
 	one_line reprot report
 }
 
@@ -52,46 +48,37 @@ load ../lib/common
 
 # bats test_tags=needs:root,needs:bpf
 @test "cli: a pid that does not exist is named, exit 1" {
-	run "$GPUPROF" stat -d 1s -p 4194303
-	assert_equal "$status" 1
+	run -1 "$GPUPROF" stat -d 1s -p 4194303
 	one_line 4194303
 }
 
 @test "cli: a file that does not exist, and one that is no capture: exit 1" {
-	run "$GPUPROF" report nowhere.gpr
-	assert_equal "$status" 1
+	run -1 "$GPUPROF" report nowhere.gpr
 	one_line nowhere.gpr
 	echo "not a capture" >text.gpr
-	run "$GPUPROF" report text.gpr
-	assert_equal "$status" 1
+	run -1 "$GPUPROF" report text.gpr
 	one_line text.gpr
 }
 
 @test "cli: a directory or nothing at all instead of a capture: exit 1 or 2, one line" {
-	run "$GPUPROF" report .
-	assert_equal "$status" 1
+	run -1 "$GPUPROF" report .
 	one_line
-	run "$GPUPROF" report
-	assert_equal "$status" 2
+	run -2 "$GPUPROF" report
 	one_line FILE
 }
 
 # bats file_tags=needs:root,needs:bpf
 @test "cli: without a capability the missing one is named, exit 3" {
-	run setpriv --reuid=65534 --regid=65534 --clear-groups "$GPUPROF" stat -d 1s -a
-	assert_equal "$status" 3
+	run -3 setpriv --reuid=65534 --regid=65534 --clear-groups "$GPUPROF" stat -d 1s -a
 	one_line CAP_
-	run capsh --drop=cap_bpf,cap_sys_admin -- -c "'$GPUPROF' stat -d 1s -a"
-	assert_equal "$status" 3
+	run -3 capsh --drop=cap_bpf,cap_sys_admin -- -c "'$GPUPROF' stat -d 1s -a"
 	one_line CAP_BPF
-	run capsh --drop=cap_perfmon,cap_sys_admin -- -c "'$GPUPROF' stat -d 1s -a"
-	assert_equal "$status" 3
+	run -3 capsh --drop=cap_perfmon,cap_sys_admin -- -c "'$GPUPROF' stat -d 1s -a"
 	one_line CAP_PERFMON
 }
 
 @test "cli: an output that cannot be written is named before the command is run" {
-	run "$GPUPROF" record -o /nonexistent/c.gpr -- touch ran
-	assert_equal "$status" 1
+	run -1 "$GPUPROF" record -o /nonexistent/c.gpr -- touch ran
 	one_line /nonexistent/c.gpr
 	assert_file_not_exists ran
 }
@@ -105,10 +92,8 @@ load ../lib/common
 }
 
 @test "cli: -- CMD passes on the command's exit status and names a command that cannot be run" {
-	run "$GPUPROF" stat -- sh -c 'exit 42'
-	assert_equal "$status" 42
-	run "$GPUPROF" stat -- sh -c 'kill -TERM $$'
-	assert_equal "$status" 143
+	run -42 "$GPUPROF" stat -- sh -c 'exit 42'
+	run -143 "$GPUPROF" stat -- sh -c 'kill -TERM $$'
 	run "$GPUPROF" stat -- ./no-such-program
 	assert_failure
 	assert_output --partial no-such-program
@@ -116,8 +101,7 @@ load ../lib/common
 
 # bats test_tags=needs:targets
 @test "cli: data goes to stdout, messages to stderr" {
-	run --separate-stderr "$GPUPROF" stat --format json -- "$TARGETS/cudart-dyn" --launches 10
-	assert_success
+	run -0 --separate-stderr "$GPUPROF" stat --format json -- "$TARGETS/cudart-dyn" --launches 10
 	printf '%s\n' "$output" >r.json
 	laws r.json
 }
@@ -132,8 +116,7 @@ load ../lib/common
 @test "cli: without a verb it prints a report every interval, -n times" {
 	start_target t cudart-dyn --launches 1000000 --pause-us 200
 	go t
-	run --separate-stderr "$GPUPROF" -p "$TARGET" -i 300ms -n 3 --table calls --format csv
-	assert_success
+	run -0 --separate-stderr "$GPUPROF" -p "$TARGET" -i 300ms -n 3 --table calls --format csv
 	run grep -c ',cudaLaunchKernel,' <<<"$output"
 	assert_output 3
 }
@@ -147,16 +130,13 @@ has_run() { [ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -ge 5 ]; } # PID: f
 	wait_armed "$TARGET"
 	go t
 	wait_for 10 has_run "$TARGET"
-	kill -INT "$PROFILER"
-	wait_gpuprof
-	assert_success
+	interrupt_gpuprof
 	run cat gpuprof.out
 	assert_output --partial cudaLaunchKernel
 }
 
 @test "cli: doctor reports that this host is supported" {
-	run "$GPUPROF" doctor
-	assert_success
+	run -0 "$GPUPROF" doctor
 	assert_output --partial session
 }
 
@@ -173,11 +153,9 @@ has_run() { [ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -ge 5 ]; } # PID: f
 	cat >without <<-'SCRIPT'
 		mount -t tmpfs none /sys/kernel/btf && exec "$@"
 	SCRIPT
-	run unshare -m sh without "$GPUPROF" stat -- touch never
-	assert_equal "$status" 4
+	run -4 unshare -m sh without "$GPUPROF" stat -- touch never
 	assert [ ! -e never ]
-	run unshare -m sh without "$GPUPROF" record -o never.gpr -a -d 1
-	assert_equal "$status" 4
+	run -4 unshare -m sh without "$GPUPROF" record -o never.gpr -a -d 1
 	one_line BTF CONFIG_DEBUG_INFO_BTF "--attach none"
 	run test -e never.gpr
 	assert_failure
@@ -185,8 +163,7 @@ has_run() { [ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -ge 5 ]; } # PID: f
 
 # bats test_tags=needs:sim
 @test "cli: with a low limit of open files the error advises to raise it" {
-	run bash -c 'ulimit -n 16; exec "$0" record -o r.gpr -- "$1" --rounds 30' "$GPUPROF" "$SIM/mix"
-	assert_failure 1
+	run -1 bash -c 'ulimit -n 16; exec "$0" record -o r.gpr -- "$1" --rounds 30' "$GPUPROF" "$SIM/mix"
 	one_line "ulimit -n"
 }
 
@@ -202,16 +179,14 @@ has_run() { [ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -ge 5 ]; } # PID: f
 @test "cli: another user's process without CAP_SYS_PTRACE is one line and exit 3" {
 	setpriv --reuid 65534 --clear-groups sleep 60 3>&- &
 	STARTED+=($!)
-	run capsh --drop=cap_sys_admin,cap_sys_ptrace,cap_checkpoint_restore -- -c \
+	run -3 capsh --drop=cap_sys_admin,cap_sys_ptrace,cap_checkpoint_restore -- -c \
 		"exec '$GPUPROF' stat -d 1 -p $!"
-	assert_equal "$status" 3
 	one_line "$!" CAP_SYS_PTRACE
 }
 
 # bats file_tags=
 @test "cli: the help of verbs that print tables lists each table" {
-	run "$GPUPROF" report "$BATS_TEST_DIRNAME/none.gpr" --table qqqqqqqqqqqqq
-	assert_failure 2
+	run -2 "$GPUPROF" report "$BATS_TEST_DIRNAME/none.gpr" --table qqqqqqqqqqqqq
 	assert_output --partial "there are findings, "
 	read -ra tables < <(sed 's/.*there are //; s/,//g' <<<"$output")
 	for verb in stat report; do

@@ -21,9 +21,8 @@ start_ddp() { # ARGS...
 
 @test "collectives: each of four ranks has exactly its own collectives and bytes; aliases count once" {
 	local by truth truths
-	run env GPUSIM_TRUTH="$PWD/rank-%p.json" "$GPUPROF" record -o c.gpr -- \
+	run -0 env GPUSIM_TRUTH="$PWD/rank-%p.json" "$GPUPROF" record -o c.gpr -- \
 		"$SIM/ddp" --ranks 4 --steps 200 --bytes 1000000 --quiet
-	assert_success
 	truths=(rank-*.json)
 	assert_equal "${#truths[@]}" 4
 	for by in function launch result; do
@@ -48,8 +47,7 @@ start_ddp() { # ARGS...
 	done
 	wait_begun
 	: >go
-	wait_gpuprof
-	assert_success
+	wait_gpuprof 0
 	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
 	laws r.json
 	run report_value r.json 'sorted(c["count"] for c in t["calls"] if c["function"] == "ncclAllReduce")'
@@ -67,8 +65,7 @@ watch_hang() { # N
 	start_gpuprof stat -d 2s --table calls,threads,events --format json -o r.json -p "$pid"
 	wait_armed "$pid" nccl
 	: >go
-	wait_gpuprof
-	assert_success
+	wait_gpuprof 0
 	laws r.json
 }
 
@@ -78,17 +75,14 @@ watch_hang() { # N
 	start_ddp --steps 100
 	: >go
 	sleep 1
-	run --separate-stderr "$GPUPROF" stat -d 1s --table calls,threads,events --format json -p "${STARTED[0]}"
-	assert_success
+	run -0 --separate-stderr "$GPUPROF" stat -d 1s --table calls,threads,events --format json -p "${STARTED[0]}"
 	printf '%s\n' "$output" >r.json
 	laws r.json
-	run report_value r.json "{x['pid']: (x['bucket'], x['ns'] == r['meta']['duration_ns'])
-		for x in t['threads']}[$(pid_of_rank 1)]"
-	assert_output "('collective', True)"
+	assert_value r.json "{x['pid']: (x['bucket'], x['ns'] == r['meta']['duration_ns'])
+		for x in t['threads']}[$(pid_of_rank 1)]" "('collective', True)"
 	for rank in 0 2 3; do
-		run report_value r.json "{x['pid']: (x['bucket'], x['ns'] == r['meta']['duration_ns'])
-			for x in t['threads']}[$(pid_of_rank $rank)]"
-		assert_output "('sync', True)"
+		assert_value r.json "{x['pid']: (x['bucket'], x['ns'] == r['meta']['duration_ns'])
+			for x in t['threads']}[$(pid_of_rank $rank)]" "('sync', True)"
 	done
 	run report_value r.json 'sorted((c["function"], c["open"], c["begun_before"]) for c in t["calls"])'
 	assert_output "[('cudaStreamSynchronize', 1, 1), ('cudaStreamSynchronize', 1, 1), ('cudaStreamSynchronize', 1, 1), ('ncclAllReduce', 1, 1)]"

@@ -24,8 +24,7 @@ stubborn() {
 	wait_for 5 grep -q '^lost:' gpuprof.out
 	assert_file_not_exists ended
 	: >enough
-	wait_gpuprof
-	assert_success
+	wait_gpuprof 0
 	assert_file_exists ended
 }
 
@@ -58,8 +57,7 @@ stubborn() {
 	GPUPROF=env start_gpuprof --default-signal=INT "$real" stat -- sleep 20 # not ignored, as by &
 	wait_for 5 pgrep -P "$PROFILER" -x sleep
 	kill -INT "$PROFILER"
-	wait_gpuprof
-	assert_equal "$status" 130
+	wait_gpuprof 130
 }
 
 # bats test_tags=needs:mounts,needs:targets
@@ -74,8 +72,7 @@ stubborn() {
 	assert_output --partial "No space left"
 	assert_file_exists survived
 	assert_equal "$(cat status)" 1
-	run "$GPUPROF" report c.gpr
-	assert_equal "$status" 5
+	run -5 "$GPUPROF" report c.gpr
 }
 
 @test "command: a command that cannot be run is a one-line error with a shell's exit status" {
@@ -92,8 +89,7 @@ stubborn() {
 		run -127 "$GPUPROF" $verb -- ./missing
 		one_line "cannot run ./missing: No such file or directory"
 	done
-	run "$GPUPROF" stat -- ./directory
-	assert_equal "$status" 126
+	run -126 "$GPUPROF" stat -- ./directory
 	run -127 "$GPUPROF" stat -- no-such-command
 	one_line "cannot run no-such-command: No such file or directory in PATH"
 	assert_equal "$(cat c.gpr)" older
@@ -123,8 +119,7 @@ stubborn() {
 		assert_equal "$key: $status" "$key: 7"
 		assert_equal "$(cat told.out)" "$([ $key = quit ] && echo quit || echo hup)"
 		"$GPUPROF" report c.gpr --format json --output r.json
-		run report_value r.json 'sum(c["count"] for c in t["calls"])'
-		assert_output 300
+		assert_value r.json 'sum(c["count"] for c in t["calls"])' 300
 	done
 }
 
@@ -137,11 +132,9 @@ stubborn() {
 	go t
 	wait_for 10 test -s t.json
 	finish t
-	wait_gpuprof
-	assert_success
+	wait_gpuprof 0
 	"$GPUPROF" report c.gpr --format json --output r.json
-	run report_value r.json 'sum(c["count"] for c in t["calls"])'
-	assert_output 200
+	assert_value r.json 'sum(c["count"] for c in t["calls"])' 200
 }
 
 @test "command: QUIT and HUP end a session of -p as INT does, with its capture whole" {
@@ -153,23 +146,18 @@ stubborn() {
 		go "$sig"
 		wait_for 10 test -s "$sig.json"
 		kill -s $sig "$PROFILER"
-		wait_gpuprof
-		assert_success
+		wait_gpuprof 0
 		finish "$sig"
 		"$GPUPROF" report $sig.gpr --format json --output r.json
-		run report_value r.json 'sum(c["count"] for c in t["calls"])'
-		assert_output 200
+		assert_value r.json 'sum(c["count"] for c in t["calls"])' 200
 	done
 }
 
 # bats file_tags=needs:root,needs:bpf,needs:sim
 @test "command: a file size limit ends neither the command nor gpuprof; too small a limit is reported" {
-	run bash -c 'ulimit -f 4096; exec "$0" stat --format json -o r.json -- "$1" --rounds 30' "$GPUPROF" "$SIM/mix"
-	assert_success
-	run report_value r.json 'sum(k["count"] for k in t["kernels"]) > 0'
-	assert_output True
-	run bash -c 'ulimit -f 64; exec "$0" stat -- "$1" --rounds 30' "$GPUPROF" "$SIM/mix"
-	assert_success
+	run -0 bash -c 'ulimit -f 4096; exec "$0" stat --format json -o r.json -- "$1" --rounds 30' "$GPUPROF" "$SIM/mix"
+	assert_value r.json 'sum(k["count"] for k in t["kernels"]) > 0' True
+	run -0 bash -c 'ulimit -f 64; exec "$0" stat -- "$1" --rounds 30' "$GPUPROF" "$SIM/mix"
 	assert_line --partial "mix runs without the helper, so device times are not known: it may have no file of more than 64 KiB"
 	assert_line --regexp "launch +[0-9]+"
 }

@@ -19,8 +19,7 @@ exact() { # C T
 }
 
 record_command() { # TARGET ARGS...
-	run "$GPUPROF" record -o c.gpr -- "$TARGETS/$1" --truth t.json "${@:2}"
-	assert_success
+	run -0 "$GPUPROF" record -o c.gpr -- "$TARGETS/$1" --truth t.json "${@:2}"
 	exact c t
 }
 
@@ -51,9 +50,8 @@ record_process() { # TARGET ARGS...
 }
 
 @test "counts: the same with probes of the older kind, --attach multi" {
-	run "$GPUPROF" record --attach multi -o c.gpr -- \
+	run -0 "$GPUPROF" record --attach multi -o c.gpr -- \
 		"$TARGETS/cudart-dyn" --truth t.json --launches 20000 "${ALL_KINDS[@]}"
-	assert_success
 	exact c t
 }
 
@@ -111,8 +109,7 @@ record_process() { # TARGET ARGS...
 	wait_probed "$(cat a.pid)"
 	wait_probed "$(cat b.pid)"
 	touch go
-	wait_gpuprof
-	assert_success
+	wait_gpuprof 0
 	exact c a
 	exact c b
 }
@@ -124,9 +121,7 @@ record_process() { # TARGET ARGS...
 	wait_begun
 	"$TARGETS/cudart-dyn" --truth a.json --launches 4000 "${ALL_KINDS[@]}"
 	"$TARGETS/cudart-dyn" --truth b.json --launches 1000
-	kill -INT "$PROFILER"
-	wait_gpuprof
-	assert_success
+	interrupt_gpuprof
 	exact c a
 	exact c b
 }
@@ -138,9 +133,8 @@ record_process() { # TARGET ARGS...
 }
 
 @test "counts: functions that begin with endbr64 are probed after it" {
-	run env GPUSIM_TRUTH="$PWD/t.json" LD_LIBRARY_PATH="$SIM/endbr" \
+	run -0 env GPUSIM_TRUTH="$PWD/t.json" LD_LIBRARY_PATH="$SIM/endbr" \
 		"$GPUPROF" record -o c.gpr -- "$SIM/train"
-	assert_success
 	exact c t
 }
 
@@ -164,14 +158,11 @@ record_process() { # TARGET ARGS...
 		time.sleep(60)
 	PY
 	lib=$(ldd "$TARGETS/cudart-dyn" | awk '/libcudart/ { print $3 }')
-	run env LD_LIBRARY_PATH="$(dirname "$lib")" "$GPUPROF" record -o c.gpr -- \
+	run -0 env LD_LIBRARY_PATH="$(dirname "$lib")" "$GPUPROF" record -o c.gpr -- \
 		python3 exec.py "$lib"
-	assert_success
 	"$GPUPROF" report c.gpr --format json >r.json
-	run report_value r.json '[row["count"] for row in t["calls"]]'
-	assert_output '[100]'
-	run report_value r.json 'len({(row["tid"], row["wall_ns"]) for row in t["threads"]})'
-	assert_output 3
+	assert_value r.json '[row["count"] for row in t["calls"]]' '[100]'
+	assert_value r.json 'len({(row["tid"], row["wall_ns"]) for row in t["threads"]})' 3
 	run report_value r.json 'r["meta"]["lost"], sum(row["invalid"] or 0 for row in t["events"])'
 	assert_output '(0, 0)'
 }

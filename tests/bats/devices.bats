@@ -59,8 +59,7 @@ together() {
 	EOF_SH
 	may_repeat "on a busy machine the three may run one after the other"
 	share || fail "they shared no device"
-	run "$TEST_LIB/check_ledger.py" r.json ./*.truth
-	assert_success
+	run -0 "$TEST_LIB/check_ledger.py" r.json ./*.truth
 	[ "$(report_value r.json 'len({r["device_uuid"] for r in t["devices"]})')" -eq 2 ]
 	[ "$(report_value r.json 'len([r for r in t["devices"] if r["pid"]])')" -eq 3 ]
 	report_says_the_same c.gpr r.json

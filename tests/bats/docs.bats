@@ -13,15 +13,13 @@ completion() { # SHELL FILE
 }
 
 @test "docs: help, man pages and the three completions name the same options of each verb" {
-	run "$TEST_LIB/check_docs.py" "$GPUPROF"
-	assert_success
+	run -0 "$TEST_LIB/check_docs.py" "$GPUPROF"
 }
 
 @test "docs: every man page is read by groff without a warning" {
 	for verb in '' $("$GPUPROF" help --as verbs); do
 		"$GPUPROF" help ${verb:+"$verb"} --as man >page
-		run groff -man -Tutf8 -ww -z page
-		assert_success
+		run -0 groff -man -Tutf8 -ww -z page
 		assert_output ""
 		groff -man -Tascii -P-cbou page | grep 'EXIT STATUS'
 	done

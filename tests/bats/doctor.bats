@@ -44,8 +44,7 @@ doctor_says() { # STATUS REGEXP...: of `doctor -p TARGET`
 		'less +calls +none began within 1 s: .*gpuprof stacks -p'
 	touch go
 	doctor_says 0 'ok +calls +[1-9].* began within 1 s, most of them of cu(da)?LaunchKernel'
-	run text_equals_file "$TARGET"
-	assert_success
+	run -0 text_equals_file "$TARGET"
 }
 
 @test "doctor: a static runtime without symbols is seen by the driver only" {
@@ -119,16 +118,14 @@ open(sys.argv[1], "wb").write(head + load + code)' "$1"
 # bats file_tags=needs:root,needs:bpf,needs:sim
 @test "doctor: a process that may not be read" {
 	start_calls cudaLaunchKernel=1 --init --wait-file go
-	run capsh --drop=cap_sys_admin,cap_sys_ptrace -- -c 'exec "$0" "$@"' "$GPUPROF" doctor -p "$TARGET"
-	assert_equal "$status" 3
+	run -3 capsh --drop=cap_sys_admin,cap_sys_ptrace -- -c 'exec "$0" "$@"' "$GPUPROF" doctor -p "$TARGET"
 	assert_output --regexp 'FAIL +process +what it maps cannot be read: Permission denied.*CAP_SYS_PTRACE'
 }
 
 @test "doctor: a report of a stopped process says so, and how to continue it" {
 	start_calls cudaLaunchKernel=1 --init --wait-file go
 	kill -STOP "$TARGET"
-	run "$GPUPROF" stat -d 10ms -p "$TARGET"
-	assert_success
+	run -0 "$GPUPROF" stat -d 10ms -p "$TARGET"
 	assert_line --regexp "^no calls: process $TARGET \(simcalls\) is stopped by a signal: it calls nothing until kill -CONT $TARGET"
 	"$GPUPROF" record -o c.gpr -d 10ms -p "$TARGET"
 	run "$GPUPROF" report c.gpr
@@ -138,12 +135,10 @@ open(sys.argv[1], "wb").write(head + load + code)' "$1"
 @test "doctor: a report without calls gives the reason: nothing mapped, nothing called" {
 	sleep 60 3>&- &
 	STARTED+=($!)
-	run "$GPUPROF" stat -d 10ms -p $!
-	assert_success
+	run -0 "$GPUPROF" stat -d 10ms -p $!
 	assert_output --partial "no calls: no CUDA or NCCL library was mapped"
 	start_calls cudaLaunchKernel=1 --init --wait-file go
 	"$GPUPROF" record -o c.gpr -d 10ms -p "$TARGET"
-	run "$GPUPROF" report c.gpr
-	assert_success
+	run -0 "$GPUPROF" report c.gpr
 	assert_output --regexp "no calls: [1-9][0-9]* functions in [23] files were probed, none was called"
 }

@@ -25,8 +25,7 @@ as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"; }
 	wait_for 10 has_ring $!
 	run "$GPUPROF" doctor -p $!
 	assert_line --regexp "^ok +device times +by its helper, which has not begun"
-	run "$GPUPROF" stat -p $! -d 2s --format json -o r.json
-	assert_success
+	run -0 "$GPUPROF" stat -p $! -d 2s --format json -o r.json
 	assert_output --partial "the helper in process $! begins for the first time: CUPTI may stall"
 	run report_value r.json 'sum(k["count"] for k in t["kernels"]) > 10 and any(r["state"] == "compute" and r["ns"] for r in t["ledger"])'
 	assert_output True
@@ -39,22 +38,18 @@ has_ring() { find "/proc/$1/fd" -lname '/memfd:gpuprof-ring*' | grep -q .; } # P
 @test "env: each form is valid for its reader, also with odd names" {
 	local odd="odd \$a'b%c\"d\\e"
 	export CUDA_INJECTION64_PATH="/opt/$odd.so"
-	run --separate-stderr "$GPUPROF" env --for shell --dir "$odd"
-	assert_success
+	run -0 --separate-stderr "$GPUPROF" env --for shell --dir "$odd"
 	eval "$output"
 	assert_equal "$CUDA_INJECTION64_PATH" "$PWD/$odd/libgpuprof.so"
 	assert_equal "$NVTX_INJECTION64_PATH" "$PWD/$odd/libgpuprof.so"
 	assert_equal "$GPUPROF_CHAIN_INJECTION" "/opt/$odd.so"
-	run --separate-stderr "$GPUPROF" env --for systemd --dir "$odd"
-	assert_success
+	run -0 --separate-stderr "$GPUPROF" env --for systemd --dir "$odd"
 	assert_line --index 0 '[Service]'
 	assert_line "Environment=\"CUDA_INJECTION64_PATH=$PWD/odd \$a'b%%c\\\"d\\\\e/libgpuprof.so\""
-	run --separate-stderr "$GPUPROF" env --for k8s --dir "$odd"
-	assert_success
+	run -0 --separate-stderr "$GPUPROF" env --for k8s --dir "$odd"
 	assert_line "          value: \"$PWD/odd \$\$a'b%c\\\"d\\\\e/libgpuprof.so\"" # it expands \$(NAME)
 	assert_line "          mountPath: \"$PWD/odd \$a'b%c\\\"d\\\\e\""
-	run "$GPUPROF" env --for docker --dir "$odd"
-	assert_equal "$status" 2
+	run -2 "$GPUPROF" env --for docker --dir "$odd"
 	one_line "it has a '\"'; choose another one with --dir"
 	run --separate-stderr "$GPUPROF" env --for docker --dir plain
 	assert_output --regexp "^--mount type=bind,src=$PWD/plain,dst=$PWD/plain,readonly --env CUDA_INJECTION64_PATH=$PWD/plain/libgpuprof.so "
@@ -108,20 +103,16 @@ read_slurm() { read_shell; }
 	assert_file_not_exists evil
 	for form in systemd k8s; do
 		for name in $'a\xffb' $'a\xc2\x85b' $'a\xe2\x80\xa8b'; do
-			run "$GPUPROF" env --for $form --dir "$PWD/$name"
-			assert_equal "$status" 2
+			run -2 "$GPUPROF" env --for $form --dir "$PWD/$name"
 			assert_output --partial "it has what is no plain UTF-8"
 		done
 	done
-	run "$GPUPROF" env --for k8s --dir "$PWD/a:b"
-	assert_equal "$status" 2
+	run -2 "$GPUPROF" env --for k8s --dir "$PWD/a:b"
 	one_line "it has a ':'"
-	run "$GPUPROF" env --for docker --dir "$PWD/a,b"
-	assert_equal "$status" 2
+	run -2 "$GPUPROF" env --for docker --dir "$PWD/a,b"
 	one_line "it has a ','"
 	mkdir 'x,y' && ln -s 'x,y' plain
-	run "$GPUPROF" env --for docker --dir plain # what is printed is what was checked
-	assert_success
+	run -0 "$GPUPROF" env --for docker --dir plain # what is printed is what was checked
 }
 
 # bats test_tags=needs:root
@@ -129,8 +120,7 @@ read_slurm() { read_shell; }
 	mkdir v1 v2 open
 	ln -s v1 current
 	for form in shell docker; do
-		run --separate-stderr "$GPUPROF" env --for $form --dir "$PWD/./current//"
-		assert_success
+		run -0 --separate-stderr "$GPUPROF" env --for $form --dir "$PWD/./current//"
 		assert_output --partial "CUDA_INJECTION64_PATH=$PWD/current/libgpuprof.so"
 	done
 	ln -sfn v2 current # an upgrade
@@ -141,23 +131,19 @@ read_slurm() { read_shell; }
 	chmod 777 open
 	ln -s "$PWD/v1" open/link
 	ln -s open/link far
-	run "$GPUPROF" env --dir far # by a link that others can replace to a place that they cannot
-	assert_equal "$status" 1
+	run -1 "$GPUPROF" env --dir far # by a link that others can replace to a place that they cannot
 	one_line "cannot install the helper in $PWD/far: others can write to $PWD/open,"
 	ln -s round round
-	run "$GPUPROF" env --dir round
-	assert_equal "$status" 1
+	run -1 "$GPUPROF" env --dir round
 	ln -s "$PWD/v1" theirs
 	chown -h 65534 theirs
-	run "$GPUPROF" env --dir theirs
-	assert_equal "$status" 1
+	run -1 "$GPUPROF" env --dir theirs
 	one_line "others can write to $PWD/theirs,"
 }
 
 @test "env: another tool's injection is loaded after ours and keeps NVTX; both are reported" {
 	export CUDA_INJECTION64_PATH=/opt/tool.so NVTX_INJECTION64_PATH=/opt/tool.so
-	run --separate-stderr "$GPUPROF" env --dir here
-	assert_success
+	run -0 --separate-stderr "$GPUPROF" env --dir here
 	assert_line "export GPUPROF_CHAIN_INJECTION=/opt/tool.so"
 	refute_line --partial NVTX
 	assert_regex "$stderr" "NVTX stays with /opt/tool.so"
@@ -173,10 +159,8 @@ read_slurm() { read_shell; }
 # bats test_tags=needs:root,needs:bpf,needs:sim
 @test "env: a command of gpuprof's own gets one helper, not the installed one behind it" {
 	eval "$("$GPUPROF" env --dir here 2>/dev/null)"
-	run "$GPUPROF" stat --format json -o r.json -- "$SIM/train" --steps 20 --quiet
-	assert_success
-	run report_value r.json 'len(t["ledger"]) > 0 and len(t["kernels"])'
-	assert_output 6
+	run -0 "$GPUPROF" stat --format json -o r.json -- "$SIM/train" --steps 20 --quiet
+	assert_value r.json 'len(t["ledger"]) > 0 and len(t["kernels"])' 6
 }
 
 @test "env: the file is replaced as a whole, and who has the old one keeps it" {
@@ -203,11 +187,9 @@ read_slurm() { read_shell; }
 	[ "$(getent group "$(id -g)")" = "root:x:0:" ] && ! awk -F: '$4 == 0 && $3' /etc/passwd | grep . ||
 		skip "root has no group of its own here"
 	mkdir -m 775 own
-	run "$GPUPROF" env --dir own/new
-	assert_success
+	run -0 "$GPUPROF" env --dir own/new
 	chgrp 65534 own # of mode 0775 still
-	run "$GPUPROF" env --dir own/new
-	assert_equal "$status" 1
+	run -1 "$GPUPROF" env --dir own/new
 	one_line "others can write to $PWD/own,"
 	chgrp 0 own
 	python3 - <<-'END' || skip "no access control lists on this file system"
@@ -219,29 +201,24 @@ read_slurm() { read_shell; }
 		except OSError:
 		    sys.exit(1)
 	END
-	run "$GPUPROF" env --dir own/new # user 65534 may write there
-	assert_equal "$status" 1
+	run -1 "$GPUPROF" env --dir own/new # user 65534 may write there
 	one_line "others can write to $PWD/own,"
 }
 
 @test "env: a directory that others can write to is refused, and so is what lies below it" {
 	mkdir -p open/below
 	chmod 777 open
-	run "$GPUPROF" env --dir open/below
-	assert_equal "$status" 1
+	run -1 "$GPUPROF" env --dir open/below
 	one_line "cannot install the helper in $PWD/open/below: others can write to $PWD/open," --dir
 	chmod 755 open
 	chown 65534 open/below
-	run "$GPUPROF" env --dir open/below/new
-	assert_equal "$status" 1
+	run -1 "$GPUPROF" env --dir open/below/new
 	one_line "$PWD/open/below,"
 	ln -s "$PWD/open/below" link
-	run "$GPUPROF" env --dir link
-	assert_equal "$status" 1
+	run -1 "$GPUPROF" env --dir link
 	one_line "$PWD/open/below,"
 	: >file
-	run "$GPUPROF" env --dir file
-	assert_equal "$status" 1
+	run -1 "$GPUPROF" env --dir file
 	one_line "cannot make the directory file"
 }
 
@@ -263,14 +240,12 @@ read_slurm() { read_shell; }
 
 # bats file_tags=needs:sim
 @test "env: a limit of file sizes ends no process that loads the helper, and nothing is half installed" {
-	run bash -c 'ulimit -f 64; exec "$0" env --dir small' "$GPUPROF"
-	assert_equal "$status" 1
+	run -1 bash -c 'ulimit -f 64; exec "$0" env --dir small' "$GPUPROF"
 	one_line "cannot write $PWD/small/libgpuprof.so: File too large; raise the limit of files (ulimit -f)"
 	assert_equal "$(ls -A small)" ""
 	eval "$("$GPUPROF" env -q --dir whole)"
 	for kib in 0 64 4096; do
-		run bash -c 'ulimit -f "$0"; exec "$1" --rounds 30' "$kib" "$SIM/mix"
-		assert_success
+		run -0 bash -c 'ulimit -f "$0"; exec "$1" --rounds 30' "$kib" "$SIM/mix"
 	done
 }
 
@@ -283,8 +258,7 @@ sys.stdout.buffer.write(b"".join(struct.pack("HBBI", *i) for i in code))' >filte
 	"$SIM/caged" filter >target.out 2>&1 3>&- &
 	STARTED+=($!)
 	wait_for 10 grep -q caged target.out
-	run "$GPUPROF" stat -d 300ms -p $!
-	assert_success
+	run -0 "$GPUPROF" stat -d 300ms -p $!
 	assert_line --partial "device times of process $! are not known: since its helper came it lets seccomp filter"
 	kill -0 $!
 	run "$GPUPROF" stat --table devices -- timeout 2 "$SIM/caged" filter # CUPTI begins before

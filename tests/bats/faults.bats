@@ -53,8 +53,7 @@ back=50|[as][lo][lm]e?|some|was set meanwhile, 1 times'
 		echo "fault: $fault"
 		faulty "$fault" --rounds 900 --pause-us 300 --graphs some
 		answered
-		run "$TEST_LIB/check_works.py" r.json ./*.log --faults
-		assert_success
+		run -0 "$TEST_LIB/check_works.py" r.json ./*.log --faults
 		assert_output --regexp "^seen $seen, not known $unseen\$"
 		grep -Eq "$says" said
 		[ -n "$says" ] || [ "$(grep -vcE '^mix:|of the events were lost' said)" -eq 0 ]
@@ -82,8 +81,7 @@ busy|auto|1 processes have what they have|--calls'
 			"$SIM/hoard" --rounds 400 --seed "$RANDOM" 2>said || status=$?
 		echo "fault: $fault, probes: $attach, $(cat said)"
 		[ $status -eq 0 ] || [ $status -eq 5 ]
-		run "$TEST_LIB/check_memory.py" r.json ./*.truth --faults ${calls:+"$calls"}
-		assert_success
+		run -0 "$TEST_LIB/check_memory.py" r.json ./*.truth --faults ${calls:+"$calls"}
 		assert_output "$known"
 		"$GPUPROF" report c.gpr --format json -o report.json 2>said || [ $? -eq 5 ]
 		cmp r.json report.json
@@ -99,9 +97,8 @@ busy|auto|1 processes have what they have|--calls'
 		"$TEST_LIB/check_works.py" r.json ./*.log --idle
 	done
 	rm -f ./*.log
-	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_LOG="$PWD/%p.log" GPUSIM_VANISH=200 \
+	run -1 env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_LOG="$PWD/%p.log" GPUSIM_VANISH=200 \
 		"$GPUPROF" stat --format json -o r.json -- "$SIM/mix" --rounds 600
-	assert_failure 1
 	one_line "mix: " "unknown error"
 	"$TEST_LIB/check_works.py" r.json ./*.log
 	run report_value r.json '[(f["severity"], f["finding"], f["cause"][:57]) for f in t["findings"]][0]'
@@ -112,18 +109,15 @@ busy|auto|1 processes have what they have|--calls'
 	local alone=$PWD/alone
 	mkdir "$alone"
 	cp "$SIM"/{mix,libcudart.so.13,libcuda.so.1,libgpusim.so} "$alone"
-	run env GPUSIM_LOG="$PWD/%p.log" "$GPUPROF" stat --format json -o r.json -- "$alone/mix"
-	assert_success
+	run -0 env GPUSIM_LOG="$PWD/%p.log" "$GPUPROF" stat --format json -o r.json -- "$alone/mix"
 	assert_output --regexp "are not known: its helper could not start CUPTI: " # or a real one was found
-	run "$TEST_LIB/check_works.py" r.json ./*.log --faults
-	assert_success
+	run -0 "$TEST_LIB/check_works.py" r.json ./*.log --faults
 	assert_output "seen none, not known some"
 }
 
 @test "faults: a libcupti newer than the driver: the message has both versions and the remedy" {
-	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_CUPTI=99.0 GPUSIM_CUPTI_FAULTS=unusable \
+	run -0 env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_CUPTI=99.0 GPUSIM_CUPTI_FAULTS=unusable \
 		"$GPUPROF" stat --format json -o r.json -- "$SIM/mix"
-	assert_success
 	assert_output --regexp "could not start CUPTI: libcupti 99.0 is newer than the driver's CUDA 13.0; start it with GPUPROF_CUPTI="
 }
 
@@ -153,8 +147,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 	"$GPUPROF" stat -p "$!" -d 1 --format json -o r.json
 	run balanced
 	assert_output --regexp '^[1-9][0-9]*$'
-	run report_value r.json '[x["lost"] > 0 for x in t["events"] if x["kind"] == "untold"]'
-	assert_output "[True]"
+	assert_value r.json '[x["lost"] > 0 for x in t["events"] if x["kind"] == "untold"]' "[True]"
 }
 
 @test "faults: device time of a killed target after its last delivered buffer is unknown, with a message" {
@@ -170,8 +163,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 		- sum(x["lost"] for x in t["events"] if x["kind"] == "untold")
 		- sum(x["orphan"] + (x["lost"] or 0) for x in t["events"] if x["kind"] == "api"))'
 	assert_output --regexp '^[01]$'
-	run report_value r.json 'sum(k["count"] for k in t["kernels"]) > 0'
-	assert_output True
+	assert_value r.json 'sum(k["count"] for k in t["kernels"]) > 0' True
 }
 
 # The worker of the device that is not there calls exit(1) while the other one launches.
@@ -180,10 +172,9 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 		GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat --format json -o r.json -- \
 			"$SIM/mix" --devices 2 --rounds 300 || [ $? -eq 1 ]
 		# Each has a record, or is counted; but for one of each thread that was being made then.
-		run report_value r.json '(sum(x["count"] for x in t["calls"] if x["class"] in ("launch", "copy", "set"))
+		assert_value r.json '(sum(x["count"] for x in t["calls"] if x["class"] in ("launch", "copy", "set"))
 			<= sum(x["received"] for x in t["events"] if x["kind"] == "api")
-			+ sum(x["lost"] for x in t["events"] if x["kind"] == "untold") + 2)'
-		assert_output True
+			+ sum(x["lost"] for x in t["events"] if x["kind"] == "untold") + 2)' True
 		run report_value r.json 'any(x["kind"] == "untold" and x["lost"] for x in t["events"]) \
 			and any(x["bucket"] == "unknown" for x in t["ledger"])'
 		[ "$output" = False ] || break
@@ -206,8 +197,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 	assert [ "$told" -gt 2000 ]
 	# None waited for the other program, 20 ms or more. The simulated device's own latency is half a
 	# millisecond, beside what a launching thread has no CPU for.
-	run report_value r.json 'max(x["latency_max_ns"] for x in t["lanes"]) < 15e6'
-	assert_output True
+	assert_value r.json 'max(x["latency_max_ns"] for x in t["lanes"]) < 15e6' True
 }
 
 @test "faults: a target that is stopped goes on and every work is seen" {
@@ -241,9 +231,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 	wait_for 30 test -e half
 	kill -STOP "$TARGET"
 	sleep 0.5
-	kill -INT "$PROFILER"
-	wait_gpuprof
-	assert_success
+	interrupt_gpuprof
 	assert_output --partial "in the last"
 	run balanced
 	assert_output --regexp '^[1-9][0-9]*$'
@@ -273,11 +261,9 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 	cat >both <<-'EOF_SH'
 		"$SIM/mix" && env -u CUDA_INJECTION64_PATH -u NVTX_INJECTION64_PATH "$SIM/mix"
 	EOF_SH
-	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat --format json -o r.json -- sh both
-	assert_success
+	run -0 env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat --format json -o r.json -- sh both
 	local without
 	without=$(sed -n 's/^mix: pid \([0-9]*\) .*/\1/p' <<<"$output" | tail -n 1)
 	assert_output --partial "device times of process $without are not known: no helper was found in it"
-	run report_value r.json "len({x['pid'] for x in t['ledger']} - {$without})"
-	assert_output 1
+	assert_value r.json "len({x['pid'] for x in t['ledger']} - {$without})" 1
 }

@@ -38,9 +38,7 @@ report_equals() { # NAME...
 	wait_armed "$TARGET" cudart
 	touch go
 	for name; do wait_for 20 test -s "$name.json"; done
-	kill -INT "$PROFILER"
-	wait_gpuprof
-	assert_success
+	interrupt_gpuprof
 	for name; do compare --no-times "$name.json" r.json; done
 	laws r.json
 }
@@ -141,9 +139,7 @@ reuse_inode() { # DIR
 	reuse_inode reused || skip "this file system does not use numbers again"
 	GPUSIM_TRUTH=$PWD/reused.json LD_LIBRARY_PATH=$PWD/reused:$SIM \
 		"$SIM/simcalls" cudaLaunchKernel=500 --wait-ms 700
-	kill -INT "$PROFILER"
-	wait_gpuprof
-	assert_success
+	interrupt_gpuprof
 	compare --no-times reused.json r.json
 }
 

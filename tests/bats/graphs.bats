@@ -38,8 +38,7 @@ print(sum(w["end"] - w["start"] for w in json.load(open(sys.argv[1]))["works"]))
 
 @test "graphs: CUPTI is enabled anew before its buffers on the device are used up, and the gap is booked" {
 	GPUPROF_GRAPH_NODES=2000 GPUSIM_CUPTI_FAULTS=device=10000 graphs 6
-	run "$TEST_LIB/check_works.py" r.json ./*.log --faults
-	assert_success
+	run -0 "$TEST_LIB/check_works.py" r.json ./*.log --faults
 	assert_output --regexp '^seen (all|some), not known some$' # a few may run in the gap
 	run report_value r.json 'sum(x["ns"] for x in t["ledger"] if x["bucket"] == "unknown") < 10**8'
 	assert_output True
@@ -47,15 +46,13 @@ print(sum(w["end"] - w["start"] for w in json.load(open(sys.argv[1]))["works"]))
 
 @test "graphs: nodes without times are lost, until nodes or whole graphs are recorded again" {
 	GPUSIM_CUPTI_FAULTS=device=2500 graphs 12
-	run "$TEST_LIB/check_works.py" r.json ./*.log --faults
-	assert_success
+	run -0 "$TEST_LIB/check_works.py" r.json ./*.log --faults
 	assert_output "seen some, not known some"
 	run works
 	assert [ "$output" -gt 2500 ]
 	grep -q "device records were lost" said
 	GPUSIM_CUPTI_FAULTS='device!=2500' graphs 12
-	run "$TEST_LIB/check_works.py" r.json ./*.log --faults
-	assert_success
+	run -0 "$TEST_LIB/check_works.py" r.json ./*.log --faults
 	grep -q "graphs were told whole: CUPTI had no room for more of their nodes" said
 	run report_value r.json '[x["ns"] > 0 for x in t["ledger"] if (x["state"], x["bucket"]) == ("compute", "graph")]'
 	assert_output "[True]"
@@ -88,8 +85,7 @@ evidence() { # EVIDENCE
 	assert_equal "$(evidence order)" 0
 	assert_equal "$(evidence unresolved)" "$(in_graphs)"
 	# What was captured is known as such by CUPTI's records of captures alone.
-	run report_value r.json '[e["orphan"] for e in t["events"] if e["kind"] == "api"]'
-	assert_output "[0]"
+	assert_value r.json '[e["orphan"] for e in t["events"] if e["kind"] == "api"]' "[0]"
 	run report_value r.json '[e["hits"] > 0 for e in t["events"] if e["kind"] == "captured"]'
 	assert_output "[True]"
 }
@@ -119,11 +115,9 @@ evidence() { # EVIDENCE
 @test "graphs: interval reports have whole graphs unless nodes are requested" {
 	export GPUPROF_CUPTI="$SIM/libcupti.so.13"
 	local mix=("$SIM/mix" --graphs only --rounds 200 --pause-us 100)
-	run "$GPUPROF" -i 30s --table ledger --format csv -- "${mix[@]}"
-	assert_success
+	run -0 "$GPUPROF" -i 30s --table ledger --format csv -- "${mix[@]}"
 	assert_output --partial ",compute,graph,"
-	run "$GPUPROF" -i 30s --graphs nodes --table ledger --format csv -- "${mix[@]}"
-	assert_success
+	run -0 "$GPUPROF" -i 30s --graphs nodes --table ledger --format csv -- "${mix[@]}"
 	refute_output --partial ",compute,graph,"
 	assert_output --partial ",compute,"
 }

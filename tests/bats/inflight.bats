@@ -56,8 +56,7 @@ begun_before() { report_value "$1" '[(c["function"], c["count"], c["open"], c["b
 
 @test "inflight: the ends of syncs of several threads are bounded, and the bound is labelled" {
 	start_held --threads 4 --hold-ms 900 --step-ms 150 --calls 500 --stay-ms 300
-	run "$GPUPROF" record -o c.gpr -p "$HELD"
-	assert_success
+	run -0 "$GPUPROF" record -o c.gpr -p "$HELD"
 	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
 	laws r.json
 	run begun_before r.json
@@ -77,8 +76,7 @@ begun_before() { report_value "$1" '[(c["function"], c["count"], c["open"], c["b
 
 @test "inflight: with -a, of threads that wait on their CPUs; a returned one is no open call" {
 	GPUSIM_SPIN=1 start_held --hold-ms 1500 --stay-ms 900
-	run --separate-stderr "$GPUPROF" stat -a -d 2s --table calls,threads,events --format json
-	assert_success
+	run -0 --separate-stderr "$GPUPROF" stat -a -d 2s --table calls,threads,events --format json
 	printf '%s\n' "$output" >r.json
 	laws r.json
 	wait "$HELD"
@@ -97,18 +95,14 @@ begun_before() { report_value "$1" '[(c["function"], c["count"], c["open"], c["b
 	killed=$(date +%s%N)
 	kill -KILL "$HELD"
 	wait "$HELD" || true
-	wait_gpuprof
-	assert_success
+	wait_gpuprof 0
 	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
 	laws r.json
 	# From the last look on, a second before at most, it may have returned.
-	run report_value r.json "$((killed - begun)) <= sum(x['ns'] for x in t['threads'])"
-	assert_output True
-	run report_value r.json "[x['ns'] == x['wall_ns'] or x['ns'] > $((killed - begun)) - 1.2e9
-		for x in t['threads'] if x['bucket'] == 'sync']"
-	assert_output '[True]'
-	run report_value r.json "{x['bucket'] for x in t['threads']} - {'sync', 'unknown'}"
-	assert_output 'set()'
+	assert_value r.json "$((killed - begun)) <= sum(x['ns'] for x in t['threads'])" True
+	assert_value r.json "[x['ns'] == x['wall_ns'] or x['ns'] > $((killed - begun)) - 1.2e9
+		for x in t['threads'] if x['bucket'] == 'sync']" '[True]'
+	assert_value r.json "{x['bucket'] for x in t['threads']} - {'sync', 'unknown'}" 'set()'
 }
 
 # A runtime whose sync waits and then launches inside.
@@ -127,8 +121,7 @@ build_nesting() {
 @test "inflight: a call that is made within it ends it" {
 	build_nesting || skip "no C compiler"
 	start_inside ./nesting
-	run --separate-stderr "$GPUPROF" stat -p "$HELD" --table calls,threads,events --format json
-	assert_success
+	run -0 --separate-stderr "$GPUPROF" stat -p "$HELD" --table calls,threads,events --format json
 	printf '%s\n' "$output" >r.json
 	laws r.json
 	run begun_before r.json
@@ -142,8 +135,7 @@ build_nesting() {
 	python3 -c 'import ctypes, time
 time.sleep(1.5); ctypes.CDLL("./libcudart.so.13").cudaDeviceSynchronize()' 3>&- &
 	STARTED+=("$!")
-	run --separate-stderr "$GPUPROF" stat -p "$!" --table calls,threads,events --format json
-	assert_success
+	run -0 --separate-stderr "$GPUPROF" stat -p "$!" --table calls,threads,events --format json
 	printf '%s\n' "$output" >r.json
 	laws r.json
 	# The first moment may be seen after all.
@@ -160,8 +152,7 @@ time.sleep(1.5); ctypes.CDLL("./libcudart.so.13").cudaDeviceSynchronize()' 3>&- 
 	gcc -shared -fPIC -o libcuda.so.1 d.c || skip "no C compiler"
 	start_inside env LD_LIBRARY_PATH="$PWD" python3 -c 'import ctypes, sys
 cudart = ctypes.CDLL(sys.argv[1]); print("held: pid", flush=True); cudart.cudaMalloc(None, 4)' "$runtime"
-	run --separate-stderr "$GPUPROF" stat -p "$HELD" --table calls,threads,events --format json
-	assert_success
+	run -0 --separate-stderr "$GPUPROF" stat -p "$HELD" --table calls,threads,events --format json
 	printf '%s\n' "$output" >r.json
 	laws r.json
 	run report_value r.json '[(c["function"], c["count"], c["errors"], c["begun_before"]) for c in t["calls"]]'

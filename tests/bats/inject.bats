@@ -32,17 +32,13 @@ refused() { # PID REASON: no word to the process, one line, exit 4
 	start_sim hardy end "$SIM/libchained.so"
 	run "$GPUPROF" doctor -p "$TARGET"
 	assert_line --regexp "^less +device times +not known: no helper in it; gpuprof stat --inject -p $TARGET brings one"
-	run "$GPUPROF" stat --inject --yes -d 2s --format json -o r.json -p "$TARGET"
-	assert_success
+	run -0 "$GPUPROF" stat --inject --yes -d 2s --format json -o r.json -p "$TARGET"
 	assert_line --regexp "the helper is in process $TARGET; its thread [0-9]+ was stopped for [0-9.]+ ms"
-	run report_value r.json 'sum(k["count"] for k in t["kernels"]) > 10'
-	assert_output True
+	assert_value r.json 'sum(k["count"] for k in t["kernels"]) > 10' True
 	wait_for 10 text_equals_file "$TARGET" libcuda.so.1 libcudart.so.13 libc.so.6 hardy
-	run "$GPUPROF" stat --inject -d 1s --format json -o r.json -p "$TARGET" # it is there: no question
-	assert_success
+	run -0 "$GPUPROF" stat --inject -d 1s --format json -o r.json -p "$TARGET" # it is there: no question
 	refute_output --partial "the helper is in"
-	run report_value r.json 'sum(k["count"] for k in t["kernels"]) > 10'
-	assert_output True
+	assert_value r.json 'sum(k["count"] for k in t["kernels"]) > 10' True
 	run "$GPUPROF" doctor -p "$TARGET"
 	assert_line --regexp "^ok +device times +by its helper, which is (awake|asleep)"
 	: >end
@@ -55,8 +51,7 @@ refused() { # PID REASON: no word to the process, one line, exit 4
 	for ((i = 0; i < n; i++)); do
 		rm -f end
 		start_sim hardy end "$SIM/libchained.so"
-		run "$GPUPROF" stat --inject --yes -d 200ms --format json -o r.json -p "$TARGET"
-		assert_success
+		run -0 "$GPUPROF" stat --inject --yes -d 200ms --format json -o r.json -p "$TARGET"
 		assert_line --partial "the helper is in process $TARGET"
 		wait_for 10 text_equals_file "$TARGET" libcuda.so.1 libcudart.so.13 libc.so.6 hardy
 		: >end
@@ -68,8 +63,7 @@ refused() { # PID REASON: no word to the process, one line, exit 4
 # bats test_tags=needs:pty
 @test "inject: it asks on a terminal and requires --yes without one" {
 	start_sim train --steps 100000 --quiet
-	run "$GPUPROF" stat --inject -d 1s -p "$TARGET" </dev/null
-	assert_equal "$status" 2
+	run -2 "$GPUPROF" stat --inject -d 1s -p "$TARGET" </dev/null
 	one_line "give --yes"
 	for answer in n ''; do
 		run script -qec "'$GPUPROF' stat --inject -d 1s -p $TARGET" /dev/null <<<"$answer"
@@ -83,11 +77,9 @@ refused() { # PID REASON: no word to the process, one line, exit 4
 	assert_equal "$status" 0
 	assert_output --partial "the helper is in process $TARGET"
 	assert_output --partial gemm
-	run "$GPUPROF" stat --inject --yes -a
-	assert_equal "$status" 2
+	run -2 "$GPUPROF" stat --inject --yes -a
 	one_line "'--inject' needs '--pid'"
-	run "$GPUPROF" stat --yes -p "$TARGET"
-	assert_equal "$status" 2
+	run -2 "$GPUPROF" stat --yes -p "$TARGET"
 	one_line "'--yes' needs '--inject'"
 }
 
@@ -113,8 +105,7 @@ refused() { # PID REASON: no word to the process, one line, exit 4
 	wait_for 10 grep -q libc.so.6 "/proc/$!/maps"
 	refused $! "it has not loaded CUDA (libcuda) yet; begin when it has, or start it with \`gpuprof env\`"
 	refused 2 "it is a thread of the kernel's; give the pid of a program"
-	run bash -c "exec '$GPUPROF' stat --inject --yes -d 1s -p \$\$"
-	assert_equal "$status" 4
+	run -4 bash -c "exec '$GPUPROF' stat --inject --yes -d 1s -p \$\$"
 	one_line "it is this gpuprof; give the pid of a program that uses CUDA"
 }
 
@@ -143,14 +134,12 @@ have_cuda() { [ "$(pgrep -P "$TARGET" | sed 's:.*:/proc/&/maps:' | xargs -r grep
 		done
 		: >go
 		wait "$TARGET"
-		wait_gpuprof
-		assert_success
+		wait_gpuprof 0
 		assert_output --partial "the helper is in process ${CHILDREN[0]};"
 		assert_output --partial "the helper is in process ${CHILDREN[1]};"
 		assert_output --partial "no CUDA (libcuda) is loaded yet in process $TARGET: the helper is only in those"
 		laws r.json
-		run "$TEST_LIB/check_ledger.py" r.json "${CHILDREN[0]}.truth" "${CHILDREN[1]}.truth"
-		assert_success
+		run -0 "$TEST_LIB/check_ledger.py" r.json "${CHILDREN[0]}.truth" "${CHILDREN[1]}.truth"
 		assert_output "2 books add up"
 	done
 }
@@ -158,24 +147,20 @@ have_cuda() { [ "$(pgrep -P "$TARGET" | sed 's:.*:/proc/&/maps:' | xargs -r grep
 @test "inject: a child that cannot get the helper is named, and fails the session only if no process has it" {
 	local child
 	start_parent
-	run "$GPUPROF" stat --inject -d 1s -p "$TARGET" </dev/null
-	assert_equal "$status" 2
+	run -2 "$GPUPROF" stat --inject -d 1s -p "$TARGET" </dev/null
 	one_line "and 1 more"
-	run "$GPUPROF" stat --inject --yes --isolate -d 1s -p "$TARGET"
-	assert_equal "$status" 4
+	run -4 "$GPUPROF" stat --inject --yes --isolate -d 1s -p "$TARGET"
 	one_line "process $TARGET: it has not loaded CUDA (libcuda) yet"
 	kill -STOP "${CHILDREN[@]}"
 	for child in "${CHILDREN[@]}"; do
 		wait_for 10 grep -q '^State:.T' "/proc/$child/status"
 	done
-	run "$GPUPROF" stat --inject --yes -d 1s -p "$TARGET"
-	assert_equal "$status" 4
+	run -4 "$GPUPROF" stat --inject --yes -d 1s -p "$TARGET"
 	assert_line "gpuprof: warning: cannot bring the helper into process ${CHILDREN[0]}: it is stopped; let it go on first (kill -CONT)"
 	assert_line "gpuprof: no process of -p has the helper, nor one below them"
 	kill -CONT "${CHILDREN[1]}"
 	wait_for 10 grep -q '^State:.[SRD]' "/proc/${CHILDREN[1]}/status"
-	run "$GPUPROF" stat --inject --yes -d 100ms -p "$TARGET"
-	assert_success
+	run -0 "$GPUPROF" stat --inject --yes -d 100ms -p "$TARGET"
 	assert_line "gpuprof: warning: cannot bring the helper into process ${CHILDREN[0]}: it is stopped; let it go on first (kill -CONT)"
 	assert_line --partial "the helper is in process ${CHILDREN[1]};"
 	kill -CONT "${CHILDREN[0]}"
@@ -199,13 +184,11 @@ have_cuda() { [ "$(pgrep -P "$TARGET" | sed 's:.*:/proc/&/maps:' | xargs -r grep
 	local child
 	child=$(cat child)
 	STARTED+=("$child")
-	run "$GPUPROF" stat --inject --yes -d 100ms -p "$TARGET"
-	assert_success
+	run -0 "$GPUPROF" stat --inject --yes -d 100ms -p "$TARGET"
 	assert_line --partial "the helper is in process $TARGET;"
 	refute_output --partial "the helper is in process $child;"
 	assert_line --partial "process $child was forked with CUDA loaded, and is left without the helper; if it uses a device itself, name it: -p $child"
-	run "$GPUPROF" stat --inject --yes -d 100ms -p "$child"
-	assert_success
+	run -0 "$GPUPROF" stat --inject --yes -d 100ms -p "$child"
 	assert_line --partial "the helper is in process $child;"
 }
 
@@ -226,15 +209,12 @@ start_caged() { # NUMBER ANSWER
 	start_caged 435 0x00050026 # clone3: there is none, as Docker has it
 	run "$GPUPROF" doctor -p "$TARGET"
 	assert_line --partial "gpuprof stat --inject -p $TARGET brings one, if its seccomp filter lets that pass"
-	run "$GPUPROF" stat --inject --yes -d 1s --format json -o r.json -p "$TARGET"
-	assert_success
+	run -0 "$GPUPROF" stat --inject --yes -d 1s --format json -o r.json -p "$TARGET"
 	assert_line --partial "the helper is in process $TARGET"
-	run report_value r.json 'sum(k["count"] for k in t["kernels"]) > 0'
-	assert_output True
+	assert_value r.json 'sum(k["count"] for k in t["kernels"]) > 0' True
 	start_caged 77 0x80000000 # ftruncate: the end of the process
 	refused "$TARGET" "its seccomp filter does not let pass ftruncate, which the helper needs; allow it there (docker: --security-opt seccomp=FILE), or leave --inject out"
-	run capsh --drop=cap_sys_admin -- -c "'$GPUPROF' stat --inject --yes -d 1s -p $TARGET"
-	assert_equal "$status" 4
+	run -4 capsh --drop=cap_sys_admin -- -c "'$GPUPROF' stat --inject --yes -d 1s -p $TARGET"
 	one_line "it has a seccomp filter, and to see what that allows, gpuprof needs CAP_SYS_ADMIN and no filter of its own; run it as root on the host"
 	kill -0 "$TARGET"
 }
@@ -242,16 +222,13 @@ start_caged() { # NUMBER ANSWER
 @test "inject: a file size limit below a ring's size is refused at once" {
 	start_sim train --steps 100000 --quiet
 	prlimit --fsize=65536: --pid "$TARGET"
-	run "$GPUPROF" stat --inject --yes -d 1s -p "$TARGET"
-	assert_equal "$status" 4
+	run -4 "$GPUPROF" stat --inject --yes -d 1s -p "$TARGET"
 	one_line "it may have no file of more than 64 KiB, and the helper needs one of"
 	run "$GPUPROF" doctor -p "$TARGET"
 	assert_line --regexp "^less +device times +not known: .*no file of more than 64 KiB"
 	prlimit --fsize=1048576: --pid "$TARGET"
-	run "$GPUPROF" stat --inject --yes -d 1s --format json -o r.json -p "$TARGET"
-	assert_success
-	run report_value r.json 'sum(k["count"] for k in t["kernels"]) > 0'
-	assert_output True
+	run -0 "$GPUPROF" stat --inject --yes -d 1s --format json -o r.json -p "$TARGET"
+	assert_value r.json 'sum(k["count"] for k in t["kernels"]) > 0' True
 }
 
 # bats file_tags=needs:root,needs:bpf
@@ -325,8 +302,7 @@ time.sleep(60)' 3>&- &
 		STARTED+=($!)
 		wait_for 10 grep -q libcuda.so.1 "/proc/$!/maps"
 		wait_for 10 grep -q "^34 " "/proc/$!/syscall" # pause
-		run "$GPUPROF" stat --inject --yes -d 1s -p $!
-		assert_equal "$status" 4
+		run -4 "$GPUPROF" stat --inject --yes -d 1s -p $!
 		one_line "none of its threads came to where it can be asked safely" "try again"
 		[ "$more" ] || assert_output --partial "it is in a signal handler"
 		grep -q "^34 " "/proc/$!/syscall" # it still waits there
@@ -335,17 +311,14 @@ time.sleep(60)' 3>&- &
 
 @test "inject: without the right to trace the missing capability is named, exit 3" {
 	start_sim train --steps 100000 --quiet
-	run capsh --drop=cap_sys_ptrace,cap_sys_admin -- -c "'$GPUPROF' stat --inject --yes -d 1s -p $TARGET"
-	assert_equal "$status" 3
+	run -3 capsh --drop=cap_sys_ptrace,cap_sys_admin -- -c "'$GPUPROF' stat --inject --yes -d 1s -p $TARGET"
 	one_line "CAP_SYS_PTRACE is missing; run gpuprof as root or with sudo"
 	PLACE=$(mktemp -d) # where another user can come
 	chmod 755 "$PLACE"
 	cp "$GPUPROF" "$PLACE/gpuprof"
-	run as_nobody "$PLACE/gpuprof" stat --inject --yes -d 1s -p "$TARGET"
-	assert_equal "$status" 3
+	run -3 as_nobody "$PLACE/gpuprof" stat --inject --yes -d 1s -p "$TARGET"
 	one_line "it is user $(id -u)'s, not yours, and CAP_SYS_PTRACE is missing; run gpuprof as root or with sudo"
-	run as_nobody "$PLACE/gpuprof" stat --inject --yes -d 1s -p 2
-	assert_equal "$status" 4
+	run -4 as_nobody "$PLACE/gpuprof" stat --inject --yes -d 1s -p 2
 	one_line "it is a thread of the kernel's"
 }
 
@@ -368,8 +341,7 @@ time.sleep(60)' 3>&- &
 	local pid=$!
 	STARTED+=("$pid")
 	wait_for 10 grep -q '^State:.D' "/proc/$pid/status"
-	run "$GPUPROF" stat --inject --yes -d 1s -p $pid
-	assert_equal "$status" 4
+	run -4 "$GPUPROF" stat --inject --yes -d 1s -p $pid
 	assert_line --regexp "where it can be asked safely \(thread $pid waits in the kernel where no signal reaches it.*\); try again"
 	grep -q '^TracerPid:.0$' "/proc/$pid/status"
 	: >enough

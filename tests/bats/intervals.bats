@@ -75,7 +75,6 @@ adds_up() {
 @test "intervals: the single interval of -n 1 has device times and the requested length" {
 	env GPUPROF_CUPTI="$SIM/libcupti.so.13" \
 		"$GPUPROF" -i 400ms -n 1 --format json --quiet -- "$SIM/train" --steps 100 --quiet >r.json
-	run report_value r.json '(r["meta"]["duration_ns"] >= 400e6, len(t["ledger"]) > 0,
-		"was not seen" in r["meta"]["verdict"])'
-	assert_output "(True, True, False)"
+	assert_value r.json '(r["meta"]["duration_ns"] >= 400e6, len(t["ledger"]) > 0,
+		"was not seen" in r["meta"]["verdict"])' "(True, True, False)"
 }

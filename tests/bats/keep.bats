@@ -16,8 +16,7 @@ duration_ms() { report_value report.json 'r["meta"]["duration_ns"] // 10**6'; }
 # bats test_tags=needs:root,needs:bpf,needs:targets
 @test "keep: rotated files hold every call of a run once, each reads alone, none is too large" {
 	local file n sum=0
-	run "$GPUPROF" record -o run.gpr --max-size 64k -- "$TARGETS/cudart-dyn" --launches 100000 --syncs 10
-	assert_success
+	run -0 "$GPUPROF" record -o run.gpr --max-size 64k -- "$TARGETS/cudart-dyn" --launches 100000 --syncs 10
 	assert_output --partial "run.000001.gpr"
 	for file in run.*.gpr; do
 		n=$(launches "$file") || fail "$file: not complete"
@@ -31,9 +30,8 @@ duration_ms() { report_value report.json 'r["meta"]["duration_ns"] // 10**6'; }
 # bats test_tags=needs:root,needs:bpf,needs:sim
 @test "keep: each of the rotated files knows the device, and together they hold every work" {
 	local file seen=0 works
-	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_LOG="$PWD/%p.log" timeout 60 "$GPUPROF" \
+	run -0 env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_LOG="$PWD/%p.log" timeout 60 "$GPUPROF" \
 		record -o run.gpr --max-size 256k -- "$SIM/mix" --rounds 10000 --pause-us 50
-	assert_success
 	for file in run.*.gpr; do
 		"$GPUPROF" report "$file" --format json >report.json
 		laws report.json >&2
@@ -68,21 +66,18 @@ first_copies() {
 @test "keep: an older capture of the same name is renamed, with a message" {
 	local n
 	for n in 10 20 30; do
-		run "$GPUPROF" record -- "$TARGETS/cudart-dyn" --launches $n
-		assert_success
+		run -0 "$GPUPROF" record -- "$TARGETS/cudart-dyn" --launches $n
 	done
 	assert_output --partial "gpuprof: gpuprof.gpr is an older capture and kept as gpuprof.old2.gpr"
 	assert_equal "$(launches gpuprof.old.gpr) $(launches gpuprof.old2.gpr) $(launches gpuprof.gpr)" "10 20 30"
 	for n in 1 2; do
-		run "$GPUPROF" record -o run.gpr --max-size 64k -- "$TARGETS/cudart-dyn" --launches $n
-		assert_success
+		run -0 "$GPUPROF" record -o run.gpr --max-size 64k -- "$TARGETS/cudart-dyn" --launches $n
 	done
 	assert_equal "$(launches run.000001.gpr) $(launches run.000002.gpr)" "1 2"
 }
 
 @test "keep: of more files than --max-files the oldest are removed" {
-	run "$GPUPROF" record -o run --max-size 64k --max-files 2 -- "$TARGETS/cudart-dyn" --launches 200000
-	assert_success
+	run -0 "$GPUPROF" record -o run --max-size 64k --max-files 2 -- "$TARGETS/cudart-dyn" --launches 200000
 	assert_equal "$(find . -name 'run.*' | wc -l)" 2
 	assert_file_not_exist run.000001
 	for file in run.*; do
@@ -110,9 +105,8 @@ first_copies() {
 }
 
 @test "keep: --before holds the last stretch, written when the target exits" {
-	run "$GPUPROF" record -o last.gpr --before 1s --on exit -- \
+	run -0 "$GPUPROF" record -o last.gpr --before 1s --on exit -- \
 		"$TARGETS/cudart-dyn" --launches 200 --pause-us 500 --rounds 20
-	assert_success
 	assert_output --partial "kept the last 1.000 s"
 	local n
 	n=$(launches last.gpr)
@@ -129,8 +123,7 @@ first_copies() {
 	sleep 1
 	assert_file_not_exist last.gpr
 	kill -KILL "$TARGET"
-	wait_gpuprof
-	assert_success
+	wait_gpuprof 0
 	assert [ "$(launches last.gpr)" -gt 100 ]
 	assert_equal "$(duration_ms)" 300
 }
@@ -146,9 +139,7 @@ first_copies() {
 	sleep 0.5
 	kill -USR1 "$PROFILER"
 	wait_for 5 test -e held.000002.gpr
-	kill -INT "$PROFILER"
-	wait_gpuprof
-	assert_success
+	interrupt_gpuprof
 	assert_file_not_exist held.000003.gpr
 	for file in held.gpr held.000002.gpr; do
 		assert [ "$(launches $file)" -gt 100 ]
@@ -167,8 +158,7 @@ first_copies() {
 	kill -USR1 "$PROFILER"
 	wait_for 5 test -s gpuprof.err
 	kill -INT "$PROFILER"
-	wait_gpuprof
-	assert_equal "$status" 1
+	wait_gpuprof 1
 	assert_output "gpuprof: cannot create gone/held.gpr: No such file or directory"
 }
 
@@ -182,12 +172,10 @@ first_copies() {
 
 @test "keep: an unknown rank is refused before anything runs" {
 	unset RANK OMPI_COMM_WORLD_RANK SLURM_PROCID
-	run "$GPUPROF" record -o 'x.%r.gpr' -- touch ran
-	assert_equal "$status" 1
+	run -1 "$GPUPROF" record -o 'x.%r.gpr' -- touch ran
 	assert_output --partial RANK
 	assert_file_not_exist ran
-	run "$GPUPROF" record -o 'x.%p.gpr' -a -d 1s
-	assert_equal "$status" 1
+	run -1 "$GPUPROF" record -o 'x.%p.gpr' -a -d 1s
 	assert_output --partial "-p PID"
 }
 

@@ -31,8 +31,7 @@ BOTH="cuLaunchKernel=300 cudaLaunchKernel=500"
 	expect "$BOTH reached=0" auto private simcalls
 	expect "$BOTH reached=500" auto export simcalls-inside
 	expect "cuLaunchKernel=800 reached=0" auto export simcalls-static
-	run report_value r.json 'r["meta"]["launch"]'
-	assert_output "auto: of the runtime and of the driver"
+	assert_value r.json 'r["meta"]["launch"]' "auto: of the runtime and of the driver"
 }
 
 @test "launch: runtime probes the driver's launches only where no runtime can be probed" {
@@ -67,18 +66,16 @@ BOTH="cuLaunchKernel=300 cudaLaunchKernel=500"
 	wait_armed "${pids[1]}" libcuda.so.1
 	wait_begun
 	: >go
-	wait_gpuprof
-	assert_success
+	wait_gpuprof 0
 	run report_value p.json \
 		'sorted((c["function"], c["count"]) for c in t["calls"] if c["class"] == "launch")'
 	assert_output "[('cuLaunchKernel', 500), ('cudaLaunchKernel', 500)]"
 	# shellcheck disable=SC2016 # its own variables
-	run "$GPUPROF" stat --launch runtime --table calls --format json -o c.json -- bash -c '
+	run -0 "$GPUPROF" stat --launch runtime --table calls --format json -o c.json -- bash -c '
 		for program in simcalls simcalls-static; do
 			"$SIM/$program" --init --wait-ms 1500 cudaLaunchKernel=500 &
 		done
 		wait'
-	assert_success
 	run report_value c.json \
 		'sorted((c["function"], c["count"]) for c in t["calls"] if c["class"] == "launch")'
 	assert_output "[('cuLaunchKernel', 500), ('cudaLaunchKernel', 500)]"

@@ -37,26 +37,21 @@ stalled() {
 @test "ledger: an input stall is the device's idle time, books balance, works equal the truth" {
 	may_repeat "on a busy machine the program waits for a CPU, too"
 	stalled || fail "idle time is not what the program waited"
-	run "$TEST_LIB/check_ledger.py" r.json ./*.truth
-	assert_success
+	run -0 "$TEST_LIB/check_ledger.py" r.json ./*.truth
 	assert_output "1 books add up"
 }
 
 @test "ledger: report of a capture equals stat of the same run, device tables too" {
-	run profile stat --capture c.gpr --format json -o stat.json -- "$SIM/train" --steps 20 --quiet
-	assert_success
+	run -0 profile stat --capture c.gpr --format json -o stat.json -- "$SIM/train" --steps 20 --quiet
 	"$GPUPROF" report c.gpr --format json >report.json
 	cmp stat.json report.json
 	[ "$(report_value report.json 'len(t["kernels"])')" -eq 6 ]
 }
 
 @test "ledger: a capture's report has a book for each of four ranks" {
-	run profile record -o c.gpr -- "$SIM/ddp" --steps 20 --quiet
-	assert_success
-	run "$GPUPROF" report c.gpr --format json -o r.json
-	assert_success
-	run "$TEST_LIB/check_ledger.py" r.json ./*.truth
-	assert_success
+	run -0 profile record -o c.gpr -- "$SIM/ddp" --steps 20 --quiet
+	run -0 "$GPUPROF" report c.gpr --format json -o r.json
+	run -0 "$TEST_LIB/check_ledger.py" r.json ./*.truth
 	assert_output "4 books add up"
 	run "$GPUPROF" report c.gpr --table ledger --format csv
 	assert_output --partial ",comm,comm,"

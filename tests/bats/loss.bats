@@ -8,20 +8,16 @@
 load ../lib/common
 
 @test "loss: a burst of 1 M calls through 64 KiB; hits = received + lost, booked where it happened" {
-	run "$GPUPROF" record --off-cpu off --ring-size 64k --max-loss 100% -o c.gpr -- "$TARGETS/burst" --truth t.json
-	assert_success
+	run -0 "$GPUPROF" record --off-cpu off --ring-size 64k --max-loss 100% -o c.gpr -- "$TARGETS/burst" --truth t.json
 	"$GPUPROF" report c.gpr --max-loss 100% --table calls,threads,events --format json >r.json
-	run laws r.json --burst t.json
-	assert_success
+	run -0 laws r.json --burst t.json
 }
 
 @test "loss: a capture written by --before includes its losses, like any capture" {
-	run "$GPUPROF" record --off-cpu off --ring-size 64k --max-loss 100% --before 60s --max-size 512m --on exit -o c.gpr -- \
+	run -0 "$GPUPROF" record --off-cpu off --ring-size 64k --max-loss 100% --before 60s --max-size 512m --on exit -o c.gpr -- \
 		"$TARGETS/burst" --calls 200000 --truth t.json
-	assert_success
 	"$GPUPROF" report c.gpr --max-loss 100% --table calls,threads,events --format json >r.json
-	run laws r.json --burst t.json
-	assert_success
+	run -0 laws r.json --burst t.json
 	[ "$(report_value r.json 'r["meta"]["lost"] == sum(e["lost"] or 0 for e in t["events"] if e["source"] == "uprobe") > 0')" = True ]
 }
 
@@ -29,23 +25,19 @@ load ../lib/common
 	start_target t burst --calls 100000
 	watch_target t record --off-cpu off --attach multi --ring-size 64k --max-loss 100% -o c.gpr
 	"$GPUPROF" report c.gpr --max-loss 100% --table calls,threads,events --format json >r.json
-	run laws r.json --burst t.json
-	assert_success
+	run -0 laws r.json --burst t.json
 }
 
 @test "loss: more than --max-loss makes the report partial, exit 5; it is printed all the same" {
-	run "$GPUPROF" record --ring-size 64k --max-loss 100% -o c.gpr -- \
+	run -0 "$GPUPROF" record --ring-size 64k --max-loss 100% -o c.gpr -- \
 		"$TARGETS/burst" --calls 100000 --gap-ms 50
-	assert_success
-	run "$GPUPROF" report c.gpr
-	assert_equal "$status" 5
+	run -5 "$GPUPROF" report c.gpr
 	assert_output --partial cudaLaunchKernel
 }
 
 @test "loss: without a verb every interval is printed, also the last; the loss is judged once" {
-	run --separate-stderr "$GPUPROF" --ring-size 64k -i 250ms --table calls --format csv -- \
+	run -5 --separate-stderr "$GPUPROF" --ring-size 64k -i 250ms --table calls --format csv -- \
 		"$TARGETS/burst" --calls 100000 --gap-ms 500
-	assert_equal "$status" 5
 	assert [ "$(grep -c '^pid,' <<<"$output")" -ge 3 ]
 	assert_equal "$(tail -n 1 <<<"$output" | cut -d, -f3)" cudaLaunchKernel
 	assert_equal "$(grep -c 'more than --max-loss' <<<"$stderr")" 1
@@ -55,8 +47,7 @@ load ../lib/common
 @test "loss: calls made while gpuprof stops are not counted: hits = received + lost of all kinds" {
 	sh -c 'while :; do /bin/true; done' &
 	STARTED+=($!)
-	run --separate-stderr "$GPUPROF" stat -p $! -d 300ms --table events --format json
-	assert_success
+	run -0 --separate-stderr "$GPUPROF" stat -p $! -d 300ms --table events --format json
 	refute_regex "$stderr" 'do not add up'
 	printf %s "$output" >r.json
 	run report_value r.json '[row for row in t["events"] if row["kind"] == "fork"][0]["hits"] > 10'

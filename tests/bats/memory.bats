@@ -11,15 +11,13 @@ profile() {
 	local cupti=$1
 	shift
 	rm -f ./*.truth
-	run env GPUPROF_CUPTI="$cupti" GPUSIM_TRUTH="$PWD/%p.truth" "$GPUPROF" "$@"
-	assert_success
+	run -0 env GPUPROF_CUPTI="$cupti" GPUSIM_TRUTH="$PWD/%p.truth" "$GPUPROF" "$@"
 }
 
 @test "memory: calls and CUPTI's records of them are one allocation each, from a capture too" {
 	profile "$SIM/libcupti.so.13" stat --capture c.gpr --format json -o r.json -- \
 		"$SIM/hoard" --threads 4 --rounds 400 --seed "$RANDOM"
-	run "$TEST_LIB/check_memory.py" r.json ./*.truth
-	assert_success
+	run -0 "$TEST_LIB/check_memory.py" r.json ./*.truth
 	[ "$(report_value r.json 'sum(r["leaked_bytes"] for r in t["memory"]) > 0')" = True ]
 	[ "$(report_value r.json '{r["since"] for r in t["memory"]}')" = "{'start'}" ]
 	report_says_the_same c.gpr r.json
@@ -27,10 +25,8 @@ profile() {
 
 @test "memory: without a helper that can use CUPTI, calls alone give the same" {
 	profile /nonexistent stat --format json -o r.json -- "$SIM/hoard" --rounds 400 --seed "$RANDOM"
-	run "$TEST_LIB/check_memory.py" r.json ./*.truth --calls
-	assert_success
-	run "$GPUPROF" stat --table memory --stacks --by stack -- "$SIM/hoard" --rounds 400
-	assert_success
+	run -0 "$TEST_LIB/check_memory.py" r.json ./*.truth --calls
+	run -0 "$GPUPROF" stat --table memory --stacks --by stack -- "$SIM/hoard" --rounds 400
 	assert_output --partial "cudaMallocAsync"
 }
 
@@ -43,8 +39,7 @@ profile() {
 	wait_armed "${STARTED[0]}"
 	: >go
 	: >end
-	wait_gpuprof
-	assert_success
+	wait_gpuprof 0
 	[ "$(report_value r.json '{r["since"] for r in t["memory"]}')" = "{'attach'}" ]
 	[ "$(report_value r.json 'sum(r["frees_before"] for r in t["memory"]) > 0')" = True ]
 	[ "$(report_value r.json 'sum(r["allocs"] for r in t["memory"]) > 0')" = True ]

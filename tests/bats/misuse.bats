@@ -13,8 +13,7 @@ t = threading.Thread(target=time.sleep, args=(20,), daemon=True); t.start()
 print(t.native_id, file=open("tid", "w")); t.join()' 3>&- &
 	STARTED+=($!)
 	wait_for 10 test -s tid
-	run "$GPUPROF" stat -d 1s -p "$(cat tid)"
-	assert_equal "$status" 1
+	run -1 "$GPUPROF" stat -d 1s -p "$(cat tid)"
 	one_line "$(cat tid)" thread
 }
 
@@ -22,15 +21,13 @@ print(t.native_id, file=open("tid", "w")); t.join()' 3>&- &
 	sh -c 'sleep 0.2 & echo $! >zombie; exec sleep 20' 3>&- &
 	STARTED+=($!)
 	wait_for 10 sh -c 'grep -q "State:.*Z" /proc/$(cat zombie)/status'
-	run "$GPUPROF" stat -d 1s -p "$(cat zombie)"
-	assert_equal "$status" 1
+	run -1 "$GPUPROF" stat -d 1s -p "$(cat zombie)"
 	one_line "process $(cat zombie) ended"
 }
 
 # bats test_tags=needs:mounts
 @test "misuse: inside a container with its own pids: exit 4, not an empty table" {
-	run unshare -pf --mount-proc "$GPUPROF" stat -d 1s -a
-	assert_equal "$status" 4
+	run -4 unshare -pf --mount-proc "$GPUPROF" stat -d 1s -a
 	one_line container --pid=host
 }
 
@@ -38,8 +35,7 @@ print(t.native_id, file=open("tid", "w")); t.join()' 3>&- &
 	printf 'echo "ran $1"; exit 7\n' >script
 	printf '\177ELF garbage' >lies
 	chmod +x script lies
-	run "$GPUPROF" stat -q --table calls -- ./script well
-	assert_equal "$status" 7
+	run -7 "$GPUPROF" stat -q --table calls -- ./script well
 	assert_output --partial "ran well"
 	run -127 "$GPUPROF" stat -q -- ./lies
 	assert_output --partial lies
@@ -48,16 +44,14 @@ print(t.native_id, file=open("tid", "w")); t.join()' 3>&- &
 @test "misuse: a report that cannot be written to its file is refused before the command runs" {
 	local path
 	for path in /nonexistent/report . /proc/version/x; do
-		run "$GPUPROF" stat -o "$path" -- touch ran
-		assert_equal "$status" 1
+		run -1 "$GPUPROF" stat -o "$path" -- touch ran
 		one_line "cannot write $path"
 		assert_file_not_exists ran
 	done
 }
 
 @test "misuse: a report that turns out not to fit goes to standard output" {
-	run --separate-stderr "$GPUPROF" stat -o /dev/full --format json -- true
-	assert_equal "$status" 1
+	run -1 --separate-stderr "$GPUPROF" stat -o /dev/full --format json -- true
 	printf '%s\n' "$output" >r.json
 	laws r.json
 }
@@ -65,20 +59,16 @@ print(t.native_id, file=open("tid", "w")); t.join()' 3>&- &
 @test "misuse: no report overwrites a capture, neither its source nor the one just made" {
 	"$GPUPROF" record -q -o c.gpr -- true
 	cp c.gpr before.gpr
-	run "$GPUPROF" report c.gpr -o c.gpr
-	assert_equal "$status" 1
+	run -1 "$GPUPROF" report c.gpr -o c.gpr
 	one_line "c.gpr is a capture"
-	run "$GPUPROF" stat -o c.gpr -- true
-	assert_equal "$status" 1
+	run -1 "$GPUPROF" stat -o c.gpr -- true
 	cmp c.gpr before.gpr
-	run "$GPUPROF" stat -q -o both --capture both -- true
-	assert_equal "$status" 1
+	run -1 "$GPUPROF" stat -q -o both --capture both -- true
 	assert_output --partial "lost: none"
 	"$GPUPROF" report both
 }
 
 @test "misuse: doctor accepts CAP_SYS_ADMIN for the capabilities that were split from it" {
-	run capsh --drop=cap_bpf,cap_perfmon,cap_checkpoint_restore -- -c "'$GPUPROF' doctor"
-	assert_success
+	run -0 capsh --drop=cap_bpf,cap_perfmon,cap_checkpoint_restore -- -c "'$GPUPROF' doctor"
 	refute_output --partial missing
 }

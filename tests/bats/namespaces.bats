@@ -26,8 +26,7 @@ measure() { # OPTION...
 	touch go
 	wait "${STARTED[0]}"
 	kill -INT "$PROFILER" 2>/dev/null || true
-	wait_gpuprof
-	assert_success
+	wait_gpuprof 0
 	laws r.json
 }
 
@@ -38,10 +37,8 @@ measure() { # OPTION...
 	grep -q 'pid 1$' calls.out
 	measure -p "$TARGET"
 	compare --no-times --pid "$TARGET" t.json r.json
-	run report_value r.json "[(p['pid'], p['ns_pid']) for p in t['processes']]"
-	assert_output "[($TARGET, 1)]"
-	run report_value r.json "$TARGET in {h['tid'] for h in t['threads']}"
-	assert_output True
+	assert_value r.json "[(p['pid'], p['ns_pid']) for p in t['processes']]" "[($TARGET, 1)]"
+	assert_value r.json "$TARGET in {h['tid'] for h in t['threads']}" True
 }
 
 # bats test_tags=needs:root,needs:bpf,needs:sim
@@ -61,21 +58,18 @@ measure() { # OPTION...
 	# shellcheck disable=SC2153 # TARGETS: of common.bash
 	"$TARGETS/successor" true true >/dev/null || skip "clone3 with a chosen pid is not permitted here"
 	local calls="LD_LIBRARY_PATH=$SIM exec $SIM/simcalls --wait-ms 300 cudaLaunchKernel"
-	run "$GPUPROF" stat --capture c.gpr --table calls,processes,threads,events --format json -o r.json -- \
+	run -0 "$GPUPROF" stat --capture c.gpr --table calls,processes,threads,events --format json -o r.json -- \
 		"$TARGETS/successor" "RANK=1 $calls=300 --threads 2" "RANK=2 $calls=200"
-	assert_success
 	run report_value r.json "len({p['pid'] for p in t['processes']}), [p['rank'] for p in t['processes']]"
 	assert_output "(1, [1, 2])"
 	# shellcheck disable=SC2016
 	local by_birth='[[sum(c["count"] for c in t["calls"] if c["function"] == "cudaLaunchKernel" and
 		c["process_start_ns"] == p["start_ns"]), len({(h["tid"], h["birth_ns"]) for h in t["threads"]
 		if h["process_start_ns"] == p["start_ns"]})] for p in t["processes"]]'
-	run report_value r.json "$by_birth"
-	assert_output "[[600, 2], [200, 1]]"
+	assert_value r.json "$by_birth" "[[600, 2], [200, 1]]"
 	laws r.json
 	"$GPUPROF" report c.gpr --table calls,processes,threads --format json >again.json
-	run report_value again.json "$by_birth"
-	assert_output "[[600, 2], [200, 1]]"
+	assert_value again.json "$by_birth" "[[600, 2], [200, 1]]"
 }
 
 # ---- with the helper ------------------------------------------------------------------------------
@@ -93,16 +87,13 @@ measure_helped() { # OPTION...
 	touch go
 	wait "${STARTED[0]}"
 	kill -INT "$PROFILER" 2>/dev/null || true
-	wait_gpuprof
-	assert_success
+	wait_gpuprof 0
 	laws r.json
 	compare --no-times --pid "$TARGET" t.json r.json
 	sed -i "s/\"pid\": [0-9]*/\"pid\": $TARGET/" t.json
-	run "$TEST_LIB/check_ledger.py" r.json t.json
-	assert_success
+	run -0 "$TEST_LIB/check_ledger.py" r.json t.json
 	assert_output "1 books add up"
-	run report_value r.json '[k["count"] for k in t["kernels"]]'
-	assert_output "[600]"
+	assert_value r.json '[k["count"] for k in t["kernels"]]' "[600]"
 }
 
 # bats file_tags=needs:root,needs:bpf,needs:mounts,needs:sim
@@ -126,8 +117,7 @@ demo_inside() { # UNSHARE_OPTION...
 	GPUPROF_CUPTI=$SIM/libcupti.so.13 GPUSIM_TRUTH=$PWD/t.json unshare -f "$@" \
 		"$GPUPROF" stat -o r.json --format json --capture c.gpr -- "$SIM/pretrain" --steps 10 --faults all
 	laws r.json
-	run "$TEST_LIB/check_ledger.py" r.json t.json
-	assert_success
+	run -0 "$TEST_LIB/check_ledger.py" r.json t.json
 	assert_output "1 books add up"
 	report_says_the_same c.gpr r.json
 }
@@ -136,8 +126,7 @@ demo_inside() { # UNSHARE_OPTION...
 @test "namespaces: gpuprof and its command in a pid namespace: works without probes, with a message" {
 	needs_unshare -pfm --mount-proc
 	demo_inside -pm --mount-proc
-	run unshare -fpm --mount-proc env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat -- "$SIM/train" --steps 2 --quiet
-	assert_success
+	run -0 unshare -fpm --mount-proc env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat -- "$SIM/train" --steps 2 --quiet
 	assert_output --partial "without probes (in a container with pids of its own; run gpuprof on the host"
 }
 

@@ -34,10 +34,8 @@ is_whole() {
 
 is_as_it_was() { # REPORT.json
 	# shellcheck disable=SC2046 # an option, or none
-	run "$TEST_LIB/check_waits.py" "$1" truth $(maybe)
-	assert_success
-	run laws "$1"
-	assert_success
+	run -0 "$TEST_LIB/check_waits.py" "$1" truth $(maybe)
+	run -0 laws "$1"
 }
 
 # As the program says how long it waited for its loader, and a busy machine makes of it.
@@ -55,9 +53,8 @@ starved() {
 @test "offcpu: sleep, lock, pipe, socket, contention and a blocked sync have their reasons and wakers" {
 	for _ in 1 2 3 4 5; do
 		rm -f truth
-		run "$GPUPROF" stat --budget 1s --max-loss 100% --table threads,offcpu,events --format json \
+		run -0 "$GPUPROF" stat --budget 1s --max-loss 100% --table threads,offcpu,events --format json \
 			-o r.json -- "$TARGETS/waits" truth "" "" sleep sync lock pipe poll run
-		assert_success
 		! is_whole r.json || break
 	done
 	is_as_it_was r.json
@@ -70,22 +67,19 @@ late_sync() {
 		-o r.json -- "$TARGETS/waits" truth "" "" late
 	[ "$status" -ne 77 ] || skip "no thread can be kept from its CPU here, or nobody counts it"
 	assert_success || return
-	run "$TEST_LIB/check_waits.py" r.json truth
-	assert_success
+	run -0 "$TEST_LIB/check_waits.py" r.json truth
 }
 
 @test "offcpu: a sync that was ready without a CPU has that time, never more than the scheduler's" {
 	late_sync || late_sync # it may lose the CPU once more before it returns
-	run laws r.json
-	assert_success
+	run -0 laws r.json
 }
 
 @test "offcpu: a page fault served by another thread is page-fault, and names that thread" {
 	run "$TARGETS/waits" truth "" "" fault
 	[ "$status" -ne 77 ] || skip "this kernel has no userfaultfd"
-	run "$GPUPROF" stat --budget 1s --max-loss 100% --table threads,offcpu,events --format json -o r.json -- \
+	run -0 "$GPUPROF" stat --budget 1s --max-loss 100% --table threads,offcpu,events --format json -o r.json -- \
 		"$TARGETS/waits" truth "" "" fault
-	assert_success
 	is_as_it_was r.json
 }
 
@@ -110,8 +104,7 @@ late_sync() {
 	start_gpuprof record --max-loss 100% --budget 1s -o c.gpr -p "$WAITS"
 	wait_running
 	: >go
-	wait_gpuprof
-	assert_success
+	wait_gpuprof 0
 	"$GPUPROF" report c.gpr --max-loss 100% --table threads,offcpu,events --format json >r.json
 	is_as_it_was r.json
 	run report_value r.json '[e["hits"] == e["received"] > 0 for e in t["events"] if e["kind"] == "off"]'
@@ -126,16 +119,11 @@ late_sync() {
 	wait_for 10 grep -q hanging truth
 	wait_for 10 grep -q pipe "/proc/$WAITS/wchan"
 	sleep 0.5
-	kill -INT "$PROFILER"
-	wait_gpuprof
-	assert_success
-	run laws r.json
-	assert_success
-	run report_value r.json '[(x["reason"], x["syscall"], x["file"], x["count"], x["open"])
-		for x in t["offcpu"] if x["open"]]'
-	assert_output "[('io', 'read', 'pipe', 0, 1)]"
-	run report_value r.json 'sum(x["ns"] for x in t["threads"] if x["bucket"] == "io") >= 5e8'
-	assert_output True
+	interrupt_gpuprof
+	run -0 laws r.json
+	assert_value r.json '[(x["reason"], x["syscall"], x["file"], x["count"], x["open"])
+		for x in t["offcpu"] if x["open"]]' "[('io', 'read', 'pipe', 0, 1)]"
+	assert_value r.json 'sum(x["ns"] for x in t["threads"] if x["bucket"] == "io") >= 5e8' True
 }
 
 @test "offcpu: every interval of a thread that waits all the time is all waiting" {
@@ -149,9 +137,8 @@ late_sync() {
 }
 
 @test "offcpu: nothing is recorded unless requested, and unknown is not zero" {
-	run "$GPUPROF" stat --off-cpu off --budget 1s --table threads,offcpu,events --format json -o r.json -- \
+	run -0 "$GPUPROF" stat --off-cpu off --budget 1s --table threads,offcpu,events --format json -o r.json -- \
 		"$TARGETS/waits" truth "" "" sleep
-	assert_success
 	run report_value r.json '([x["bucket"] for x in t["threads"] if x["blocked_ns"] is not None], t["offcpu"],
 		[x for x in t["threads"] if x["runqueue_ns"] is not None], [e["hits"] for e in t["events"] if e["kind"] == "off"])'
 	assert_output '([], [], [], [0])'
@@ -160,9 +147,8 @@ late_sync() {
 }
 
 @test "offcpu: with --stacks a wait has its stack" {
-	run "$GPUPROF" stat --stacks --budget 1s --table offcpu --format json -o r.json -- \
+	run -0 "$GPUPROF" stat --stacks --budget 1s --table offcpu --format json -o r.json -- \
 		"$TARGETS/waits" truth "" "" lock
-	assert_success
 	run report_value r.json '[x["stack"] for x in t["offcpu"] if x["reason"] == "lock"][0]'
 	assert_output --partial 'main;lock_way;wait_for_waker;wait_lock'
 }
@@ -170,26 +156,20 @@ late_sync() {
 # bats file_tags=needs:root,needs:bpf,needs:sim
 @test "offcpu: a device idles for the lock its thread waits for, and offcpu names the waker" {
 	starved || starved # a busy machine is given a second chance
-	run laws r.json
-	assert_success
-	run report_value r.json 'max((x for x in t["offcpu"] if x["reason"] == "lock"),
-		key=lambda x: x["total_ns"])["waker_comm"].rstrip("?")'
-	assert_output loader-0
+	run -0 laws r.json
+	assert_value r.json 'max((x for x in t["offcpu"] if x["reason"] == "lock"),
+		key=lambda x: x["total_ns"])["waker_comm"].rstrip("?")' loader-0
 }
 
 @test "offcpu: a stop by a signal is booked as stopped, wherever the thread was, not to its calls" {
-	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat -o r.json --capture c.gpr --format json -- bash -c '
+	run -0 env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat -o r.json --capture c.gpr --format json -- bash -c '
 		"$1" --streams 1 --rounds 600 --pause-us 300 --wait-file /dev/null --mark half >said & pid=$!
 		for ((i = 0; i < 1000; i++)); do [ -e half ] && break; sleep 0.01; done
 		kill -STOP "$pid"; sleep 2; kill -CONT "$pid"; wait "$pid"' - "$SIM/mix"
-	assert_success
-	run "$GPUPROF" report c.gpr --format json -o report.json
-	assert_success
+	run -0 "$GPUPROF" report c.gpr --format json -o report.json
 	cmp r.json report.json
 	run report_value r.json '1.9e9 < sum(x["ns"] for x in t["ledger"] if x["bucket"] == "stopped") < 2.5e9'
 	assert_output True
-	run report_value r.json '" is lost to stopped: " in r["meta"]["verdict"]'
-	assert_output True
-	run laws r.json
-	assert_success
+	assert_value r.json '" is lost to stopped: " in r["meta"]["verdict"]' True
+	run -0 laws r.json
 }

@@ -54,8 +54,7 @@ counts_all() { # COMMAND...
 	STARTED+=("$PROFILER")
 	wait_armed "$TARGET" cudart
 	touch "$OPEN/go"
-	wait_gpuprof
-	assert_success
+	wait_gpuprof 0
 	run report_value r.json 'sum(c["count"] for c in t["calls"] if c["function"] == "cudaLaunchKernel")'
 	assert_output 500
 }
@@ -73,11 +72,9 @@ counts_all() { # COMMAND...
 @test "privileges: without one that is required, exit 3 and its name" {
 	local name
 	for name in CAP_BPF CAP_PERFMON; do
-		run without "${name,,}" "$GPUPROF" stat -d 1s -a
-		assert_equal "$status" 3
+		run -3 without "${name,,}" "$GPUPROF" stat -d 1s -a
 		one_line "$name"
-		run without "${name,,}" "$GPUPROF" doctor
-		assert_equal "$status" 3
+		run -3 without "${name,,}" "$GPUPROF" doctor
 		assert_output --regexp "FAIL +$name +missing"
 	done
 }
@@ -86,8 +83,7 @@ counts_all() { # COMMAND...
 @test "privileges: without CAP_SYS_PTRACE, one's own processes are measured and -a names the others" {
 	open_folder
 	start_calls 65534
-	run without cap_sys_ptrace "$GPUPROF" stat -a -d 10ms --table events
-	assert_success
+	run -0 without cap_sys_ptrace "$GPUPROF" stat -a -d 10ms --table events
 	assert_output --partial "could not be read: permission denied, CAP_SYS_PTRACE"
 	run without cap_sys_ptrace "$GPUPROF" doctor
 	assert_output --regexp "less +CAP_SYS_PTRACE +missing"
@@ -141,14 +137,10 @@ has_rights() { [ "$(rights "$1")" = "$(bits "${@:2}")" ]; } # PID BIT...
 	STARTED+=($!)
 	start_gpuprof stat -p $!
 	wait_for 5 has_rights "$PROFILER" "${WORK[@]}"
-	kill -INT "$PROFILER"
-	wait_gpuprof
-	assert_success
+	interrupt_gpuprof
 	start_gpuprof record -o c.gpr --max-size 1m --max-files 2 -a
 	wait_for 5 has_rights "$PROFILER" "${WORK[@]}" 1 # CAP_DAC_OVERRIDE, for the files to come
-	kill -INT "$PROFILER"
-	wait_gpuprof
-	assert_success
+	interrupt_gpuprof
 }
 
 # bats test_tags=needs:sim
@@ -158,13 +150,11 @@ has_rights() { [ "$(rights "$1")" = "$(bits "${@:2}")" ]; } # PID BIT...
 	start_gpuprof report c.gpr -o out
 	wait_for 5 has_rights "$PROFILER" 1 # CAP_DAC_OVERRIDE
 	cat out >/dev/null
-	wait_gpuprof
-	assert_success
+	wait_gpuprof 0
 	start_gpuprof stacks -p $$ -o out
 	wait_for 5 has_rights "$PROFILER" "${WORK[@]}" 1
 	cat out >/dev/null
-	wait_gpuprof
-	assert_success
+	wait_gpuprof 0
 }
 
 @test "privileges: the command of -- CMD keeps its capabilities, and gpuprof can end it" {
@@ -175,8 +165,7 @@ has_rights() { [ "$(rights "$1")" = "$(bits "${@:2}")" ]; } # PID BIT...
 	wait_for 5 pgrep -P "$PROFILER" -x sleep
 	diff mine theirs
 	kill -TERM "$PROFILER"
-	wait_gpuprof
-	assert_equal "$status" 143
+	wait_gpuprof 143
 }
 
 # bats test_tags=needs:sim
@@ -184,12 +173,10 @@ has_rights() { [ "$(rights "$1")" = "$(bits "${@:2}")" ]; } # PID BIT...
 	open_folder
 	mkdir "$OPEN/home"
 	chown 65534:65534 "$OPEN/home"
-	run env SUDO_UID=65534 SUDO_GID=65534 SUDO_USER=nobody LD_LIBRARY_PATH="$OPEN" "$GPUPROF" record \
+	run -0 env SUDO_UID=65534 SUDO_GID=65534 SUDO_USER=nobody LD_LIBRARY_PATH="$OPEN" "$GPUPROF" record \
 		-o "$OPEN/home/c.gpr" --max-size 64k --max-files 3 -- "$OPEN/simcalls" cudaLaunchKernel=100000
-	assert_success
 	run bash -c "ls '$OPEN/home' | wc -l"
 	assert_output 3
-	run env SUDO_UID=65534 SUDO_GID=65534 SUDO_USER=nobody "$GPUPROF" stat -o "$OPEN/home/report" -- true
-	assert_success
+	run -0 env SUDO_UID=65534 SUDO_GID=65534 SUDO_USER=nobody "$GPUPROF" stat -o "$OPEN/home/report" -- true
 	assert_file_not_empty "$OPEN/home/report"
 }

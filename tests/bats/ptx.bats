@@ -17,8 +17,7 @@ needs_ptx() {
 	local program by
 	for program in ptx ptx-shared; do
 		rm -f c.gpr
-		run "$GPUPROF" record --tier 1 -o c.gpr -- "$TARGETS/$program" --truth t.json --rounds 2
-		assert_success
+		run -0 "$GPUPROF" record --tier 1 -o c.gpr -- "$TARGETS/$program" --truth t.json --rounds 2
 		for by in function result; do
 			"$GPUPROF" report c.gpr --table calls,threads,events --by $by --format json >$by.json
 			compare --no-times --tier 1 t.json $by.json
@@ -32,8 +31,7 @@ needs_ptx() {
 
 @test "ptx: stat shows each compilation and its result" {
 	needs_ptx
-	run "$GPUPROF" stat --by result --table calls --format json -o r.json -- "$TARGETS/ptx"
-	assert_success
+	run -0 "$GPUPROF" stat --by result --table calls --format json -o r.json -- "$TARGETS/ptx"
 	run report_value r.json 'sorted((c["function"], c["result"], c["count"], c["bytes"])
 		for c in t["calls"] if c["function"].endswith(("Compile", "Create")))'
 	assert_output "[('nvPTXCompilerCompile', 'NVPTXCOMPILE_ERROR_COMPILATION_FAILURE', 1, None), \
@@ -41,6 +39,5 @@ needs_ptx() {
 ('nvPTXCompilerCompile', 'NVPTXCOMPILE_ERROR_UNSUPPORTED_PTX_VERSION', 1, None), \
 ('nvPTXCompilerCompile', 'NVPTXCOMPILE_SUCCESS', 2, None), \
 ('nvPTXCompilerCreate', 'NVPTXCOMPILE_SUCCESS', 4, 268)]"
-	run report_value r.json '{c["class"] for c in t["calls"]}'
-	assert_output "{'compile'}"
+	assert_value r.json '{c["class"] for c in t["calls"]}' "{'compile'}"
 }

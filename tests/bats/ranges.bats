@@ -12,10 +12,8 @@ needs_ranges() { [ -x "$SIM/ranges_truth" ] || skip "no NVTX header on this mach
 profile() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" "$@"; }
 
 ranges_are_true() { # OPTION...
-	run profile stat "$@" --capture c.gpr --format json -o r.json -- "$SIM/ranges_truth" 4 20 truth.json
-	assert_success
-	run "$TEST_LIB/check_ranges.py" r.json truth.json
-	assert_success
+	run -0 profile stat "$@" --capture c.gpr --format json -o r.json -- "$SIM/ranges_truth" 4 20 truth.json
+	run -0 "$TEST_LIB/check_ranges.py" r.json truth.json
 	report_says_the_same c.gpr r.json
 }
 
@@ -33,13 +31,11 @@ BETWEEN_STAMPS="a busy machine takes the CPU between a range's stamp and the pro
 	local n
 	export GPUSIM_DEVICES=3
 	# shellcheck disable=SC2016 # variables of the script
-	run profile stat --format json -o r.json -- sh -c 'for n in 0 1 2; do
+	run -0 profile stat --format json -o r.json -- sh -c 'for n in 0 1 2; do
 		CUDA_VISIBLE_DEVICES=$n "$1" $((n + 1)) 20 truth.$n & echo $! >pid.$n
 	done; wait' sh "$SIM/ranges_truth"
-	assert_success
 	for n in 0 1 2; do
-		run "$TEST_LIB/check_ranges.py" r.json truth.$n "$(cat pid.$n)"
-		assert_success
+		run -0 "$TEST_LIB/check_ranges.py" r.json truth.$n "$(cat pid.$n)"
 	done
 	[ "$(report_value r.json 'len({x["pid"] for x in t["ranges"]})')" -eq 3 ]
 }
@@ -53,13 +49,11 @@ BETWEEN_STAMPS="a busy machine takes the CPU between a range's stamp and the pro
 
 @test "ranges: text shows them if there are any, and --filter matches names" {
 	needs_ranges
-	run profile stat --attach none -- "$SIM/ranges_truth" 1 2 truth.json
-	assert_success
+	run -0 profile stat --attach none -- "$SIM/ranges_truth" 1 2 truth.json
 	assert_line --regexp "^ranges$"
 	run profile stat --attach none -- "$SIM/train" --steps 2 --quiet
 	refute_line --regexp "^ranges$"
-	run profile stat -q --attach none --table ranges --filter '^(load|step)$' --format csv -- "$SIM/ranges_truth" 1 2 truth.json
-	assert_success
+	run -0 profile stat -q --attach none --table ranges --filter '^(load|step)$' --format csv -- "$SIM/ranges_truth" 1 2 truth.json
 	assert_line --index 0 "pid,nvtx_domain,range,kind,count,open,wall_ns,host_ns,device_ns,launches"
 	assert_equal "${#lines[@]}" 3
 }

@@ -30,8 +30,7 @@ record_rows() { # WAY [--rounds N] LIBRARY=FILE...
 	wait_for 30 test -e calls.jsonl.ready || { cat call.err; return 1; }
 	start_gpuprof record --tier 1 --attach "$way" --off-cpu off -o c.gpr -p "$pid"
 	wait "$pid" || { cat call.err gpuprof.err; return 1; }
-	wait_gpuprof
-	assert_success
+	wait_gpuprof 0
 	cat call.err # the seed, and what was skipped
 }
 

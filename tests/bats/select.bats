@@ -46,9 +46,7 @@ let_go() {
 	for pid in "${STARTED[@]}"; do
 		[ "$pid" = "$PROFILER" ] || wait "$pid"
 	done
-	kill -INT "$PROFILER"
-	wait_gpuprof
-	assert_success
+	interrupt_gpuprof
 	laws r.json
 }
 
@@ -258,8 +256,7 @@ with_devices() {
 # bats file_tags=
 # bats test_tags=needs:root,needs:bpf
 @test "select: without a match it reports so and waits" {
-	run "$GPUPROF" stat --name nobody-has-this-name -d 300ms
-	assert_success
+	run -0 "$GPUPROF" stat --name nobody-has-this-name -d 300ms
 	assert_line "gpuprof: no process matches name=nobody-has-this-name yet; waiting for one to start, as long as -d says"
 	assert_output --partial "no calls seen in any process with name=nobody-has-this-name"
 }
@@ -270,8 +267,7 @@ with_devices() {
 	for bad in '--user no-such-user' '--name [a' '--name a,,b' '--cgroup a\' '--gpu 99' '--gpu first' \
 		'--pod [x' '--job ,' '--name a -p 1' '--name a -a' '--name a -- true'; do
 		# shellcheck disable=SC2086 # words
-		run "$GPUPROF" stat $bad
-		assert_equal "$status" 2
+		run -2 "$GPUPROF" stat $bad
 		assert_equal "${#lines[@]}" 1
 	done
 }

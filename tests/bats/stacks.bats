@@ -30,8 +30,7 @@ chain() { # REPORT
 
 @test "stacks: a sync that hung before gpuprof started is named, down to the wait in the kernel" {
 	start_hung
-	run --separate-stderr "$GPUPROF" stacks -p "$HUNG" --format json
-	assert_success
+	run -0 --separate-stderr "$GPUPROF" stacks -p "$HUNG" --format json
 	assert_equal "$stderr" ""
 	printf '%s\n' "$output" >r.json
 	run report_value r.json '[(s["call"], s["class"], s["library"], s["syscall"], s["stack"], s["state"])
@@ -39,26 +38,22 @@ chain() { # REPORT
 	assert_output "[('cudaStreamSynchronize', 'sync', 'cudart', 'clock_nanosleep', 'whole', 'S')]"
 	run chain r.json
 	assert_output --regexp 'main .*simcalls_hang cudaStreamSynchronize .*clock_nanosleep$'
-	run report_value r.json 'r["schema_version"], r["meta"]["sources"], r["meta"]["complete"], all(f["build_id"] for f in t["stacks"][0]["frames"]
-		if f["module"] == "libc.so.6")'
-	assert_output "(1, 'bpf,procfs', True, True)"
+	assert_value r.json 'r["schema_version"], r["meta"]["sources"], r["meta"]["complete"], all(f["build_id"] for f in t["stacks"][0]["frames"]
+		if f["module"] == "libc.so.6")' "(1, 'bpf,procfs', True, True)"
 }
 
 @test "stacks: text names call, wait and frames; csv and md have one row a thread" {
 	start_hung
-	run "$GPUPROF" stacks -p "$HUNG"
-	assert_success
+	run -0 "$GPUPROF" stacks -p "$HUNG"
 	assert_line --index 0 --partial 'in cudaStreamSynchronize (sync), state S'
 	assert_line --index 1 --partial 'in clock_nanosleep, wchan '
 	assert_line --regexp '^ +[0-9]+  cudaStreamSynchronize\+0x[0-9a-f]+ +libcudart'
-	run "$GPUPROF" stacks -p "$HUNG" --format csv -o r.csv
-	assert_success
+	run -0 "$GPUPROF" stacks -p "$HUNG" --format csv -o r.csv
 	assert_output ""
 	run python3 -c 'import csv; rows = list(csv.DictReader(open("r.csv")))
 print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"])'
 	assert_output "1 cudaStreamSynchronize True"
-	run "$GPUPROF" stacks -p "$HUNG" --format md
-	assert_success
+	run -0 "$GPUPROF" stacks -p "$HUNG" --format md
 }
 
 @test "stacks: several hung processes are shown within two seconds, neither stopped nor changed" {
@@ -73,8 +68,7 @@ print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"]
 	[ $SECONDS -le 2 ]
 	assert_success
 	printf '%s\n' "$output" >r.json
-	run report_value r.json '[s["call"] for s in t["stacks"]].count("cudaStreamSynchronize")'
-	assert_output 4
+	assert_value r.json '[s["call"] for s in t["stacks"]].count("cudaStreamSynchronize")' 4
 	after=$(awk '{ print $1 }' "/proc/$HUNG/statm")
 	assert_equal "$after" "$before"
 	run grep -E '^State:|^TracerPid:' "/proc/$HUNG/status"
@@ -88,20 +82,17 @@ print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"]
 	gcc -O2 -static -s -o still s.c || skip "no static libc"
 	start_other ./still
 	wait_for 10 grep -q pause "/proc/$OTHER/wchan"
-	run "$GPUPROF" stacks -p "$OTHER" --format json
-	assert_success
+	run -0 "$GPUPROF" stacks -p "$OTHER" --format json
 	printf '%s\n' "$output" >r.json
-	run report_value r.json '[(s["stack"], s["syscall"], {f["function"] for f in s["frames"]},
-		len(s["frames"]) >= 4) for s in t["stacks"]]'
-	assert_output "[('whole', 'pause', {None}, True)]"
+	assert_value r.json '[(s["stack"], s["syscall"], {f["function"] for f in s["frames"]},
+		len(s["frames"]) >= 4) for s in t["stacks"]]' "[('whole', 'pause', {None}, True)]"
 }
 
 # bats test_tags=needs:root,needs:sim
 @test "stacks: without the right to use BPF the rows come from /proc" {
 	start_hung
-	run --separate-stderr setpriv --bounding-set=-bpf,-perfmon,-sys_admin --inh-caps=-all \
+	run -0 --separate-stderr setpriv --bounding-set=-bpf,-perfmon,-sys_admin --inh-caps=-all \
 		"$GPUPROF" stacks -p "$HUNG" --format json
-	assert_success
 	assert_equal "${#stderr_lines[@]}" 1
 	printf '%s\n' "$output" >r.json
 	run report_value r.json 'r["meta"]["sources"], t["stacks"][0]["call"]'
@@ -111,9 +102,8 @@ print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"]
 # bats test_tags=needs:root
 @test "stacks: another user's process is refused with the capability's name, exit 3" {
 	start_other sleep 100
-	run --separate-stderr setpriv --reuid=65534 --regid=65534 --clear-groups \
+	run -3 --separate-stderr setpriv --reuid=65534 --regid=65534 --clear-groups \
 		--bounding-set=-all "$GPUPROF" stacks -q -p "$OTHER"
-	assert_equal "$status" 3
 	assert_equal "${#stderr_lines[@]}" 1
 	assert_regex "$stderr" CAP_SYS_PTRACE
 }
@@ -126,14 +116,11 @@ print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"]
 }
 
 @test "stacks: no process, a dead one and no pid at all" {
-	run "$GPUPROF" stacks
-	assert_equal "$status" 2
+	run -2 "$GPUPROF" stacks
 	assert_output --partial "-p PID"
-	run "$GPUPROF" stacks -q -p 4194303
-	assert_equal "$status" 1
+	run -1 "$GPUPROF" stacks -q -p 4194303
 	assert_equal "${#lines[@]}" 1
-	run "$GPUPROF" stacks -a
-	assert_equal "$status" 2
+	run -2 "$GPUPROF" stacks -a
 }
 
 # bats test_tags=needs:root
@@ -145,8 +132,7 @@ print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"]
 	STARTED+=($!)
 	wait_for 10 grep -q spin "/proc/$!/comm"
 	sleep 0.1
-	run "$GPUPROF" stacks -p $!
-	assert_success
+	run -0 "$GPUPROF" stacks -p $!
 	assert_output --partial "it was running"
 	assert_output --partial "what called this cannot be told"
 }

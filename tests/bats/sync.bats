@@ -41,8 +41,7 @@ sync_between() { # REPORT LEAST MOST
 	: >go
 	wait_hanging
 	begun=$(date +%s%N)
-	wait_gpuprof
-	assert_success
+	wait_gpuprof 0
 	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
 	laws r.json
 	run report_value r.json '[c["open"] for c in t["calls"] if c["function"] == "cudaStreamSynchronize"]'
@@ -83,8 +82,7 @@ sync_between() { # REPORT LEAST MOST
 	sleep 2 # a block is written each second
 	kill -KILL "$PROFILER"
 	wait "$PROFILER" || true
-	run --separate-stderr "$GPUPROF" report c.gpr --table calls,threads,events --format json
-	assert_equal "$status" 5
+	run -5 --separate-stderr "$GPUPROF" report c.gpr --table calls,threads,events --format json
 	printf '%s\n' "$output" >r.json
 	laws r.json
 	run report_value r.json '[c["open"] for c in t["calls"] if c["function"] == "cudaStreamSynchronize"]'
@@ -95,26 +93,22 @@ sync_between() { # REPORT LEAST MOST
 	start_hung
 	for target in "-p $HUNG" -a; do
 		# shellcheck disable=SC2086 # an option and its value
-		run "$GPUPROF" record -d 1s -o c.gpr $target
-		assert_success
+		run -0 "$GPUPROF" record -d 1s -o c.gpr $target
 		"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
 		laws r.json
 		run report_value r.json "[(c['function'], c['count'], c['open'], c['begun_before'])
 			for c in t['calls'] if c['pid'] == $HUNG]"
 		assert_output "[('cudaStreamSynchronize', 0, 1, 1)]"
-		run report_value r.json "[(x['bucket'], x['ns'] == x['wall_ns'] == r['meta']['duration_ns'])
-			for x in t['threads'] if x['pid'] == $HUNG]"
-		assert_output "[('sync', True)]"
+		assert_value r.json "[(x['bucket'], x['ns'] == x['wall_ns'] == r['meta']['duration_ns'])
+			for x in t['threads'] if x['pid'] == $HUNG]" "[('sync', True)]"
 	done
 	# Also where its call returns to.
-	run text_equals_file "$HUNG"
-	assert_success
+	run -0 text_equals_file "$HUNG"
 }
 
 @test "sync: each interval of a session that began inside one is sync up to the last look" {
 	start_hung
-	run --separate-stderr "$GPUPROF" -p "$HUNG" --interval 400ms --count 2 --table calls,threads --format csv
-	assert_success
+	run -0 --separate-stderr "$GPUPROF" -p "$HUNG" --interval 400ms --count 2 --table calls,threads --format csv
 	run awk -F, '$4 == "sync" && $5 > 0 { sync = $5 }
 		$4 == "unknown" { unknown = $5 }
 		$4 == "sync" || $4 == "unknown" { if (sync && sync + unknown == $8) { n++; sync = unknown = 0 } }

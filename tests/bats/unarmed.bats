@@ -41,8 +41,7 @@ counted() {
 }
 
 none_is_counted() {
-	wait_gpuprof
-	assert_success
+	wait_gpuprof 0
 	run counted
 	assert_line "0 of the launches, unarmed: True, complete: True, lost: 0"
 }
@@ -50,10 +49,8 @@ none_is_counted() {
 @test "unarmed: calls a child makes at once and that were missed have their time in meta" {
 	start_parent cudaLaunchKernel=60000
 	: >begin
-	wait_gpuprof
-	assert_success
-	run counted
-	assert_success
+	wait_gpuprof 0
+	run -0 counted
 	assert_line --regexp '^[0-9]+ of the launches, unarmed: True, complete: True, lost: [0-9]+$'
 	run report_value r.json 'sum(c["count"] for c in t["calls"] if c["function"] == "cudaLaunchKernel") + r["meta"]["lost"] <= 60000'
 	assert_output True
@@ -70,8 +67,7 @@ none_is_counted() {
 	wait_probed "$child" cudart
 	kill "$child"
 	none_is_counted
-	run "$GPUPROF" report c.gpr
-	assert_success
+	run -0 "$GPUPROF" report c.gpr
 	assert_line --regexp "^unarmed: [0-9.]+ m?s in pid $child \(simcalls\), before a library was probed that it had loaded: calls then are not counted"
 }
 
@@ -83,8 +79,7 @@ none_is_counted() {
 	wait_for 20 eval '! pgrep -P "$PARENT" simcalls && [ ! -e "/proc/$PARENT" -o "$(cut -d" " -f3 "/proc/$PARENT/stat")" = Z ]'
 	kill -CONT "$PROFILER"
 	none_is_counted
-	run "$GPUPROF" report c.gpr
-	assert_success
+	run -0 "$GPUPROF" report c.gpr
 	assert_line --regexp "^no calls: what mapped a CUDA or NCCL library had ended before it could be probed"
 	refute_output --partial "library was mapped"
 }
@@ -100,8 +95,7 @@ none_is_counted() {
 	: >begin
 	wait_for 20 test -e ended
 	kill -CONT "$PROFILER"
-	wait_gpuprof
-	assert_success
+	wait_gpuprof 0
 	run counted
 	assert_line "0 of the launches, unarmed: False, complete: True, lost: 0"
 	run "$GPUPROF" report c.gpr

@@ -30,22 +30,18 @@ as_nobody() { with_sim setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; 
 
 @test "unprivileged: an ordinary user's tables are root's and the truth's" {
 	open_folder
-	run as_nobody "$OPEN/gpuprof" stat -o "$OPEN/user.json" --format json -- "$OPEN/train" --steps 20 --threads 2 --quiet
-	assert_success
-	run "$TEST_LIB/check_ledger.py" "$OPEN/user.json" "$OPEN"/*.truth
-	assert_success
+	run -0 as_nobody "$OPEN/gpuprof" stat -o "$OPEN/user.json" --format json -- "$OPEN/train" --steps 20 --threads 2 --quiet
+	run -0 "$TEST_LIB/check_ledger.py" "$OPEN/user.json" "$OPEN"/*.truth
 	assert_output "1 books add up"
 	compare --recorded --only count,errors,open "$OPEN"/*.truth "$OPEN/user.json"
 	laws "$OPEN/user.json"
 	with_sim "$OPEN/gpuprof" stat -o root.json --format json -- "$OPEN/train" --steps 20 --threads 2 --quiet
-	run "$TEST_LIB/same_tables.py" "$OPEN/user.json" root.json
-	assert_success
+	run -0 "$TEST_LIB/same_tables.py" "$OPEN/user.json" root.json
 	run report_value "$OPEN/user.json" 'len({h["tid"] for h in t["threads"]}), r["meta"]["sources"], t["processes"][0]["user"]'
 	assert_output "(2, 'cupti: API records of single functions', 'nobody')"
 	run report_value "$OPEN/user.json" '[b for b in t["ledger"] if b["bucket"] == "other" and b["state"] == "idle"]'
 	assert_output "[]"
-	run as_nobody "$OPEN/gpuprof" stat -- "$OPEN/train" --steps 2 --quiet
-	assert_success
+	run -0 as_nobody "$OPEN/gpuprof" stat -- "$OPEN/train" --steps 2 --quiet
 	assert_line --index 0 --partial "without probes (CAP_BPF is missing; run as root or with sudo): calls are those that CUPTI records"
 }
 
@@ -66,17 +62,15 @@ job() {
 	echo "seed $SEED"
 	as_nobody "$OPEN/gpuprof" stat -o "$OPEN/user.json" --format json -- "$OPEN/job"
 	with_sim "$OPEN/gpuprof" stat -o root.json --format json -- "$OPEN/job"
-	run "$TEST_LIB/same_tables.py" "$OPEN/user.json" root.json
-	assert_success
+	run -0 "$TEST_LIB/same_tables.py" "$OPEN/user.json" root.json
 	for report in "$OPEN/user.json" root.json; do
 		run report_value "$report" '(all(t[n] for n in ("kernels", "copies", "memory", "ranges", "ledger")),
 			{m["since"] for m in t["memory"]}, {m["kind"] for m in t["memory"]} >= {"device", "pool", "pinned"})'
 		assert_output "(True, {'start'}, True)"
 	done
-	run report_value "$OPEN/user.json" '({b["bucket"] for b in t["ledger"] if b["state"] == "idle"} &
+	assert_value "$OPEN/user.json" '({b["bucket"] for b in t["ledger"] if b["state"] == "idle"} &
 		{"other", "lock", "runqueue", "sleep", "disk", "io", "page-fault", "off-cpu"},
-		any(b["bucket"] == "unknown" for b in t["ledger"]))'
-	assert_output "(set(), True)"
+		any(b["bucket"] == "unknown" for b in t["ledger"]))' "(set(), True)"
 }
 
 # bats file_tags=needs:root,needs:sim
@@ -97,12 +91,10 @@ job() {
 
 @test "unprivileged: report of a capture that was made without probes equals its stat" {
 	open_folder
-	run as_nobody "$OPEN/gpuprof" stat --capture "$OPEN/c.gpr" --format json -o "$OPEN/stat.json" -- "$OPEN/ddp" --steps 10 --quiet
-	assert_success
+	run -0 as_nobody "$OPEN/gpuprof" stat --capture "$OPEN/c.gpr" --format json -o "$OPEN/stat.json" -- "$OPEN/ddp" --steps 10 --quiet
 	"$GPUPROF" report "$OPEN/c.gpr" --format json >report.json
 	cmp "$OPEN/stat.json" report.json
-	run "$TEST_LIB/check_ledger.py" report.json "$OPEN"/*.truth
-	assert_success
+	run -0 "$TEST_LIB/check_ledger.py" report.json "$OPEN"/*.truth
 	assert_output "4 books add up"
 	run report_value report.json 'len({c["pid"] for c in t["calls"]}), len({p["pid"] for p in t["processes"]})'
 	assert_output "(4, 4)"
@@ -110,8 +102,7 @@ job() {
 
 @test "unprivileged: before CUPTI 12.5 calls come from the records of all functions, and meta says so" {
 	open_folder
-	run as_nobody env GPUSIM_CUPTI=12.4 "$OPEN/gpuprof" stat -o "$OPEN/r.json" --format json -- "$OPEN/train" --steps 10 --quiet
-	assert_success
+	run -0 as_nobody env GPUSIM_CUPTI=12.4 "$OPEN/gpuprof" stat -o "$OPEN/r.json" --format json -- "$OPEN/train" --steps 10 --quiet
 	compare --recorded --only count,errors,open "$OPEN"/*.truth "$OPEN/r.json"
 	run report_value "$OPEN/r.json" 'r["meta"]["sources"]'
 	assert_output "cupti: API records of all functions (before CUPTI 12.5)"
@@ -126,15 +117,13 @@ job() {
 	local target=$!
 	STARTED+=("$target")
 	wait_for 10 bash -c "ls -l /proc/$target/fd | grep -q memfd:gpuprof-ring"
-	run as_nobody "$OPEN/gpuprof" stat -p "$target" -d 1s --format json -o "$OPEN/r.json"
-	assert_success
+	run -0 as_nobody "$OPEN/gpuprof" stat -p "$target" -d 1s --format json -o "$OPEN/r.json"
 	run report_value "$OPEN/r.json" '[(c["comm"], c["count"] > 100) for c in t["calls"] if c["function"] == "cudaLaunchKernel"]'
 	assert_output "[('train', True)]"
 	laws "$OPEN/r.json"
 	setpriv --reuid 65534 --regid 65534 --clear-groups sleep 60 3>&- &
 	STARTED+=($!)
-	run as_nobody "$OPEN/gpuprof" stat -p $! -d 1s
-	assert_equal "$status" 3
+	run -3 as_nobody "$OPEN/gpuprof" stat -p $! -d 1s
 	assert_output --partial "CAP_BPF is missing"
 }
 
@@ -142,8 +131,7 @@ job() {
 	open_folder
 	for option in --stacks '--tier 1' '--attach multi'; do
 		# shellcheck disable=SC2086
-		run as_nobody "$OPEN/gpuprof" stat $option -- true
-		assert_equal "$status" 3
+		run -3 as_nobody "$OPEN/gpuprof" stat $option -- true
 		assert_output --partial "CAP_BPF is missing"
 	done
 	run "$GPUPROF" stat --attach none -a
@@ -185,9 +173,8 @@ job() {
 # bats test_tags=needs:bpf
 @test "unprivileged: a child of CMD started with all descriptors closed has a helper" {
 	open_folder
-	run as_nobody "$OPEN/gpuprof" stat --table events -- python3 -c '
+	run -0 as_nobody "$OPEN/gpuprof" stat --table events -- python3 -c '
 import subprocess, sys
 sys.exit(subprocess.run(sys.argv[1:], close_fds=True).returncode)' "$OPEN/train" --steps 20 --quiet
-	assert_success
 	assert_line --regexp '^helper +work +[1-9][0-9]+ '
 }

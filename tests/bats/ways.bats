@@ -78,8 +78,7 @@ calls_are_exact() { # TRUTH...
 	start_gpuprof stat --attach perf -p $! -d 6s --format json -o r.json
 	wait_begun
 	: >begin
-	wait_gpuprof
-	assert_success
+	wait_gpuprof 0
 	wait "${STARTED[0]}" # breakpoints came, and all went again
 	run calls_are_exact truth
 	assert_output exact
@@ -93,8 +92,7 @@ calls_are_exact() { # TRUTH...
 	STARTED+=($!)
 	./target two 10 3>&- &
 	STARTED+=($!)
-	run "$GPUPROF" stat --attach perf -p "${STARTED[0]},${STARTED[1]}" -d 5s --format json -o r.json
-	assert_success
+	run -0 "$GPUPROF" stat --attach perf -p "${STARTED[0]},${STARTED[1]}" -d 5s --format json -o r.json
 	wait "${STARTED[0]}"
 	wait "${STARTED[1]}"
 	run calls_are_exact one two
@@ -106,20 +104,17 @@ calls_are_exact() { # TRUTH...
 @test "ways: perf without CAP_SYS_ADMIN exits 3 and names it; the others do without" {
 	needs_perf
 	build_target
-	run capsh --drop=cap_sys_admin -- -c "'$GPUPROF' stat --attach perf -- ./target truth"
-	assert_failure 3
+	run -3 capsh --drop=cap_sys_admin -- -c "'$GPUPROF' stat --attach perf -- ./target truth"
 	assert_output --partial "CAP_SYS_ADMIN is missing"
 	assert [ ! -e truth ]
-	run capsh --drop=cap_sys_admin -- -c "'$GPUPROF' stat -- ./target truth"
-	assert_success
+	run -0 capsh --drop=cap_sys_admin -- -c "'$GPUPROF' stat -- ./target truth"
 }
 
 # bats test_tags=needs:sim
 @test "ways: calls without a perf probe come from the helper, each once; a capture shows the same" {
 	needs_perf
-	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_LOG="$PWD/%p.log" timeout 60 "$GPUPROF" record \
+	run -0 env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_LOG="$PWD/%p.log" timeout 60 "$GPUPROF" record \
 		--attach perf -o c.gpr -- "$SIM/mix" --graphs some --rounds 1000 --pause-us 100
-	assert_success
 	"$GPUPROF" report c.gpr --format json >r.json
 	laws r.json >&2
 	# Of each function of the runtime that the simulated GPU's log has, as many calls.
@@ -137,8 +132,7 @@ calls_are_exact() { # TRUTH...
 
 @test "ways: doctor reports that perf probes a few functions only" {
 	needs_perf
-	run "$GPUPROF" doctor --attach perf
-	assert_success
+	run -0 "$GPUPROF" doctor --attach perf
 	assert_output --partial "the best 32 of "
 	run "$GPUPROF" doctor
 	refute_output --partial "the best"
@@ -188,8 +182,7 @@ calls_are_exact() { # TRUTH...
 		start_gpuprof stat --attach $way -p "$caller" --format json -o r.json
 		wait_for 10 all_three_armed "$caller"
 		: >go
-		wait_gpuprof
-		assert_success
+		wait_gpuprof 0
 		run report_value r.json 'sorted((c["function"], c["count"]) for c in t["calls"]), r["meta"]["not_seen"]'
 		assert_output "([('ncclAllReduce', 100), ('ncclGroupEnd', 100), ('ncclGroupStart', 100)], 'ncclReduce')"
 	done

@@ -26,8 +26,7 @@ sim() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$@"; }
 			for format in json csv; do
 				"$GPUPROF" report $capture.gpr --by $by --table $ALL --format $format -o all.$format
 			done
-			run "$TEST_LIB/check_tables.py" all.json all.csv
-			assert_success
+			run -0 "$TEST_LIB/check_tables.py" all.json all.csv
 			assert_output --partial "rows agree"
 		done
 	done
@@ -35,20 +34,15 @@ sim() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$@"; }
 
 # bats test_tags=needs:root
 @test "words: an unknown column or table is a one-line error listing the known ones, exit 2, before anything is measured" {
-	run "$GPUPROF" stat --sort foo -- touch ran
-	assert_equal "$status" 2
+	run -2 "$GPUPROF" stat --sort foo -- touch ran
 	one_line "option '--sort': no column 'foo'; table calls has pid, comm, function"
-	run "$GPUPROF" stat --table threads --sort foo -- touch ran
-	assert_equal "$status" 2
+	run -2 "$GPUPROF" stat --table threads --sort foo -- touch ran
 	one_line "table threads has pid, tid, comm, bucket, ns, share"
-	run "$GPUPROF" stat --sort totl_ns -- touch ran
-	assert_equal "$status" 2
+	run -2 "$GPUPROF" stat --sort totl_ns -- touch ran
 	one_line "did you mean 'total_ns'?"
-	run "$GPUPROF" stat --table kernls -- touch ran
-	assert_equal "$status" 2
+	run -2 "$GPUPROF" stat --table kernls -- touch ran
 	one_line "option '--table': no table 'kernls'; did you mean 'kernels'?"
-	run "$GPUPROF" stat --table calls,foo -- touch ran
-	assert_equal "$status" 2
+	run -2 "$GPUPROF" stat --table calls,foo -- touch ran
 	one_line "there are findings, ledger"
 	assert_file_not_exist ran
 }
@@ -61,18 +55,15 @@ sim() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$@"; }
 	run report_value hoard.json 't["findings"][0]["evidence"]'
 	assert_output --regexp '^[0-9.]+ MiB in [0-9]+ allocations?, of [0-9.]+ MiB that it had at most$'
 	sim "$GPUPROF" stat --format json -o train.json -- "$SIM/train" --steps 5 --quiet
-	run report_value train.json '[f for f in t["findings"] if f["finding"] == "never-freed"]'
-	assert_output "[]"
+	assert_value train.json '[f for f in t["findings"] if f["finding"] == "never-freed"]' "[]"
 }
 
 @test "words: a program without GPU use and one with an idle device get no fault findings" {
-	run "$GPUPROF" stat -- true
-	assert_success
+	run -0 "$GPUPROF" stat -- true
 	assert_line --partial "no calls seen in true"
 	assert_line --partial "no calls: "
 	refute_output --partial "avoidable"
-	run sim "$GPUPROF" stat --table calls -- "$SIM/hoard" --rounds 50
-	assert_success
+	run -0 sim "$GPUPROF" stat --table calls -- "$SIM/hoard" --rounds 50
 	assert_output --partial "did nothing: no work of it was seen"
 	refute_output --partial "avoidable"
 }
@@ -86,10 +77,8 @@ sim() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$@"; }
 	wait_gpuprof
 	run report_value hang.json 'r["meta"]["verdict"]'
 	assert_output --regexp '^What device 0 \(pid [0-9]+, train\) did, or waited for, is not known for 9[0-9.]+ % of the time'
-	run report_value hang.json 'max(t["ledger"], key=lambda row: row["ns"])["bucket"]'
-	assert_output "unknown"
-	run report_value hang.json 'max(t["devices"], key=lambda row: row["ns"])["owner"]'
-	assert_output "unknown"
+	assert_value hang.json 'max(t["ledger"], key=lambda row: row["ns"])["bucket"]' "unknown"
+	assert_value hang.json 'max(t["devices"], key=lambda row: row["ns"])["owner"]' "unknown"
 }
 
 # bats file_tags=needs:root,needs:sim
@@ -100,7 +89,6 @@ sim() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$@"; }
 	setpriv --reuid 65534 --regid 65534 --clear-groups sleep 60 3>&- &
 	STARTED+=($!)
 	wait_for 10 grep -q 65534 "/proc/$!/status"
-	run setpriv --reuid 65534 --regid 65534 --clear-groups "$PLACE/gpuprof" stat -p $! -d 1s
-	assert_equal "$status" 3
+	run -3 setpriv --reuid 65534 --regid 65534 --clear-groups "$PLACE/gpuprof" stat -p $! -d 1s
 	one_line "CAP_BPF is missing" "--inject"
 }

@@ -131,11 +131,21 @@ start_gpuprof() { # ARGS...
 	STARTED+=("$PROFILER")
 }
 
-# The exit status of a background process, as `run` would have it, with what gpuprof said.
-wait_gpuprof() {
+# The exit status of gpuprof in the background, as `run` would have it, with its messages; it has to be
+# STATUS if that is given.
+wait_gpuprof() { # [STATUS]
 	status=0
 	wait "$PROFILER" || status=$?
 	output=$(cat gpuprof.err)
+	case ${1-} in
+	'') ;;
+	0) assert_success ;;
+	*) assert_failure "$1" ;;
+	esac
+}
+interrupt_gpuprof() {
+	kill -INT "$PROFILER"
+	wait_gpuprof 0
 }
 
 # gpuprof on the target of start_target, from before its first call to its end.
@@ -147,8 +157,7 @@ watch_target() { # NAME ARGS...: of gpuprof
 	go "$name"
 	wait_for 60 test -e "$name.json"
 	finish "$name"
-	wait_gpuprof
-	assert_success
+	wait_gpuprof 0
 }
 
 text_equals_file() { "$TEST_LIB/text_equal.py" "$@"; } # PID [LIBRARY]...
@@ -192,6 +201,10 @@ laws() { "$TEST_LIB/check_report.py" "$@"; }
 report_value() { # REPORT EXPRESSION
 	python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); t = r["tables"]
 print(eval(sys.argv[2]))' "$@"
+}
+assert_value() { # REPORT EXPRESSION VALUE
+	run -0 report_value "$1" "$2"
+	assert_output "$3"
 }
 
 # The report of a capture is, byte by byte, the one that was printed when it was made.
