@@ -2,7 +2,8 @@
 /*
  * The frame of a unit test program, included by the one file that has its tests: cmocka, main(), and
  * TEST(), which defines a test and adds it to those that main() runs, in the order of the file.
- * TEST_GROUP() names a setup and a teardown for all tests together.
+ * TEST_GROUP() names a setup and a teardown for all tests together, TEST_EACH() those of each test that
+ * has none of its own.
  */
 #ifndef LIB_TEST_H
 #define LIB_TEST_H
@@ -16,6 +17,7 @@ enum { UNIT_TESTS_MAX = 64 };
 static struct CMUnitTest unit_tests[UNIT_TESTS_MAX];
 static size_t unit_n_tests;
 static CMFixtureFunction unit_group_setup, unit_group_teardown;
+static CMFixtureFunction unit_each_setup, unit_each_teardown;
 
 static inline void unit_add(struct CMUnitTest test)
 {
@@ -45,8 +47,22 @@ static inline void unit_add(struct CMUnitTest test)
 	}                                                                                          \
 	struct unit_tests_have_a_group
 
+#define TEST_EACH(setup, teardown)                                                                  \
+	static void __attribute__((constructor)) unit_set_each(void)                               \
+	{                                                                                          \
+		unit_each_setup = setup;                                                           \
+		unit_each_teardown = teardown;                                                     \
+	}                                                                                          \
+	struct unit_tests_have_a_fixture
+
 int main(void)
 {
+	for (size_t i = 0; i < unit_n_tests; i++) {
+		if (unit_tests[i].setup_func || unit_tests[i].teardown_func)
+			continue;
+		unit_tests[i].setup_func = unit_each_setup;
+		unit_tests[i].teardown_func = unit_each_teardown;
+	}
 	return _cmocka_run_group_tests("tests", unit_tests, unit_n_tests, unit_group_setup,
 				       unit_group_teardown);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A join, what it passes on, and the events of one process, for the join's tests. */
+/* The join of a test, what it passes on, and the events of one process. */
 #ifndef UNIT_JOIN_ROOM_H
 #define UNIT_JOIN_ROOM_H
 
@@ -18,7 +18,9 @@
 #define SEC 1000000000ull
 #define BASE (100 * SEC)
 
-struct seen {			/* what was passed on; works are told by their `bytes` */
+static struct join *j;
+
+static struct seen {		/* what was passed on; a work's `bytes` is its place */
 	struct {
 		unsigned int times;
 		struct launch by;	/* tid 0: none */
@@ -27,35 +29,33 @@ struct seen {			/* what was passed on; works are told by their `bytes` */
 	struct part {	/* from the first to the last of them */
 		uint64_t start, end;
 	} lost, unknown;
-};
+} seen;
 
 static inline int on_work(void *ctx, const struct event *work, const struct launch *launch)
 {
-	struct seen *seen = ctx;
-
+	(void)ctx;
 	assert_true(work->work.bytes < EVENTS_MAX);
-	seen->work[work->work.bytes].times++;
+	seen.work[work->work.bytes].times++;
 	if (launch)
-		seen->work[work->work.bytes].by = *launch;
-	seen->passed++;
+		seen.work[work->work.bytes].by = *launch;
+	seen.passed++;
 	return 0;
 }
 
 static inline int on_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
 {
-	struct seen *seen = ctx;
-
+	(void)ctx;
 	(void)pid;
-	assert_true(horizon_ns > seen->horizon);
-	seen->horizon = horizon_ns;
+	assert_true(horizon_ns > seen.horizon);
+	seen.horizon = horizon_ns;
 	return 0;
 }
 
 static inline int on_unseen(void *ctx, uint32_t pid, unsigned int why, uint64_t start_ns, uint64_t end_ns)
 {
-	struct seen *seen = ctx;
-	struct part *all = why == UNSEEN_LOST ? &seen->lost : &seen->unknown;
+	struct part *all = why == UNSEEN_LOST ? &seen.lost : &seen.unknown;
 
+	(void)ctx;
 	(void)pid;
 	assert_true(start_ns <= end_ns);
 	all->start = all->end ? num_min(all->start, start_ns) : start_ns;
@@ -63,43 +63,56 @@ static inline int on_unseen(void *ctx, uint32_t pid, unsigned int why, uint64_t 
 	return 0;
 }
 
-static inline struct join *new_join(struct seen *seen)
+static inline void restart(void)
 {
-	struct join *j;
-
-	memset(seen, 0, sizeof(*seen));
-	j = join_new(&(struct join_sink){ on_work, on_horizon, on_unseen, seen });
+	join_free(j);
+	memset(&seen, 0, sizeof(seen));
+	j = join_new(&(struct join_sink){ on_work, on_horizon, on_unseen, NULL });
 	assert_non_null(j);
-	return j;
 }
 
-static inline void push(struct join *j, const struct event *ev)
+static inline int open_join(void **state)
+{
+	(void)state;
+	restart();
+	return 0;
+}
+
+static inline int close_join(void **state)
+{
+	(void)state;
+	join_free(j);
+	j = NULL;
+	return 0;
+}
+
+static inline void push(const struct event *ev)
 {
 	assert_int_equal(join_push(j, ev), 0);
 }
 
-static inline void push_time(struct join *j, unsigned int kind, uint64_t ns)
+static inline void push_time(unsigned int kind, uint64_t ns)
 {
-	push(j, &(struct event){ .kind = (uint8_t)kind, .start_ns = ns, .end_ns = ns });
+	push(&(struct event){ .kind = (uint8_t)kind, .start_ns = ns, .end_ns = ns });
 }
 
-static inline void api(struct join *j, uint32_t correlation, uint64_t start, uint64_t end)
+static inline void api(uint32_t correlation, uint64_t start, uint64_t end)
 {
-	push(j, &(struct event){ .kind = EVENT_API, .pid = 1, .tid = 5,
+	push(&(struct event){ .kind = EVENT_API, .pid = 1, .tid = 5,
 				 .api.correlation = correlation,
 				 .api.cbid = LAUNCH_CBID, .api.domain = RUNTIME, .start_ns = start,
 				 .end_ns = end });
 }
 
-static inline void work(struct join *j, uint32_t correlation, uint64_t start, uint64_t end)
+static inline void work(uint32_t correlation, uint64_t start, uint64_t end)
 {
 	struct work w = { .kind = WORK_KIND_KERNEL, .correlation = correlation };
 
-	push(j, &(struct event){ .kind = EVENT_WORK, .pid = 1, .start_ns = start, .end_ns = end,
+	push(&(struct event){ .kind = EVENT_WORK, .pid = 1, .start_ns = start, .end_ns = end,
 				 .work = work_named(w, "kernel") });
 }
 
-static inline struct join_counts counts_of(struct join *j)
+static inline struct join_counts counts_of(void)
 {
 	struct join_counts c;
 

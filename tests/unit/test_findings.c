@@ -37,11 +37,40 @@ static struct finding_stall loss(enum stall_kind kind, uint64_t ns, const char *
 	};
 }
 
-/* The only finding of a book is this one. */
-static struct finding only(struct findings *f, const struct finding_book *b, const char *name)
+static struct finding_book book_with(struct finding_stall *stalls, unsigned int n)
 {
-	*f = (struct findings){ 0 };
-	assert_int_equal(findings_judge(f, b), 0);
+	struct finding_book b = clean_book();
+
+	b.stalls = stalls;
+	b.n_stalls = n;
+	return b;
+}
+
+/* The findings of a book, until the next is judged. */
+static const struct findings *judge(const struct finding_book *b)
+{
+	static struct findings f;
+
+	findings_free(&f);
+	f = (struct findings){ 0 };
+	assert_int_equal(findings_judge(&f, b), 0);
+	return &f;
+}
+
+static void none(const struct finding_book *b)
+{
+	const struct findings *f = judge(b);
+
+	for (size_t i = 0; i < f->all.n; i++)
+		print_message("found %s\n", f->all.v[i].name);
+	assert_int_equal(f->all.n, 0);
+}
+
+/* The only finding of a book is this one. */
+static struct finding only(const struct finding_book *b, const char *name)
+{
+	const struct findings *f = judge(b);
+
 	for (size_t i = 0; i < f->all.n; i++)
 		if (f->all.n != 1 || strcmp(f->all.v[i].name, name) != 0)
 			print_message("found %s: %s (%s)\n", f->all.v[i].name, f->all.v[i].cause.s,
@@ -71,33 +100,25 @@ TEST(a_clean_book_has_no_finding)
 {
 	struct finding_book b = clean_book(), empty = { .pid = 1 };
 	struct finding_stall little[STALL_KINDS];
-	struct findings f = { 0 };
 
 	for (unsigned int i = 0; i < STALL_KINDS; i++)
 		little[i] = loss(i, 20 * MS, "f");
 	b.stalls = little;
 	b.n_stalls = STALL_KINDS;
-	assert_int_equal(findings_judge(&f, &b), 0);
-	assert_int_equal(findings_judge(&f, &empty), 0);
-	for (size_t i = 0; i < f.all.n; i++)
-		print_message("found %s\n", f.all.v[i].name);
-	assert_int_equal(f.all.n, 0);
-	findings_free(&f);
+	none(&b);
+	none(&empty);
 }
 
 TEST(a_needless_sync_is_named_with_its_function_and_thread)
 {
-	struct finding_book b = clean_book();
 	struct finding_stall rows[] = { loss(STALL_SYNC, 1000 * MS, "cudaStreamSynchronize"),
 				       loss(STALL_COPY_SMALL, 500 * MS, "cudaMemcpy") };
-	struct findings f;
+	struct finding_book b = book_with(rows, 2);
 	struct finding found;
 
 	rows[0].stall.cause_ns[IDLE_SYNC] = 400 * MS;
 	rows[0].stall.cause_ns[IDLE_OTHER] = 600 * MS;
-	b.stalls = rows;
-	b.n_stalls = 2;
-	found = only(&f, &b, "needless-sync");
+	found = only(&b, "needless-sync");
 	assert_share(&found, 0.15, 0.15);
 	assert_int_equal(found.tid, 13);
 	assert_string_equal(finding_severity(&found), "medium");
@@ -108,304 +129,237 @@ TEST(a_needless_sync_is_named_with_its_function_and_thread)
 	assert_has(&found.evidence, "500 calls x 3.000 ms");
 	assert_string_equal(found.next.s, "gpuprof stat --stacks --by stack "
 			    "--filter cudaStreamSynchronize -d 10s -p 12");
-	findings_free(&f);
 }
 
 /* Without probes: in no call the thread may have waited for a CPU, which is not the program's fault. */
 TEST(unseen_time_between_calls_is_not_blamed_on_a_sync)
 {
-	struct finding_book b = clean_book();
 	struct finding_stall row = loss(STALL_SYNC, 1000 * MS, "cudaStreamSynchronize");
-	struct findings f = { 0 };
+	struct finding_book b = book_with(&row, 1);
 	struct finding found;
 
 	row.stall.cause_ns[IDLE_SYNC] = 300 * MS;
 	row.stall.cause_ns[IDLE_UNKNOWN] = 700 * MS;
-	b.stalls = &row;
-	b.n_stalls = 1;
-	found = only(&f, &b, "needless-sync");
+	found = only(&b, "needless-sync");
 	assert_share(&found, 0.03, 0.1);
 	assert_has(&found.evidence, "300.0 ms still in the call, 0 ns until the next work began; "
 		   "500 calls x 3.000 ms; 700.0 ms more, between calls, are not counted: the thread may have had no CPU");
-	findings_free(&f);
 	row.stall.cause_ns[IDLE_SYNC] = 50 * MS;
 	row.stall.cause_ns[IDLE_UNKNOWN] = 950 * MS;
-	f = (struct findings){ 0 };
-	assert_int_equal(findings_judge(&f, &b), 0);
-	assert_int_equal(f.all.n, 0);
+	none(&b);
 	row = loss(STALL_LAUNCH, 1000 * MS, NULL);
 	row.stall.cause_ns[IDLE_LAUNCH] = 200 * MS;
 	row.stall.cause_ns[IDLE_UNKNOWN] = 800 * MS;
-	found = only(&f, &b, "launch-bound");
+	found = only(&b, "launch-bound");
 	assert_share(&found, 0.02, 0.1);
-	findings_free(&f);
 }
 
 TEST(an_input_stall_has_its_known_cause_only)
 {
-	struct finding_book b = clean_book();
 	struct finding_stall row = loss(STALL_HOST, 3000 * MS, NULL);
+	struct finding_book b = book_with(&row, 1);
 	const struct offcpu_row off = { .what = (char *)"futex", .waker = (char *)"loader" };
-	struct findings f;
 	struct finding found;
 
 	row.stall.cause_ns[IDLE_OTHER] = 3000 * MS;
-	b.stalls = &row;
-	b.n_stalls = 1;
-	found = only(&f, &b, "input-stall");
+	found = only(&b, "input-stall");
 	assert_share(&found, 0.3, 0.3);
 	assert_string_equal(finding_severity(&found), "high");
 	assert_has(&found.cause, "thread 13 (train) is in no call");
 	assert_string_equal(found.evidence.s, "1,500 times, 2.000 ms each, 5.000 ms at most");
 	assert_string_equal(found.next.s, "gpuprof stacks -p 12");
-	findings_free(&f);
 	row.stall.cause_ns[IDLE_OTHER] = 300 * MS;
 	row.stall.cause_ns[IDLE_LOCK] = 2700 * MS;
 	row.off = &off;
-	found = only(&f, &b, "input-stall");
+	found = only(&b, "input-stall");
 	assert_has(&found.cause, "it waits for a lock or another thread (futex, woken by loader)");
 	assert_string_equal(found.next.s, "gpuprof stat --stacks --wide --table offcpu -d 10s -p 12");
 	assert_has(&found.evidence, "; 10 % on a CPU, 90 % lock");
-	findings_free(&f);
 	row.stall.cause_ns[IDLE_OTHER] = 2900 * MS;
 	row.stall.cause_ns[IDLE_LOCK] = 100 * MS;
-	found = only(&f, &b, "input-stall");
+	found = only(&b, "input-stall");
 	assert_has(&found.cause, "it runs host code");
-	findings_free(&f);
 	memset(row.stall.cause_ns, 0, sizeof(row.stall.cause_ns));
 	row.stall.cause_ns[IDLE_UNKNOWN] = 3000 * MS;
-	found = only(&f, &b, "input-stall");
+	found = only(&b, "input-stall");
 	assert_has(&found.cause, "is in no call that CUPTI records");
 	assert_has(&found.cause, "or is in one that only probes see");
-	findings_free(&f);
 }
 
 TEST(a_thread_without_a_cpu_differs_from_a_waiting_one)
 {
-	struct finding_book b = clean_book();
 	struct finding_stall row = loss(STALL_RUNQUEUE, 800 * MS, NULL);
-	struct findings f;
+	struct finding_book b = book_with(&row, 1);
 	struct finding found;
 
-	b.stalls = &row;
-	b.n_stalls = 1;
-	found = only(&f, &b, "cpu-starved");
+	found = only(&b, "cpu-starved");
 	assert_share(&found, 0.08, 0.08);
 	assert_has(&found.cause, "thread 13 (train) is ready to run and gets no CPU");
-	findings_free(&f);
 }
 
 TEST(communication_is_exposed_where_no_compute_runs_beside)
 {
 	struct finding_book b = clean_book();
-	struct findings f;
 	struct finding found;
 
 	b.comm_ns = 1500 * MS;
 	b.comm_kernel = "_Z23ncclDevKernel_AllReducei";
 	b.comm_tid = 14;
 	b.comm_thread = "main";
-	found = only(&f, &b, "exposed-comm");
+	found = only(&b, "exposed-comm");
 	assert_share(&found, 0.15, 0.15);
 	assert_has(&found.cause, "ncclDevKernel_AllReduce runs with no compute beside it; thread 14 (main)");
 	assert_has(&found.evidence, "100 communications x 20.00 ms, 25 % hidden under compute");
-	findings_free(&f);
 	b.compute_ns = 800 * MS;	/* of that 500 ms hide communication already */
-	found = only(&f, &b, "exposed-comm");
+	found = only(&b, "exposed-comm");
 	assert_share(&found, 0.15, 0.15);
 	assert_has(&found.evidence, "300.0 ms more could hide under the compute there is");
-	findings_free(&f);
 }
 
 TEST(a_device_that_waits_for_launches_is_launch_bound)
 {
-	struct finding_book b = clean_book();
 	struct finding_stall row = loss(STALL_LAUNCH, 400 * MS, NULL);
-	struct findings f;
+	struct finding_book b = book_with(&row, 1);
 	struct finding found;
 
 	row.stall.cause_ns[IDLE_LAUNCH] = 100 * MS;
 	row.stall.cause_ns[IDLE_OTHER] = 250 * MS;
 	row.stall.cause_ns[IDLE_QUEUED] = 50 * MS;
-	b.stalls = &row;
-	b.n_stalls = 1;
-	found = only(&f, &b, "launch-bound");
+	found = only(&b, "launch-bound");
 	assert_share(&found, 0.04, 0.04);
 	assert_string_equal(finding_severity(&found), "low");
 	assert_has(&found.evidence, "100.0 ms in launch calls, 250.0 ms between them, 50.00 ms until it began");
-	findings_free(&f);
 }
 
 TEST(unpinned_copies_cost_their_exposed_time_and_the_wait)
 {
-	struct finding_book b = clean_book();
 	struct finding_stall row = loss(STALL_COPY, 200 * MS, "cudaMemcpyAsync");
-	struct findings f;
+	struct finding_book b = book_with(&row, 1);
 	struct finding found;
 
-	b.stalls = &row;
-	b.n_stalls = 1;
 	b.pageable = (struct finding_copies){ 100, 100ull << 24, 800 * MS, 500 * MS };
-	found = only(&f, &b, "unpinned-copies");
+	found = only(&b, "unpinned-copies");
 	assert_share(&found, 0.07, 0.07);
 	assert_has(&found.cause, "thread 13 (train) copies pageable memory by cudaMemcpyAsync");
 	assert_has(&found.evidence, "100 copies of 16.0 MiB at 2.1 GB/s (pinned ones 20 GB/s); "
 		   "500.0 ms with no compute beside, 200.0 ms idle for it");
-	findings_free(&f);
 	b.pageable = (struct finding_copies){ 0 };
-	found = only(&f, &b, "blocking-copies");
+	found = only(&b, "blocking-copies");
 	assert_share(&found, 0.02, 0.02);
-	findings_free(&f);
 }
 
 TEST(compiling_is_found_only_of_the_later_half)
 {
-	struct finding_book b = clean_book();
 	struct finding_stall row = loss(STALL_COMPILE, 600 * MS, "cuModuleLoadData");
-	struct findings f = { 0 };
+	struct finding_book b = book_with(&row, 1);
 	struct finding found;
 
-	b.stalls = &row;
-	b.n_stalls = 1;
-	found = only(&f, &b, "steady-compile");
+	found = only(&b, "steady-compile");
 	assert_share(&found, 0.03, 0.03);
 	assert_has(&found.cause, "cuModuleLoadData");
-	findings_free(&f);
 	row.stall.cause_ns[IDLE_UNKNOWN] = 400 * MS;
-	found = only(&f, &b, "steady-compile");
+	found = only(&b, "steady-compile");
 	assert_share(&found, 0.02, 0.03);
 	assert_has(&found.evidence, "of that 200.0 ms in the later half; 500 calls x 3.000 ms; 400.0 ms more, "
 		   "between calls, are not counted");
-	findings_free(&f);
 	row.stall.cause_ns[IDLE_UNKNOWN] = 550 * MS;	/* what is known is less than a line is worth */
-	f = (struct findings){ 0 };
-	assert_int_equal(findings_judge(&f, &b), 0);
-	assert_int_equal(f.all.n, 0);
+	none(&b);
 	row.stall.cause_ns[IDLE_UNKNOWN] = row.late_ns = 0;
-	assert_int_equal(findings_judge(&f, &b), 0);
-	assert_int_equal(f.all.n, 0);
+	none(&b);
 }
 
 TEST(allocations_and_collective_calls_that_stop_the_device)
 {
-	struct finding_book b = clean_book();
 	struct finding_stall row = loss(STALL_ALLOC, 600 * MS, "cudaFree");
-	struct findings f;
+	struct finding_book b = book_with(&row, 1);
 	struct finding found;
 
-	b.stalls = &row;
-	b.n_stalls = 1;
-	found = only(&f, &b, "alloc-stall");
+	found = only(&b, "alloc-stall");
 	assert_has(&found.cause, "thread 13 (train) is in cudaFree, while the device has nothing to do");
-	findings_free(&f);
 	row = loss(STALL_COLLECTIVE, 600 * MS, "ncclGroupEnd");
-	found = only(&f, &b, "comm-call");
+	found = only(&b, "comm-call");
 	assert_share(&found, 0.06, 0.06);
-	findings_free(&f);
 }
 
 TEST(small_kernels_have_the_saving_of_a_graph)
 {
-	struct finding_book b = clean_book();
 	struct finding_stall rows[] = { loss(STALL_QUEUED, 3000 * MS, NULL), loss(STALL_LAUNCH, 80 * MS, NULL) };
-	struct findings f = { 0 };
+	struct finding_book b = book_with(rows, 2);
 	struct finding found;
 
-	b.stalls = rows;
-	b.n_stalls = 2;
-	assert_int_equal(findings_judge(&f, &b), 0);	/* 980 us each: it is something else */
-	assert_int_equal(f.all.n, 0);
+	none(&b);	/* 980 us each: it is something else */
 	b.kernels = 1000000;
-	found = only(&f, &b, "small-kernels");
+	found = only(&b, "small-kernels");
 	assert_share(&found, 0.3, 0.308);
 	assert_has(&found.evidence, "1,000,000 kernels x 9.800 us; 3.000 s idle between launched ones");
-	findings_free(&f);
 }
 
 TEST(another_process_on_the_device_is_found_where_it_is_known)
 {
 	struct finding_book b = clean_book();
-	struct findings f = { 0 };
 	struct finding found;
 
 	b.waited_ns = 1000 * MS;
-	found = only(&f, &b, "other-process");
+	found = only(&b, "other-process");
 	assert_share(&found, 0.1, 0.1);
-	findings_free(&f);
 	b.has_waited = false;
-	assert_int_equal(findings_judge(&f, &b), 0);
-	assert_int_equal(f.all.n, 0);
+	none(&b);
 }
 
 TEST(device_wait_excludes_time_of_another_process)
 {
-	struct finding_book b = clean_book();
 	struct finding_stall row = loss(STALL_WAITED, 1500 * MS, NULL);
-	struct findings f = { 0 };
+	struct finding_book b = book_with(&row, 1);
 	struct finding found;
 
-	b.stalls = &row;
-	b.n_stalls = 1;
 	b.has_waited = false;
-	found = only(&f, &b, "device-wait");
+	found = only(&b, "device-wait");
 	assert_share(&found, 0.15, 0.15);
-	findings_free(&f);
 	b.has_waited = true;
 	b.waited_ns = 1450 * MS;
-	found = only(&f, &b, "other-process");
+	found = only(&b, "other-process");
 	assert_share(&found, 0.145, 0.145);
-	findings_free(&f);
 }
 
 TEST(memory_never_freed_has_no_share_of_time)
 {
 	struct finding_book b = clean_book();
-	struct findings f = { 0 };
 	struct finding found;
 
 	b.leaked_bytes = 2ull << 30;
 	b.leaks = 512;
-	found = only(&f, &b, "never-freed");
+	found = only(&b, "never-freed");
 	assert_false(found.has_share);
 	assert_string_equal(finding_severity(&found), "low");
 	assert_string_equal(found.evidence.s, "2.0 GiB in 512 allocations, of 40.0 GiB that it had at most");
-	findings_free(&f);
 	b.leaked_bytes = 100 << 20;	/* a workspace of who had much */
-	assert_int_equal(findings_judge(&f, &b), 0);
-	assert_int_equal(f.all.n, 0);
+	none(&b);
 	b.peak_bytes = 1 << 30;		/* much of who had little */
-	only(&f, &b, "never-freed");
-	findings_free(&f);
+	only(&b, "never-freed");
 	b.leaked_bytes = b.peak_bytes = 1 << 19;	/* nothing to speak of */
-	f = (struct findings){ 0 };
-	assert_int_equal(findings_judge(&f, &b), 0);
-	assert_int_equal(f.all.n, 0);
+	none(&b);
 	b.leaked_bytes = 2ull << 30;
 	b.has_memory = false;
-	assert_int_equal(findings_judge(&f, &b), 0);
-	assert_int_equal(f.all.n, 0);
+	none(&b);
 }
 
 TEST(a_call_after_which_all_fail_is_severe_with_advice)
 {
 	const struct func launch = { "cuLaunchKernel", "cuda", CLASS_LAUNCH, 0 };
 	struct finding_book b = clean_book();
-	struct findings f = { 0 };
 	struct finding found;
 
 	b.fatal_function = &launch;
 	b.fatal_result = 719;
 	b.fatal_calls = 7;
-	found = only(&f, &b, "cuda-error");
+	found = only(&b, "cuda-error");
 	assert_false(found.has_share);
 	assert_string_equal(finding_severity(&found), "high");
 	assert_string_equal(found.cause.s, "cuLaunchKernel gave CUDA_ERROR_LAUNCH_FAILED (719): a kernel "
 			    "broke it, and the process can do nothing more with its context");
 	assert_string_equal(found.evidence.s, "7 calls failed so");
 	assert_string_equal(found.next.s, "compute-sanitizer COMMAND");
-	findings_free(&f);
 	b.fatal_result = 999;
-	found = only(&f, &b, "cuda-error");
+	found = only(&b, "cuda-error");
 	assert_string_equal(found.next.s, "dmesg | grep -i xid");
-	findings_free(&f);
 }

@@ -6,20 +6,20 @@
 #include "lib/test.h"
 #include "lib/work_named.h"
 
-static void launch_of(struct join *j, uint32_t pid, uint32_t correlation)
+static void launch_of(uint32_t pid, uint32_t correlation)
 {
-	push(j, &(struct event){ .kind = EVENT_API, .pid = pid, .tid = pid,
+	push(&(struct event){ .kind = EVENT_API, .pid = pid, .tid = pid,
 				 .api.correlation = correlation,
 				 .api.cbid = LAUNCH_CBID, .api.domain = RUNTIME,
 				 .start_ns = BASE + correlation,
 				 .end_ns = BASE + correlation });
 }
 
-static void work_of(struct join *j, uint32_t pid, uint32_t correlation)
+static void work_of(uint32_t pid, uint32_t correlation)
 {
 	struct work w = { .kind = WORK_KIND_KERNEL, .correlation = correlation };
 
-	push(j, &(struct event){ .kind = EVENT_WORK, .pid = pid, .start_ns = BASE + correlation,
+	push(&(struct event){ .kind = EVENT_WORK, .pid = pid, .start_ns = BASE + correlation,
 				 .end_ns = BASE + correlation + 1, .work = work_named(w, "a name that is as long as those of kernels are, which is long") });
 }
 
@@ -31,48 +31,44 @@ static int any_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
 	return 0;
 }
 
-static struct join *join_of_many(struct seen *seen)
+static int join_of_many(void **state)
 {
-	memset(seen, 0, sizeof(*seen));
-	return join_new(&(struct join_sink){ on_work, any_horizon, NULL, seen });
+	(void)state;
+	memset(&seen, 0, sizeof(seen));
+	j = join_new(&(struct join_sink){ on_work, any_horizon, NULL, NULL });
+	return j ? 0 : -1;
 }
 
 /* The first has as many launches and works as one process may: there is enough for others. */
 TEST(a_process_that_has_all_it_may_leaves_room_for_others)
 {
 	enum { OTHERS = 7, LAUNCHES = 800, WORKS = 200 };
-	struct seen seen;
-	struct join *j = join_of_many(&seen);
-
 	for (uint32_t i = 1; i <= 2 * JOIN_LAUNCHES_MAX; i++)
-		launch_of(j, 1, i);
+		launch_of(1, i);
 	for (uint32_t i = 1; i <= 2 * JOIN_WORKS_MAX; i++)
-		work_of(j, 1, 2 * JOIN_LAUNCHES_MAX + i);
+		work_of(1, 2 * JOIN_LAUNCHES_MAX + i);
 	for (uint32_t i = 1; i <= LAUNCHES; i++)
 		for (uint32_t pid = 2; pid < 2 + OTHERS; pid++)
-			launch_of(j, pid, i);
+			launch_of(pid, i);
 	for (uint32_t i = 1; i <= WORKS; i++)
 		for (uint32_t pid = 2; pid < 2 + OTHERS; pid++)
-			work_of(j, pid, LAUNCHES + i);
+			work_of(pid, LAUNCHES + i);
 	for (uint32_t pid = 2; pid < 2 + OTHERS; pid++)
 		for (uint32_t i = 1; i <= LAUNCHES + WORKS; i++)
-			(i <= LAUNCHES ? work_of : launch_of)(j, pid, i);
-	assert_int_equal(counts_of(j).matched, OTHERS * (LAUNCHES + WORKS));
-	assert_int_equal(counts_of(j).orphan + counts_of(j).waiting, 2 * JOIN_WORKS_MAX);
-	assert_int_equal(counts_of(j).waiting, JOIN_WORKS_MAX);
-	work_of(j, 1, 2 * JOIN_LAUNCHES_MAX);	/* of the first the oldest had to go, not the latest */
-	assert_int_equal(counts_of(j).matched, OTHERS * (LAUNCHES + WORKS) + 1);
+			(i <= LAUNCHES ? work_of : launch_of)(pid, i);
+	assert_int_equal(counts_of().matched, OTHERS * (LAUNCHES + WORKS));
+	assert_int_equal(counts_of().orphan + counts_of().waiting, 2 * JOIN_WORKS_MAX);
+	assert_int_equal(counts_of().waiting, JOIN_WORKS_MAX);
+	work_of(1, 2 * JOIN_LAUNCHES_MAX);	/* of the first the oldest had to go, not the latest */
+	assert_int_equal(counts_of().matched, OTHERS * (LAUNCHES + WORKS) + 1);
 	assert_int_equal(join_end(j), 0);
-	assert_int_equal(seen.passed, counts_of(j).matched + counts_of(j).orphan);
-	join_free(j);
+	assert_int_equal(seen.passed, counts_of().matched + counts_of().orphan);
 }
 
 /* As many launches and works as come, of which none meets another, and calls. */
 TEST(all_processes_together_stay_in_the_budget)
 {
 	enum { PROCESSES = 100, EACH = 4000 };
-	struct seen seen;
-	struct join *j = join_of_many(&seen);
 	const size_t before = heap_bytes();
 	size_t most = 0;
 
@@ -82,40 +78,37 @@ TEST(all_processes_together_stay_in_the_budget)
 						    .start_ns = BASE + i, .end_ns = BASE + i,
 						    .has = HAS_BYTES, .call.bytes = 4096 };
 
-			launch_of(j, pid, 2 * i);
-			work_of(j, pid, 2 * i + 1);
+			launch_of(pid, 2 * i);
+			work_of(pid, 2 * i + 1);
 			assert_int_equal(join_captured(j, &call), 0);
 		}
 		most = heap_bytes() - before > most ? heap_bytes() - before : most;
 	}
 	if (HEAP_COUNTS)
 		assert_in_range(most, JOIN_ROOM_BYTES / 2, JOIN_ROOM_BYTES + JOIN_TEXT_BYTES + (2 << 20));
-	assert_int_equal(counts_of(j).matched, 0);
-	assert_int_equal(counts_of(j).orphan + counts_of(j).waiting, PROCESSES * EACH);
+	assert_int_equal(counts_of().matched, 0);
+	assert_int_equal(counts_of().orphan + counts_of().waiting, PROCESSES * EACH);
 	for (uint32_t pid = 1; pid <= PROCESSES; pid++)
-		work_of(j, pid, 2 * EACH - 2);	/* each has its latest launches */
-	assert_int_equal(counts_of(j).matched, PROCESSES);
+		work_of(pid, 2 * EACH - 2);	/* each has its latest launches */
+	assert_int_equal(counts_of().matched, PROCESSES);
 	assert_int_equal(join_end(j), 0);
 	assert_int_equal(seen.passed, PROCESSES * (EACH + 1));
-	join_free(j);
 }
 
 TEST(more_processes_than_there_is_room_for_have_a_little_each)
 {
 	enum { PROCESSES = 3000, EACH = 20, CALLS = 100 };
-	struct seen seen;
-	struct join *j = join_of_many(&seen);
-
 	for (uint32_t pid = 1; pid <= PROCESSES; pid++)
 		for (uint32_t i = 0; i < CALLS; i++) {
 			if (i < EACH)
-				(i % 2 ? work_of : launch_of)(j, pid, i);
+				(i % 2 ? work_of : launch_of)(pid, i);
 			assert_int_equal(join_captured(j, &(struct event){ .kind = EVENT_CALL, .pid = pid, .tid = 1,
 					 .start_ns = BASE + i, .end_ns = BASE + i }), 0);
 		}
 	for (uint32_t pid = 1; pid <= PROCESSES; pid++)
 		for (uint32_t i = 0; i < EACH; i++)
-			(i % 2 ? launch_of : work_of)(j, pid, i);
-	assert_int_equal(counts_of(j).matched, PROCESSES * EACH);
-	join_free(j);
+			(i % 2 ? launch_of : work_of)(pid, i);
+	assert_int_equal(counts_of().matched, PROCESSES * EACH);
 }
+
+TEST_EACH(join_of_many, close_join);

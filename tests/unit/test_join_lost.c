@@ -3,7 +3,7 @@
 #include "join_room.h"
 #include "lib/test.h"
 
-static void captured(struct join *j, uint64_t start, uint64_t end)
+static void captured(uint64_t start, uint64_t end)
 {
 	assert_int_equal(join_captured(j, &(struct event){ .kind = EVENT_CALL, .pid = 1, .tid = 5,
 							   .start_ns = start, .end_ns = end }), 0);
@@ -11,21 +11,17 @@ static void captured(struct join *j, uint64_t start, uint64_t end)
 
 TEST(no_work_is_awaited_of_a_captured_launch_in_either_order)
 {
-	struct seen seen;
-	struct join *j = new_join(&seen);
-
-	api(j, 1, SEC + 10, SEC + 20);
-	captured(j, SEC + 5, SEC + 25);
-	captured(j, SEC + 30, SEC + 50);
-	api(j, 2, SEC + 35, SEC + 45);
-	api(j, 3, SEC + 60, SEC + 70);
-	work(j, 3, SEC + 80, SEC + 90);
-	assert_int_equal(counts_of(j).launches, 1);
-	assert_int_equal(counts_of(j).captured, 2);
-	assert_int_equal(counts_of(j).met, 1);
-	push_time(j, EVENT_WATERMARK, 5 * SEC);
+	api(1, SEC + 10, SEC + 20);
+	captured(SEC + 5, SEC + 25);
+	captured(SEC + 30, SEC + 50);
+	api(2, SEC + 35, SEC + 45);
+	api(3, SEC + 60, SEC + 70);
+	work(3, SEC + 80, SEC + 90);
+	assert_int_equal(counts_of().launches, 1);
+	assert_int_equal(counts_of().captured, 2);
+	assert_int_equal(counts_of().met, 1);
+	push_time(EVENT_WATERMARK, 5 * SEC);
 	assert_int_equal(seen.horizon, 5 * SEC - JOIN_SETTLE_NS);	/* nothing holds it up */
-	join_free(j);
 }
 
 #define BEGIN_CAPTURE 315	/* cudaStreamBeginCapture, of the runtime */
@@ -35,16 +31,16 @@ TEST(no_work_is_awaited_of_a_captured_launch_in_either_order)
 #define SYNC_CBID 165		/* cudaDeviceSynchronize */
 #define ENDLESS UINT64_MAX
 
-static void record(struct join *j, uint32_t correlation, uint16_t func, uint64_t start, uint64_t end)
+static void record(uint32_t correlation, uint16_t func, uint64_t start, uint64_t end)
 {
-	push(j, &(struct event){ .kind = EVENT_API, .pid = 1, .tid = 5,
+	push(&(struct event){ .kind = EVENT_API, .pid = 1, .tid = 5,
 				 .api.correlation = correlation, .api.cbid = func,
 				 .api.domain = RUNTIME, .start_ns = start, .end_ns = end });
 }
 
-static void capture(struct join *j, uint16_t func, uint64_t start, uint64_t end)
+static void capture(uint16_t func, uint64_t start, uint64_t end)
 {
-	record(j, 9000 + (uint32_t)start, func, start, end);
+	record(9000 + (uint32_t)start, func, start, end);
 }
 
 /* No probe saw the call; of each capture one record or both are left. */
@@ -56,25 +52,22 @@ TEST(a_launch_without_works_while_a_stream_captured_is_no_orphan)
 	} cases[] = { { true, true, 1 }, { true, false, 2 }, { false, true, 2 }, { false, false, 0 } };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct seen seen;
-		struct join *j = new_join(&seen);
-
-		api(j, 1, 100, 110);
+		restart();
+		api(1, 100, 110);
 		if (cases[i].begin)
-			capture(j, BEGIN_CAPTURE, 200, 210);
-		api(j, 2, 300, 310);
+			capture(BEGIN_CAPTURE, 200, 210);
+		api(2, 300, 310);
 		if (cases[i].end)
-			capture(j, END_CAPTURE, 400, 410);
-		api(j, 3, 500, 510);
-		api(j, 4, 520, 530);
-		work(j, 4, 540, 550);
-		assert_int_equal(counts_of(j).awaited, 3);
-		assert_int_equal(counts_of(j).captured, 0);
+			capture(END_CAPTURE, 400, 410);
+		api(3, 500, 510);
+		api(4, 520, 530);
+		work(4, 540, 550);
+		assert_int_equal(counts_of().awaited, 3);
+		assert_int_equal(counts_of().captured, 0);
 		assert_int_equal(join_end(j), 0);
-		assert_int_equal(counts_of(j).awaited, 0);
-		assert_int_equal(counts_of(j).captured, cases[i].captured);
-		assert_int_equal(counts_of(j).launches - counts_of(j).met, 3 - cases[i].captured);
-		join_free(j);
+		assert_int_equal(counts_of().awaited, 0);
+		assert_int_equal(counts_of().captured, cases[i].captured);
+		assert_int_equal(counts_of().launches - counts_of().met, 3 - cases[i].captured);
 	}
 }
 
@@ -97,28 +90,25 @@ TEST(a_finished_kernel_without_a_record_is_lost)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct seen seen;
-		struct join *j = new_join(&seen);
-
+		restart();
 		for (uint32_t k = 0; k < 3; k++) {
 			uint64_t at = BASE + 100 * k;
 
-			record(j, k, k == 1 ? cases[i].func : LAUNCH_CBID, at + 10, at + 20);
+			record(k, k == 1 ? cases[i].func : LAUNCH_CBID, at + 10, at + 20);
 			if (k == 1 && cases[i].sync)
-				record(j, 900, SYNC_CBID, at + 30, at + 40);
+				record(900, SYNC_CBID, at + 30, at + 40);
 			if (cases[i].stream[k])
-				push(j, &(struct event){ .kind = EVENT_WORK, .pid = 1, .start_ns = at + 50,
+				push(&(struct event){ .kind = EVENT_WORK, .pid = 1, .start_ns = at + 50,
 							 .end_ns = at + 60, .work = (struct work){
 					.kind = WORK_KIND_KERNEL, .correlation = k,
 					.stream = cases[i].stream[k], .context = cases[i].context[k] } });
 		}
-		assert_int_equal(counts_of(j).lost, 0);
+		assert_int_equal(counts_of().lost, 0);
 		assert_int_equal(join_end(j), 0);
-		assert_int_equal(counts_of(j).lost, cases[i].lost);
+		assert_int_equal(counts_of().lost, cases[i].lost);
 		assert_int_equal(seen.lost.start, cases[i].start_ns ? BASE + cases[i].start_ns : 0);
 		assert_int_equal(seen.lost.end, cases[i].end_ns ? BASE + cases[i].end_ns : 0);
 		assert_int_equal(seen.unknown.end, cases[i].func == LAUNCH_CBID && !cases[i].stream[2] ? ENDLESS : 0);
-		join_free(j);
 	}
 }
 
@@ -126,48 +116,41 @@ TEST(a_finished_kernel_without_a_record_is_lost)
 TEST(a_loss_is_decided_after_the_window_and_taken_back_when_the_record_comes)
 {
 	for (uint32_t stream = 0; stream < 2; stream++) {
-		struct seen seen;
-		struct join *j = new_join(&seen);
-
-		api(j, 9, BASE - 30, BASE - 20);
-		work(j, 9, BASE - 10, BASE - 5);
-		api(j, 1, BASE, BASE + 10);
-		api(j, 2, BASE + 20, BASE + 30);
-		push(j, &(struct event){ .kind = EVENT_WORK, .pid = 1, .start_ns = BASE + 40, .end_ns = BASE + 50,
+		restart();
+		api(9, BASE - 30, BASE - 20);
+		work(9, BASE - 10, BASE - 5);
+		api(1, BASE, BASE + 10);
+		api(2, BASE + 20, BASE + 30);
+		push(&(struct event){ .kind = EVENT_WORK, .pid = 1, .start_ns = BASE + 40, .end_ns = BASE + 50,
 					 .work = (struct work){ .kind = WORK_KIND_KERNEL, .correlation = 2,
 								 .stream = stream } });
-		push_time(j, EVENT_WATERMARK, BASE + SEC);
-		push_time(j, EVENT_WATERMARK, BASE + JOIN_WINDOW_NS);
-		assert_int_equal(counts_of(j).lost, 0);
-		assert_int_equal(counts_of(j).awaited, 1);
+		push_time(EVENT_WATERMARK, BASE + SEC);
+		push_time(EVENT_WATERMARK, BASE + JOIN_WINDOW_NS);
+		assert_int_equal(counts_of().lost, 0);
+		assert_int_equal(counts_of().awaited, 1);
 		assert_true(seen.horizon <= BASE);	/* the book of its time is not settled yet */
-		push_time(j, EVENT_WATERMARK, BASE + JOIN_WINDOW_NS + SEC);
-		assert_int_equal(counts_of(j).lost, 1);
-		assert_int_equal(counts_of(j).awaited, 0);
+		push_time(EVENT_WATERMARK, BASE + JOIN_WINDOW_NS + SEC);
+		assert_int_equal(counts_of().lost, 1);
+		assert_int_equal(counts_of().awaited, 0);
 		assert_int_equal(seen.lost.start, BASE + 10);
 		assert_int_equal(seen.lost.end, BASE + 40);
 		assert_true(seen.horizon >= BASE + 40);
-		work(j, 1, BASE + 15, BASE + 18);
-		assert_int_equal(counts_of(j).lost, 0);
-		assert_int_equal(counts_of(j).met, 3);
-		assert_int_equal(counts_of(j).late, 1);
-		join_free(j);
+		work(1, BASE + 15, BASE + 18);
+		assert_int_equal(counts_of().lost, 0);
+		assert_int_equal(counts_of().met, 3);
+		assert_int_equal(counts_of().late, 1);
 	}
 }
 
 TEST(of_a_launch_in_a_capture_that_met_a_work_nothing_is_guessed)
 {
-	struct seen seen;
-	struct join *j = new_join(&seen);
-
-	capture(j, BEGIN_CAPTURE, 200, 210);
-	api(j, 1, 300, 310);		/* of another stream */
-	work(j, 1, 320, 330);
-	capture(j, END_CAPTURE, 400, 410);
+	capture(BEGIN_CAPTURE, 200, 210);
+	api(1, 300, 310);		/* of another stream */
+	work(1, 320, 330);
+	capture(END_CAPTURE, 400, 410);
 	assert_int_equal(join_end(j), 0);
-	assert_int_equal(counts_of(j).captured, 0);
-	assert_int_equal(counts_of(j).met, 1);
-	join_free(j);
+	assert_int_equal(counts_of().captured, 0);
+	assert_int_equal(counts_of().met, 1);
 }
 
 TEST(a_threads_last_launch_may_run_until_the_end_unless_another_file_follows)
@@ -182,70 +165,63 @@ TEST(a_threads_last_launch_may_run_until_the_end_unless_another_file_follows)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct seen seen;
-		struct join *j = new_join(&seen);
-
+		restart();
 		for (uint32_t k = 1; k <= 4; k++) {
-			api(j, k, BASE + 100 * k, BASE + 100 * k + 10);
+			api(k, BASE + 100 * k, BASE + 100 * k + 10);
 			if (cases[i].met >> k & 1)
-				work(j, k, BASE + 500 + 10 * k, BASE + 505 + 10 * k);
+				work(k, BASE + 500 + 10 * k, BASE + 505 + 10 * k);
 		}
 		if (cases[i].goes_on)
 			join_goes_on(j);
 		assert_int_equal(join_end(j), 0);
 		assert_int_equal(seen.unknown.end, cases[i].since ? ENDLESS : 0);
 		assert_int_equal(seen.unknown.start, cases[i].since);
-		assert_int_equal(counts_of(j).lost, 0);
-		join_free(j);
+		assert_int_equal(counts_of().lost, 0);
 	}
 }
 
 TEST(a_hanging_launch_is_unknown_until_a_later_launch_of_its_thread_meets_a_work)
 {
-	struct seen seen;
-	struct join *j = new_join(&seen);
 	uint64_t ns = BASE;
 
-	api(j, 1, BASE, BASE + 10);
-	work(j, 1, BASE + 20, BASE + 30);
-	api(j, 2, BASE + 40, BASE + 50);
+	api(1, BASE, BASE + 10);
+	work(1, BASE + 20, BASE + 30);
+	api(2, BASE + 40, BASE + 50);
 	for (; ns <= BASE + JOIN_WINDOW_NS; ns += SEC)
-		push_time(j, EVENT_WATERMARK, ns);
+		push_time(EVENT_WATERMARK, ns);
 	assert_int_equal(seen.unknown.end, 0);		/* it is waited for: no time is settled yet */
 	assert_true(seen.horizon <= BASE + 40);
 	for (; ns <= BASE + 2 * JOIN_WINDOW_NS; ns += SEC)
-		push_time(j, EVENT_WATERMARK, ns);
+		push_time(EVENT_WATERMARK, ns);
 	assert_int_equal(seen.unknown.start, BASE + 50);
 	assert_int_equal(seen.unknown.end, seen.horizon);
-	api(j, 3, ns, ns + 10);
-	work(j, 3, ns + 20, ns + 30);
-	push_time(j, EVENT_WATERMARK, ns + 3 * SEC);
+	api(3, ns, ns + 10);
+	work(3, ns + 20, ns + 30);
+	push_time(EVENT_WATERMARK, ns + 3 * SEC);
 	assert_true(seen.horizon > seen.unknown.end);
 	assert_int_equal(join_end(j), 0);
 	assert_true(seen.unknown.end < seen.horizon);
-	join_free(j);
 }
 
 TEST(kernels_that_met_nothing_when_their_process_ended_are_lost)
 {
 	for (unsigned int at_end = 0; at_end < 2; at_end++) {
-		struct seen seen;
-		struct join *j = new_join(&seen);
-
-		api(j, 1, BASE, BASE + 10);
-		work(j, 1, BASE + 20, BASE + 30);
-		api(j, 2, BASE + 40, BASE + 50);
-		record(j, 3, COPY_CBID, BASE + 60, BASE + 70);
-		push(j, &(struct event){ .kind = EVENT_EXIT, .pid = 1, .tid = 1, .end_ns = BASE + 80 });
+		restart();
+		api(1, BASE, BASE + 10);
+		work(1, BASE + 20, BASE + 30);
+		api(2, BASE + 40, BASE + 50);
+		record(3, COPY_CBID, BASE + 60, BASE + 70);
+		push(&(struct event){ .kind = EVENT_EXIT, .pid = 1, .tid = 1, .end_ns = BASE + 80 });
 		if (at_end)
 			assert_int_equal(join_end(j), 0);
 		else
-			push_time(j, EVENT_WATERMARK, BASE + JOIN_WINDOW_NS + SEC);
-		assert_int_equal(counts_of(j).lost, 1);
-		assert_int_equal(counts_of(j).ended, 1);
+			push_time(EVENT_WATERMARK, BASE + JOIN_WINDOW_NS + SEC);
+		assert_int_equal(counts_of().lost, 1);
+		assert_int_equal(counts_of().ended, 1);
 		assert_int_equal(seen.lost.end, 0);
 		assert_int_equal(seen.unknown.start, BASE + 50);
 		assert_int_equal(seen.unknown.end, ENDLESS);
-		join_free(j);
 	}
 }
+
+TEST_EACH(open_join, close_join);
