@@ -78,77 +78,79 @@ static void is_call(const struct event *ev, const char *name, uint32_t tid, uint
 	assert_int_equal(ev->start_ns, start);
 }
 
+static struct room room;
+
+static int set_up(void **state)
+{
+	(void)state;
+	open_room(&room);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	close_room(&room);
+	return 0;
+}
+
+TEST_EACH(set_up, tear_down);
+
 TEST(a_threads_calls_come_in_order_after_its_birth)
 {
-	struct room r;
-
-	open_room(&r);
-	take(&r, RUNTIME, LAUNCH, 7, 300, 400);
-	take(&r, RUNTIME, MALLOC, 7, 100, 200);
-	take(&r, RUNTIME, MALLOC, 5, 150, 200);
-	assert_int_equal(api_calls_end(r.calls, 0, &r.sink), 0);
-	assert_int_equal(r.told.n, 5);
-	assert_int_equal(r.told.ev[0].kind, EVENT_THREAD);
-	is_call(&r.told.ev[1], "cudaMalloc", 5, 1, 150);
-	assert_int_equal(r.told.ev[2].kind, EVENT_THREAD);
-	is_call(&r.told.ev[3], "cudaMalloc", 7, 1, 100);
-	is_call(&r.told.ev[4], "cudaLaunchKernel", 7, 2, 300);
-	close_room(&r);
+	take(&room, RUNTIME, LAUNCH, 7, 300, 400);
+	take(&room, RUNTIME, MALLOC, 7, 100, 200);
+	take(&room, RUNTIME, MALLOC, 5, 150, 200);
+	assert_int_equal(api_calls_end(room.calls, 0, &room.sink), 0);
+	assert_int_equal(room.told.n, 5);
+	assert_int_equal(room.told.ev[0].kind, EVENT_THREAD);
+	is_call(&room.told.ev[1], "cudaMalloc", 5, 1, 150);
+	assert_int_equal(room.told.ev[2].kind, EVENT_THREAD);
+	is_call(&room.told.ev[3], "cudaMalloc", 7, 1, 100);
+	is_call(&room.told.ev[4], "cudaLaunchKernel", 7, 2, 300);
 }
 
 TEST(a_nested_call_is_not_counted)
 {
-	struct room r;
-
-	open_room(&r);
-	take(&r, DRIVER, CU_MEM_ALLOC, 7, 120, 180);	/* its record comes first */
-	take(&r, RUNTIME, MALLOC, 7, 100, 200);
-	take(&r, DRIVER, CU_MEM_ALLOC, 7, 200, 220);	/* at once, but not inside */
-	take(&r, DRIVER, CU_MEM_ALLOC, 8, 120, 180);	/* another thread's */
-	assert_int_equal(api_calls_end(r.calls, 0, &r.sink), 0);
-	assert_int_equal(r.told.n, 5);
-	is_call(&r.told.ev[1], "cudaMalloc", 7, 1, 100);
-	is_call(&r.told.ev[2], "cuMemAlloc_v2", 7, 2, 200);
-	is_call(&r.told.ev[4], "cuMemAlloc_v2", 8, 1, 120);
-	close_room(&r);
+	take(&room, DRIVER, CU_MEM_ALLOC, 7, 120, 180);	/* its record comes first */
+	take(&room, RUNTIME, MALLOC, 7, 100, 200);
+	take(&room, DRIVER, CU_MEM_ALLOC, 7, 200, 220);	/* at once, but not inside */
+	take(&room, DRIVER, CU_MEM_ALLOC, 8, 120, 180);	/* another thread's */
+	assert_int_equal(api_calls_end(room.calls, 0, &room.sink), 0);
+	assert_int_equal(room.told.n, 5);
+	is_call(&room.told.ev[1], "cudaMalloc", 7, 1, 100);
+	is_call(&room.told.ev[2], "cuMemAlloc_v2", 7, 2, 200);
+	is_call(&room.told.ev[4], "cuMemAlloc_v2", 8, 1, 120);
 }
 
 TEST(an_api_record_of_an_unprobed_tier_is_no_call)
 {
-	struct room r;
-
-	open_room(&r);
-	take(&r, RUNTIME, GET_LAST_ERROR, 7, 100, 300);
-	take(&r, RUNTIME, LAUNCH, 7, 120, 200);
-	take(&r, RUNTIME, 65535, 7, 120, 200);
-	take(&r, RUNTIME, 0, 7, 120, 200);
-	take(&r, 77, LAUNCH, 7, 120, 200);
-	take(&r, RUNTIME, LAUNCH, 0, 120, 200);		/* of no thread of the process */
-	assert_int_equal(api_calls_end(r.calls, 0, &r.sink), 0);
-	assert_int_equal(r.told.n, 2);
-	is_call(&r.told.ev[1], "cudaLaunchKernel", 7, 1, 120);
-	close_room(&r);
+	take(&room, RUNTIME, GET_LAST_ERROR, 7, 100, 300);
+	take(&room, RUNTIME, LAUNCH, 7, 120, 200);
+	take(&room, RUNTIME, 65535, 7, 120, 200);
+	take(&room, RUNTIME, 0, 7, 120, 200);
+	take(&room, 77, LAUNCH, 7, 120, 200);
+	take(&room, RUNTIME, LAUNCH, 0, 120, 200);		/* of no thread of the process */
+	assert_int_equal(api_calls_end(room.calls, 0, &room.sink), 0);
+	assert_int_equal(room.told.n, 2);
+	is_call(&room.told.ev[1], "cudaLaunchKernel", 7, 1, 120);
 }
 
 TEST(a_call_waits_for_one_that_it_may_be_inside_of)
 {
-	struct room r;
-
-	open_room(&r);
-	take(&r, DRIVER, CU_MEM_ALLOC, 7, 10 * S, 10 * S + 100);
-	assert_int_equal(api_calls_push(r.calls, 10 * S + 200, &r.sink), 0);
-	assert_int_equal(r.told.n, 0);
-	take(&r, RUNTIME, MALLOC, 7, 9 * S, 10 * S + 300);
-	take(&r, RUNTIME, LAUNCH, 7, 11 * S, 12 * S);
-	assert_int_equal(api_calls_push(r.calls, 11 * S, &r.sink), 0);
-	assert_int_equal(r.told.n, 2);
-	is_call(&r.told.ev[1], "cudaMalloc", 7, 1, 9 * S);
-	assert_int_equal(api_calls_complete_ns(r.calls), 11 * S - API_CALLS_SLACK_NS);
-	assert_int_equal(api_calls_push(r.calls, 10 * S, &r.sink), 0);	/* going back tells nothing */
-	assert_int_equal(api_calls_complete_ns(r.calls), 11 * S - API_CALLS_SLACK_NS);
-	assert_int_equal(api_calls_end(r.calls, 0, &r.sink), 0);
-	is_call(&r.told.ev[2], "cudaLaunchKernel", 7, 2, 11 * S);
-	close_room(&r);
+	take(&room, DRIVER, CU_MEM_ALLOC, 7, 10 * S, 10 * S + 100);
+	assert_int_equal(api_calls_push(room.calls, 10 * S + 200, &room.sink), 0);
+	assert_int_equal(room.told.n, 0);
+	take(&room, RUNTIME, MALLOC, 7, 9 * S, 10 * S + 300);
+	take(&room, RUNTIME, LAUNCH, 7, 11 * S, 12 * S);
+	assert_int_equal(api_calls_push(room.calls, 11 * S, &room.sink), 0);
+	assert_int_equal(room.told.n, 2);
+	is_call(&room.told.ev[1], "cudaMalloc", 7, 1, 9 * S);
+	assert_int_equal(api_calls_complete_ns(room.calls), 11 * S - API_CALLS_SLACK_NS);
+	assert_int_equal(api_calls_push(room.calls, 10 * S, &room.sink), 0);	/* going back tells nothing */
+	assert_int_equal(api_calls_complete_ns(room.calls), 11 * S - API_CALLS_SLACK_NS);
+	assert_int_equal(api_calls_end(room.calls, 0, &room.sink), 0);
+	is_call(&room.told.ev[2], "cudaLaunchKernel", 7, 2, 11 * S);
 }
 
 static int keep_last(void *ctx, const struct event *ev)
@@ -162,97 +164,78 @@ static int keep_last(void *ctx, const struct event *ev)
 
 TEST(so_many_that_they_cannot_be_held_go_out_early)
 {
-	struct room r;
-
-	open_room(&r);
-	r.sink.push = keep_last;
+	room.sink.push = keep_last;
 	for (size_t i = 0; i <= API_CALLS_HELD_MAX; i++)
-		take(&r, RUNTIME, LAUNCH, 7, S + i * 4000, S + i * 4000 + 1);
-	assert_true(r.told.n > 100000);
-	assert_int_equal(api_calls_end(r.calls, 0, &r.sink), 0);
-	assert_int_equal(r.told.n, 1 + API_CALLS_HELD_MAX + 1);
-	assert_int_equal(api_calls_lost(r.calls), 0);
-	close_room(&r);
+		take(&room, RUNTIME, LAUNCH, 7, S + i * 4000, S + i * 4000 + 1);
+	assert_true(room.told.n > 100000);
+	assert_int_equal(api_calls_end(room.calls, 0, &room.sink), 0);
+	assert_int_equal(room.told.n, 1 + API_CALLS_HELD_MAX + 1);
+	assert_int_equal(api_calls_lost(room.calls), 0);
 }
 
 TEST(of_a_clock_that_stands_still_no_more_is_held_than_there_is_room)
 {
-	struct room r;
-
-	open_room(&r);
-	r.sink.push = keep_last;
+	room.sink.push = keep_last;
 	for (size_t i = 0; i < API_CALLS_HELD_MAX + 1000; i++)
-		take(&r, RUNTIME, LAUNCH, 7, S + i, S + i + 1);
-	assert_int_equal(api_calls_lost(r.calls), 1000);
-	assert_int_equal(api_calls_push(r.calls, S, &r.sink), 0);	/* as it has stood since */
-	assert_int_equal(api_calls_end(r.calls, 3 * S, &r.sink), 0);
-	assert_int_equal(r.told.n, 1 + API_CALLS_HELD_MAX + 1);
-	assert_int_equal(r.told.ev[0].kind, EVENT_EXIT);
-	assert_int_equal(r.told.ev[0].seq, API_CALLS_HELD_MAX + 1000 + 1);	/* the hole is in its numbers */
-	close_room(&r);
+		take(&room, RUNTIME, LAUNCH, 7, S + i, S + i + 1);
+	assert_int_equal(api_calls_lost(room.calls), 1000);
+	assert_int_equal(api_calls_push(room.calls, S, &room.sink), 0);	/* as it has stood since */
+	assert_int_equal(api_calls_end(room.calls, 3 * S, &room.sink), 0);
+	assert_int_equal(room.told.n, 1 + API_CALLS_HELD_MAX + 1);
+	assert_int_equal(room.told.ev[0].kind, EVENT_EXIT);
+	assert_int_equal(room.told.ev[0].seq, API_CALLS_HELD_MAX + 1000 + 1);	/* the hole is in its numbers */
 }
 
 TEST(processes_share_the_room_and_give_it_back)
 {
 	struct api_calls *all[5];
-	struct room r;
 	uint64_t lost = 0;
 
-	open_room(&r);
-	r.sink.push = keep_last;
+	room.sink.push = keep_last;
 	for (size_t p = 0; p < 5; p++) {
 		struct event ev = { .kind = EVENT_API, .tid = 7, .api.domain = RUNTIME,
 				    .api.cbid = LAUNCH };
 
-		all[p] = api_calls_new((uint32_t)p, r.rows, r.threads);
+		all[p] = api_calls_new((uint32_t)p, room.rows, room.threads);
 		for (size_t i = 0; i < API_CALLS_HELD_MAX; i++) {
 			ev.start_ns = ev.end_ns = S + i;
-			assert_int_equal(api_calls_take(all[p], &ev, &r.sink), 0);
+			assert_int_equal(api_calls_take(all[p], &ev, &room.sink), 0);
 		}
 		lost += api_calls_lost(all[p]);
 	}
 	assert_int_equal(lost, 5 * API_CALLS_HELD_MAX - API_CALLS_ROOM);
 	for (size_t p = 0; p < 5; p++)
 		api_calls_free(all[p]);
-	take(&r, RUNTIME, LAUNCH, 7, S, S + 1);
-	assert_int_equal(api_calls_lost(r.calls), 0);
-	close_room(&r);
+	take(&room, RUNTIME, LAUNCH, 7, S, S + 1);
+	assert_int_equal(api_calls_lost(room.calls), 0);
 }
 
 /* A server that makes a thread for each request. */
 TEST(threads_that_ended_are_forgotten)
 {
-	struct room r;
-
-	open_room(&r);
-	r.sink.push = keep_last;
+	room.sink.push = keep_last;
 	for (uint32_t tid = 1; tid <= 3; tid++)
-		take(&r, RUNTIME, LAUNCH, tid, tid * S, tid * S + 1);
-	assert_int_equal(api_calls_end(r.calls, 4 * S, &r.sink), 0);
-	assert_int_equal(r.told.n, 3 * 3);
-	take(&r, RUNTIME, LAUNCH, 2, 5 * S, 5 * S + 1);
-	assert_int_equal(api_calls_end(r.calls, 6 * S, &r.sink), 0);
-	assert_int_equal(r.told.n, 3 * 3 + 3);		/* the number's new owner begins at 1 */
-	assert_int_equal(r.told.ev[0].seq, 2);
-	close_room(&r);
+		take(&room, RUNTIME, LAUNCH, tid, tid * S, tid * S + 1);
+	assert_int_equal(api_calls_end(room.calls, 4 * S, &room.sink), 0);
+	assert_int_equal(room.told.n, 3 * 3);
+	take(&room, RUNTIME, LAUNCH, 2, 5 * S, 5 * S + 1);
+	assert_int_equal(api_calls_end(room.calls, 6 * S, &room.sink), 0);
+	assert_int_equal(room.told.n, 3 * 3 + 3);		/* the number's new owner begins at 1 */
+	assert_int_equal(room.told.ev[0].seq, 2);
 }
 
 TEST(a_process_that_ends_ends_its_threads)
 {
-	struct room r;
-
-	open_room(&r);
-	take(&r, RUNTIME, LAUNCH, 7, 100, 900);
-	take(&r, RUNTIME, LAUNCH, PID, 100, 200);
-	assert_int_equal(api_calls_end(r.calls, 500, &r.sink), 0);
-	assert_int_equal(r.told.n, 6);
-	assert_int_equal(r.told.ev[4].kind, EVENT_EXIT);
-	assert_int_equal(r.told.ev[4].tid, 7);
-	assert_int_equal(r.told.ev[4].seq, 2);
-	assert_int_equal(r.told.ev[4].end_ns, 900);	/* not before its last call */
-	assert_int_equal(r.told.ev[5].tid, PID);
-	assert_int_equal(r.told.ev[5].end_ns, 500);
-	close_room(&r);
+	take(&room, RUNTIME, LAUNCH, 7, 100, 900);
+	take(&room, RUNTIME, LAUNCH, PID, 100, 200);
+	assert_int_equal(api_calls_end(room.calls, 500, &room.sink), 0);
+	assert_int_equal(room.told.n, 6);
+	assert_int_equal(room.told.ev[4].kind, EVENT_EXIT);
+	assert_int_equal(room.told.ev[4].tid, 7);
+	assert_int_equal(room.told.ev[4].seq, 2);
+	assert_int_equal(room.told.ev[4].end_ns, 900);	/* not before its last call */
+	assert_int_equal(room.told.ev[5].tid, PID);
+	assert_int_equal(room.told.ev[5].end_ns, 500);
 }
 
 static unsigned int row_of(const struct room *r, uint8_t domain, uint16_t cbid)
@@ -262,25 +245,21 @@ static unsigned int row_of(const struct room *r, uint8_t domain, uint16_t cbid)
 
 TEST(only_functions_without_a_probe_come_from_cupti)
 {
-	struct room r;
-
-	open_room(&r);
-	api_rows_probed(r.rows);
-	take(&r, RUNTIME, MALLOC, 7, 50, 60);	/* nothing is known to be left out */
-	api_rows_leave_out(r.rows, row_of(&r, RUNTIME, MALLOC));
-	api_rows_leave_out(r.rows, row_of(&r, DRIVER, CU_MEM_ALLOC));
-	take(&r, DRIVER, CU_MEM_ALLOC, 7, 120, 180);
-	take(&r, RUNTIME, MALLOC, 7, 100, 200);
-	take(&r, RUNTIME, LAUNCH, 7, 300, 400);		/* has a probe */
-	take(&r, DRIVER, CU_MEM_ALLOC, 7, 320, 380);	/* and so has what it calls */
-	take(&r, DRIVER, CU_MEM_ALLOC, 7, 500, 600);
-	assert_int_equal(api_calls_end(r.calls, 1 * S, &r.sink), 0);
-	assert_int_equal(r.told.n, 2);
+	api_rows_probed(room.rows);
+	take(&room, RUNTIME, MALLOC, 7, 50, 60);	/* nothing is known to be left out */
+	api_rows_leave_out(room.rows, row_of(&room, RUNTIME, MALLOC));
+	api_rows_leave_out(room.rows, row_of(&room, DRIVER, CU_MEM_ALLOC));
+	take(&room, DRIVER, CU_MEM_ALLOC, 7, 120, 180);
+	take(&room, RUNTIME, MALLOC, 7, 100, 200);
+	take(&room, RUNTIME, LAUNCH, 7, 300, 400);		/* has a probe */
+	take(&room, DRIVER, CU_MEM_ALLOC, 7, 320, 380);	/* and so has what it calls */
+	take(&room, DRIVER, CU_MEM_ALLOC, 7, 500, 600);
+	assert_int_equal(api_calls_end(room.calls, 1 * S, &room.sink), 0);
+	assert_int_equal(room.told.n, 2);
 	for (size_t i = 0; i < 2; i++) {
-		assert_int_equal(r.told.ev[i].kind, EVENT_TOLD);
-		assert_int_equal(r.told.ev[i].seq, 0);
-		assert_string_equal(catalog_row(r.told.ev[i].func)->name,
+		assert_int_equal(room.told.ev[i].kind, EVENT_TOLD);
+		assert_int_equal(room.told.ev[i].seq, 0);
+		assert_string_equal(catalog_row(room.told.ev[i].func)->name,
 				    i ? "cuMemAlloc_v2" : "cudaMalloc");
 	}
-	close_room(&r);
 }
