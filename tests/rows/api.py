@@ -37,10 +37,18 @@ def read_lines(name):
     return (WHERE / f"{name}.txt").read_text(encoding="utf-8").splitlines()
 
 
-def names_and_parameters(line):
-    """("f", "f_ptsz"), "int n" of "f{,_ptsz}(int n) 11.7-"; None for parameters that are not listed."""
-    base, variants, params = re.match(r"(\w+)(?:{([\w,]*)})?(?:\((.*)\))?", line).groups()
-    return [base + variant for variant in (variants or "").split(",")], params
+def variants(word):
+    """f, f_ptsz of "f{,_ptsz}"."""
+    base, _, ends = word.rstrip("}").partition("{")
+    return [base + end for end in ends.split(",")]
+
+
+def functions(line):
+    """Names, parameters (None: not listed) and versions of "f{,_ptsz}(int n) 11.7-" or "11.7-: f g"."""
+    if listed := re.fullmatch(r"(\d[^:]*): (.*)", line):
+        return [name for word in listed[2].split() for name in variants(word)], None, listed[1]
+    word, params, versions = re.fullmatch(r"([\w{},]+)\((.*)\) ?(.*)", line).groups()
+    return variants(word), params, versions
 
 
 class Prototypes:
@@ -62,7 +70,9 @@ class Prototypes:
                 self.types |= {name: (kind, passed_as(name, kind, int(size), int(alignment)))
                                for name in names.split(", ")}
                 continue
-            names, params = names_and_parameters(line)
+            if line.startswith("versions "):
+                continue
+            names, params, _ = functions(line)
             if params is not None:
                 parameters = [self.parameter(p) for p in params.split(", ") if p]
                 self.functions |= {name: parameters for name in names}

@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 
-from api import names_and_parameters, read_lines
+from api import functions, read_lines
 
 OTHER_HEADER = re.compile(r"cuProfiler")	# cudaProfiler.h, which is in no wheel
 
@@ -24,9 +24,9 @@ def main():
     left_out = [line.split(" ", 2)[:2] for line in read_lines("left_out")]
     fits, wrong = set(), []
     for library in ("cudart", "cuda", "nccl", "nvjitlink", "nvptxcompiler"):
-        versions, *functions = read_lines(library)
-        names = {name for line in functions if re.search(r" [\d.]+-[\d.]*$", line)
-                 for name in names_and_parameters(line)[0]}
+        versions, *lines = read_lines(library)
+        listed = [functions(line) for line in lines if not line.startswith("type ")]
+        names = {name for found, _, exported in listed if exported for name in found}
         for name in names - {n for of, n in rows if of == library}:
             found = [(of, p) for of, p in left_out if of == library and re.fullmatch(p, name)]
             fits |= set(found)

@@ -243,8 +243,8 @@ static char *read_exports(const char *library, unsigned int *version)
 	return NULL;
 }
 
-/* Whether a line "cudaFreeAsync{,_ptsz}(void * devPtr) 11.7-" is of this function. */
-static bool is_line_of(const char *line, const char *name)
+/* Whether "cudaFreeAsync{,_ptsz}", with anything behind it, is this function. */
+static bool is_name(const char *line, const char *name)
 {
 	size_t base = strcspn(line, "{( \n"), length = strlen(name);
 
@@ -261,32 +261,50 @@ static bool is_line_of(const char *line, const char *name)
 	return false;
 }
 
-/* Whether "11.7-12.0 12.3-", to the end of the line, contains the version. */
+/* Whether "11.7-12.0 12.3-", to the end of the line or a colon, contains the version. */
 static bool has_version(const char *ranges, unsigned int version)
 {
 	unsigned int from, to, minor;
 
-	for (; *ranges == ' '; ranges += strcspn(ranges + 1, " \n") + 1) {
+	do {
 		assert_int_equal(sscanf(ranges, " %u.%u", &from, &minor), 2);
 		from = 1000 * from + minor;
-		to = sscanf(strchr(ranges, '-'), "-%u.%u", &to, &minor) == 2 ? 1000 * to + minor : UINT32_MAX;
+		ranges = strchr(ranges, '-') + 1;
+		to = UINT32_MAX;
+		if (!strchr(" :\n", *ranges) && sscanf(ranges, "%u.%u", &to, &minor) == 2)
+			to = 1000 * to + minor;
 		if (version >= from && version <= to)
 			return true;
-	}
+		ranges += strcspn(ranges, " :\n");
+	} while (*ranges == ' ');
 	return false;
+}
+
+/* The versions of a line "f{,_ptsz}(int n) 11.7-" or "11.7-: f g" if it has the function, or NULL. */
+static const char *versions_of(const char *line, const char *name)
+{
+	const char *end = line + strcspn(line, "(:\n");
+
+	if (*end == '(')
+		return is_name(line, name) ? strchr(line, ')') + 1 : NULL;
+	if (*end != ':' || !strncmp(line, "type ", 5))
+		return NULL;
+	for (const char *word = end + 1; *word == ' '; word += strcspn(word + 1, " \n") + 1)
+		if (is_name(word + 1, name))
+			return line;
+	return NULL;
 }
 
 /* A function without a line, or with a line without versions, is of all versions. */
 static bool version_has(const char *exports, unsigned int version, const char *name)
 {
 	for (const char *line = exports; line; line = strchr(line, '\n')) {
+		const char *ranges;
+
 		line += *line == '\n';
-
-		const char *params = line + strcspn(line, "( \n");
-		const char *ranges = *params == '(' ? strchr(params, ')') + 1 : params;
-
-		if (strncmp(line, "type ", 5) && is_line_of(line, name))
-			return *ranges != ' ' || has_version(ranges, version);
+		ranges = versions_of(line, name);
+		if (ranges)
+			return *ranges == '\n' || has_version(ranges, version);
 	}
 	return true;
 }
