@@ -91,27 +91,12 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
 	return gpusim_call_end(&call, result);
 }
 
-CUresult cuDeviceGetName(char *name, int size, CUdevice device)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuDeviceGetName);
-
-	return gpusim_call_end(&call,
-			       gpusim_device_name(device, name, size > 0 ? (size_t)size : 0));
-}
-
-CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuDeviceGetUuid);
-
-	return gpusim_call_end(&call, gpusim_device_uuid(device, (unsigned char *)uuid));
-}
-
-CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuDeviceGetUuid_v2);
-
-	return gpusim_call_end(&call, gpusim_device_uuid(device, (unsigned char *)uuid));
-}
+SHIM(CUresult, cuDeviceGetName, (char *name, int size, CUdevice device),
+	gpusim_device_name(device, name, size > 0 ? (size_t)size : 0))
+SHIM(CUresult, cuDeviceGetUuid, (CUuuid *uuid, CUdevice device),
+	gpusim_device_uuid(device, (unsigned char *)uuid))
+SHIM(CUresult, cuDeviceGetUuid_v2, (CUuuid *uuid, CUdevice device),
+	gpusim_device_uuid(device, (unsigned char *)uuid))
 
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
 {
@@ -123,27 +108,10 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
 	return gpusim_call_end(&call, result);
 }
 
-CUresult cuCtxCreate_v2(CUcontext *out, unsigned int flags, CUdevice device)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuCtxCreate_v2);
-
-	(void)flags;
-	return gpusim_call_end(&call, gpusim_context_create(device, out));
-}
-
-CUresult cuCtxDestroy_v2(CUcontext context)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuCtxDestroy_v2);
-
-	return gpusim_call_end(&call, gpusim_context_destroy(context));
-}
-
-CUresult cuCtxSetCurrent(CUcontext context)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuCtxSetCurrent);
-
-	return gpusim_call_end(&call, gpusim_context_set_current(context));
-}
+SHIM(CUresult, cuCtxCreate_v2, (CUcontext *out, unsigned int flags, CUdevice device),
+	gpusim_context_create(device, out))
+SHIM(CUresult, cuCtxDestroy_v2, (CUcontext context), gpusim_context_destroy(context))
+SHIM(CUresult, cuCtxSetCurrent, (CUcontext context), gpusim_context_set_current(context))
 
 CUresult cuCtxGetCurrent(CUcontext *out)
 {
@@ -167,19 +135,9 @@ CUresult cuCtxGetDevice(CUdevice *out)
 	return gpusim_call_end(&call, GPUSIM_OK);
 }
 
-CUresult cuCtxSynchronize(void)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuCtxSynchronize);
-
-	return gpusim_call_end(&call, gpusim_context_sync());
-}
-
-CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuDevicePrimaryCtxRetain);
-
-	return gpusim_call_end(&call, gpusim_context_primary(device, out));
-}
+SHIM(CUresult, cuCtxSynchronize, (void), gpusim_context_sync())
+SHIM(CUresult, cuDevicePrimaryCtxRetain, (CUcontext *out, CUdevice device),
+	gpusim_context_primary(device, out))
 
 /* A primary context of the simulation lives as long as its process. */
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)

@@ -62,139 +62,30 @@ CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction function
 	return launch(&call, function, shape_of(config), cuda_or_per_thread(config->hStream));
 }
 
-CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuGraphLaunch);
-
-	return gpusim_call_end(&call, gpusim_graph_launch(exec, stream));
-}
-
-CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuGraphLaunch_ptsz);
-
-	return gpusim_call_end(&call, gpusim_graph_launch(exec, cuda_or_per_thread(stream)));
-}
-
-CUresult cuStreamCreate(CUstream *out, unsigned int flags)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuStreamCreate);
-
-	return gpusim_call_end(&call, gpusim_stream_create(flags, out));
-}
-
-CUresult cuStreamDestroy_v2(CUstream stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuStreamDestroy_v2);
-
-	return gpusim_call_end(&call, gpusim_stream_destroy(stream));
-}
-
-CUresult cuStreamSynchronize(CUstream stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuStreamSynchronize);
-
-	return gpusim_call_end(&call, gpusim_stream_sync(stream));
-}
-
-CUresult cuStreamQuery(CUstream stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuStreamQuery);
-
-	return gpusim_call_end(&call, gpusim_stream_query(stream));
-}
-
-CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuStreamWaitEvent);
-
-	(void)flags;
-	return gpusim_call_end(&call, gpusim_stream_wait_event(stream, event));
-}
-
-CUresult cuEventCreate(CUevent *out, unsigned int flags)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuEventCreate);
-
-	(void)flags;
-	return gpusim_call_end(&call, gpusim_event_create(out));
-}
-
-CUresult cuEventRecord(CUevent event, CUstream stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuEventRecord);
-
-	return gpusim_call_end(&call, gpusim_event_record(event, stream));
-}
-
-CUresult cuEventQuery(CUevent event)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuEventQuery);
-
-	return gpusim_call_end(&call, gpusim_event_query(event));
-}
-
-CUresult cuEventSynchronize(CUevent event)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuEventSynchronize);
-
-	return gpusim_call_end(&call, gpusim_event_sync(event));
-}
-
-CUresult cuEventElapsedTime(float *milliseconds, CUevent from, CUevent to)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuEventElapsedTime);
-
-	return gpusim_call_end(&call, gpusim_event_elapsed(milliseconds, from, to));
-}
-
-CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent from, CUevent to)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuEventElapsedTime_v2);
-
-	return gpusim_call_end(&call, gpusim_event_elapsed(milliseconds, from, to));
-}
-
-CUresult cuEventDestroy_v2(CUevent event)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuEventDestroy_v2);
-
-	return gpusim_call_end(&call, gpusim_event_destroy(event));
-}
-
-CUresult cuStreamBeginCapture_v2(CUstream stream, int mode)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuStreamBeginCapture_v2);
-
-	(void)mode;
-	return gpusim_call_end(&call, gpusim_capture_begin(stream));
-}
-
-CUresult cuStreamEndCapture(CUstream stream, CUgraph *out)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuStreamEndCapture);
-
-	return gpusim_call_end(&call, gpusim_capture_end(stream, out));
-}
-
-CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph graph, unsigned long long flags)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuGraphInstantiateWithFlags);
-
-	(void)flags;
-	return gpusim_call_end(&call, gpusim_graph_instantiate(graph, out));
-}
-
-CUresult cuGraphDestroy(CUgraph graph)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuGraphDestroy);
-
-	return gpusim_call_end(&call, gpusim_graph_destroy(graph));
-}
-
-CUresult cuGraphExecDestroy(CUgraphExec exec)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuGraphExecDestroy);
-
-	return gpusim_call_end(&call, gpusim_graph_exec_destroy(exec));
-}
+SHIM(CUresult, cuGraphLaunch, (CUgraphExec exec, CUstream stream),
+	gpusim_graph_launch(exec, stream))
+SHIM(CUresult, cuGraphLaunch_ptsz, (CUgraphExec exec, CUstream stream),
+	gpusim_graph_launch(exec, cuda_or_per_thread(stream)))
+SHIM(CUresult, cuStreamCreate, (CUstream *out, unsigned int flags),
+	gpusim_stream_create(flags, out))
+SHIM(CUresult, cuStreamDestroy_v2, (CUstream stream), gpusim_stream_destroy(stream))
+SHIM(CUresult, cuStreamSynchronize, (CUstream stream), gpusim_stream_sync(stream))
+SHIM(CUresult, cuStreamQuery, (CUstream stream), gpusim_stream_query(stream))
+SHIM(CUresult, cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned int flags),
+	gpusim_stream_wait_event(stream, event))
+SHIM(CUresult, cuEventCreate, (CUevent *out, unsigned int flags), gpusim_event_create(out))
+SHIM(CUresult, cuEventRecord, (CUevent event, CUstream stream), gpusim_event_record(event, stream))
+SHIM(CUresult, cuEventQuery, (CUevent event), gpusim_event_query(event))
+SHIM(CUresult, cuEventSynchronize, (CUevent event), gpusim_event_sync(event))
+SHIM(CUresult, cuEventElapsedTime, (float *milliseconds, CUevent from, CUevent to),
+	gpusim_event_elapsed(milliseconds, from, to))
+SHIM(CUresult, cuEventElapsedTime_v2, (float *milliseconds, CUevent from, CUevent to),
+	gpusim_event_elapsed(milliseconds, from, to))
+SHIM(CUresult, cuEventDestroy_v2, (CUevent event), gpusim_event_destroy(event))
+SHIM(CUresult, cuStreamBeginCapture_v2, (CUstream stream, int mode), gpusim_capture_begin(stream))
+SHIM(CUresult, cuStreamEndCapture, (CUstream stream, CUgraph *out), gpusim_capture_end(stream, out))
+SHIM(CUresult, cuGraphInstantiateWithFlags, (CUgraphExec *out, CUgraph graph, unsigned long long
+	flags),
+	gpusim_graph_instantiate(graph, out))
+SHIM(CUresult, cuGraphDestroy, (CUgraph graph), gpusim_graph_destroy(graph))
+SHIM(CUresult, cuGraphExecDestroy, (CUgraphExec exec), gpusim_graph_exec_destroy(exec))

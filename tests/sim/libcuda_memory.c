@@ -5,22 +5,11 @@
  */
 #include "libcuda.h"
 
-CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpy);
-
-	call.bytes = bytes;
-	return gpusim_call_end(
-		&call, cuda_transfer_now(&call, GPUSIM_STREAM_LEGACY, 0, cuda_direction(to, from)));
-}
-
-CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpyAsync);
-
-	call.bytes = bytes;
-	return gpusim_call_end(&call, cuda_transfer(&call, 0, cuda_direction(to, from), stream));
-}
+SHIM_BYTES(CUresult, cuMemcpy, (CUdeviceptr to, CUdeviceptr from, size_t bytes), bytes,
+	cuda_transfer_now(&call, GPUSIM_STREAM_LEGACY, 0, cuda_direction(to, from)))
+SHIM_BYTES(CUresult, cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream
+	stream), bytes,
+	cuda_transfer(&call, 0, cuda_direction(to, from), stream))
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
 {
@@ -42,44 +31,17 @@ CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
 						 cuda_direction(cuda_address(to), from)));
 }
 
-CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpyDtoD_v2);
-
-	call.bytes = bytes;
-	return gpusim_call_end(&call,
-			       cuda_transfer_now(&call, GPUSIM_STREAM_LEGACY, GPUSIM_COPY_DTOD,
-						 cuda_direction(to, from)));
-}
-
-CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpyHtoDAsync_v2);
-
-	call.bytes = bytes;
-	return gpusim_call_end(&call,
-			       cuda_transfer(&call, GPUSIM_COPY_HTOD,
-					     cuda_direction(to, cuda_address(from)), stream));
-}
-
-CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpyDtoHAsync_v2);
-
-	call.bytes = bytes;
-	return gpusim_call_end(&call,
-			       cuda_transfer(&call, GPUSIM_COPY_DTOH,
-					     cuda_direction(cuda_address(to), from), stream));
-}
-
-CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpyDtoDAsync_v2);
-
-	call.bytes = bytes;
-	return gpusim_call_end(
-		&call, cuda_transfer(&call, GPUSIM_COPY_DTOD, cuda_direction(to, from), stream));
-}
+SHIM_BYTES(CUresult, cuMemcpyDtoD_v2, (CUdeviceptr to, CUdeviceptr from, size_t bytes), bytes,
+	cuda_transfer_now(&call, GPUSIM_STREAM_LEGACY, GPUSIM_COPY_DTOD, cuda_direction(to, from)))
+SHIM_BYTES(CUresult, cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void *from, size_t bytes,
+	CUstream stream), bytes,
+	cuda_transfer(&call, GPUSIM_COPY_HTOD, cuda_direction(to, cuda_address(from)), stream))
+SHIM_BYTES(CUresult, cuMemcpyDtoHAsync_v2, (void *to, CUdeviceptr from, size_t bytes, CUstream
+	stream), bytes,
+	cuda_transfer(&call, GPUSIM_COPY_DTOH, cuda_direction(cuda_address(to), from), stream))
+SHIM_BYTES(CUresult, cuMemcpyDtoDAsync_v2, (CUdeviceptr to, CUdeviceptr from, size_t bytes,
+	CUstream stream), bytes,
+	cuda_transfer(&call, GPUSIM_COPY_DTOD, cuda_direction(to, from), stream))
 
 CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count)
 {
@@ -134,22 +96,10 @@ CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream stream)
 	return cuda_alloc(&call, out);
 }
 
-CUresult cuMemAllocHost_v2(void **out, size_t bytes)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemAllocHost_v2);
-
-	call.bytes = bytes;
-	return gpusim_call_end(&call, gpusim_host_alloc(bytes, out));
-}
-
-CUresult cuMemHostAlloc(void **out, size_t bytes, unsigned int flags)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemHostAlloc);
-
-	(void)flags;
-	call.bytes = bytes;
-	return gpusim_call_end(&call, gpusim_host_alloc(bytes, out));
-}
+SHIM_BYTES(CUresult, cuMemAllocHost_v2, (void **out, size_t bytes), bytes,
+	gpusim_host_alloc(bytes, out))
+SHIM_BYTES(CUresult, cuMemHostAlloc, (void **out, size_t bytes, unsigned int flags), bytes,
+	gpusim_host_alloc(bytes, out))
 
 /* As the real one does, a free waits for the device. */
 CUresult cuMemFree_v2(CUdeviceptr memory)
@@ -162,20 +112,8 @@ CUresult cuMemFree_v2(CUdeviceptr memory)
 	return gpusim_call_end(&call, result);
 }
 
-CUresult cuMemFreeAsync(CUdeviceptr memory, CUstream stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemFreeAsync);
-
-	(void)stream;
-	return gpusim_call_end(&call, gpusim_memory_free(memory));
-}
-
-CUresult cuMemFreeHost(void *memory)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemFreeHost);
-
-	return gpusim_call_end(&call, gpusim_host_free(memory));
-}
+SHIM(CUresult, cuMemFreeAsync, (CUdeviceptr memory, CUstream stream), gpusim_memory_free(memory))
+SHIM(CUresult, cuMemFreeHost, (void *memory), gpusim_host_free(memory))
 
 CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
 {

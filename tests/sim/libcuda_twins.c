@@ -5,49 +5,18 @@
  */
 #include "libcuda.h"
 
-CUresult cuStreamSynchronize_ptsz(CUstream stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuStreamSynchronize_ptsz);
-
-	return gpusim_call_end(&call, gpusim_stream_sync(cuda_or_per_thread(stream)));
-}
-
-CUresult cuStreamQuery_ptsz(CUstream stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuStreamQuery_ptsz);
-
-	return gpusim_call_end(&call, gpusim_stream_query(cuda_or_per_thread(stream)));
-}
-
-CUresult cuStreamWaitEvent_ptsz(CUstream stream, CUevent event, unsigned int flags)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuStreamWaitEvent_ptsz);
-
-	(void)flags;
-	return gpusim_call_end(&call, gpusim_stream_wait_event(cuda_or_per_thread(stream), event));
-}
-
-CUresult cuStreamBeginCapture_v2_ptsz(CUstream stream, int mode)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuStreamBeginCapture_v2_ptsz);
-
-	(void)mode;
-	return gpusim_call_end(&call, gpusim_capture_begin(cuda_or_per_thread(stream)));
-}
-
-CUresult cuStreamEndCapture_ptsz(CUstream stream, CUgraph *out)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuStreamEndCapture_ptsz);
-
-	return gpusim_call_end(&call, gpusim_capture_end(cuda_or_per_thread(stream), out));
-}
-
-CUresult cuEventRecord_ptsz(CUevent event, CUstream stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuEventRecord_ptsz);
-
-	return gpusim_call_end(&call, gpusim_event_record(event, cuda_or_per_thread(stream)));
-}
+SHIM(CUresult, cuStreamSynchronize_ptsz, (CUstream stream),
+	gpusim_stream_sync(cuda_or_per_thread(stream)))
+SHIM(CUresult, cuStreamQuery_ptsz, (CUstream stream),
+	gpusim_stream_query(cuda_or_per_thread(stream)))
+SHIM(CUresult, cuStreamWaitEvent_ptsz, (CUstream stream, CUevent event, unsigned int flags),
+	gpusim_stream_wait_event(cuda_or_per_thread(stream), event))
+SHIM(CUresult, cuStreamBeginCapture_v2_ptsz, (CUstream stream, int mode),
+	gpusim_capture_begin(cuda_or_per_thread(stream)))
+SHIM(CUresult, cuStreamEndCapture_ptsz, (CUstream stream, CUgraph *out),
+	gpusim_capture_end(cuda_or_per_thread(stream), out))
+SHIM(CUresult, cuEventRecord_ptsz, (CUevent event, CUstream stream),
+	gpusim_event_record(event, cuda_or_per_thread(stream)))
 
 /* One copy of each kind: from and to are what the arguments are called as addresses. */
 #define COPY_NOW(name, kind, to_type, from_type, to_address, from_address)                   \
@@ -127,10 +96,5 @@ CUresult cuMemAllocAsync_ptsz(CUdeviceptr *out, size_t bytes, CUstream stream)
 	return cuda_alloc(&call, out);
 }
 
-CUresult cuMemFreeAsync_ptsz(CUdeviceptr memory, CUstream stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemFreeAsync_ptsz);
-
-	(void)stream;
-	return gpusim_call_end(&call, gpusim_memory_free(memory));
-}
+SHIM(CUresult, cuMemFreeAsync_ptsz, (CUdeviceptr memory, CUstream stream),
+	gpusim_memory_free(memory))

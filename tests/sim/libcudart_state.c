@@ -160,12 +160,7 @@ cudaError_t cudaGetLastError(void)
 	return gpusim_call_end(&call, result);
 }
 
-cudaError_t cudaPeekAtLastError(void)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaPeekAtLastError);
-
-	return gpusim_call_end(&call, last_error);
-}
+SHIM(cudaError_t, cudaPeekAtLastError, (void), last_error)
 
 const char *cudaGetErrorName(cudaError_t error)
 {

@@ -26,4 +26,16 @@ static inline struct gpusim_call shim_begin(enum gpusim_function function)
 #endif
 }
 
+/* A function that the simulation does as a whole; some of its parameters may mean nothing there. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#define SHIM_BYTES(type, name, parameters, known_bytes, result)                \
+	type name parameters                                                  \
+	{                                                                     \
+		struct gpusim_call call = shim_begin(GPUSIM_FN_##name);       \
+                                                                              \
+		call.bytes = (known_bytes);                                   \
+		return gpusim_call_end(&call, (result));                      \
+	}
+#define SHIM(type, name, parameters, result) SHIM_BYTES(type, name, parameters, 0, result)
+
 #endif
