@@ -84,7 +84,7 @@ static inline CUresult cuda_set(struct gpusim_call *call, CUdeviceptr to, CUstre
 {
 	struct cuda_way found = { gpusim_memory_is_device(to) ? GPUSIM_SET : 0, false };
 
-	return gpusim_call_end(call, cuda_transfer(call, GPUSIM_SET, found, stream));
+	return cuda_transfer(call, GPUSIM_SET, found, stream);
 }
 
 static inline CUresult cuda_alloc(struct gpusim_call *call, CUdeviceptr *out)
@@ -98,7 +98,7 @@ static inline CUresult cuda_alloc(struct gpusim_call *call, CUdeviceptr *out)
 			 gpusim_pool_alloc(call->bytes, &found);
 	if (!result)
 		*out = found;
-	return gpusim_call_end(call, result);
+	return result;
 }
 
 #endif

@@ -43,59 +43,20 @@ SHIM_BYTES(CUresult, cuMemcpyDtoDAsync_v2, (CUdeviceptr to, CUdeviceptr from, si
 	CUstream stream), bytes,
 	cuda_transfer(&call, GPUSIM_COPY_DTOD, cuda_direction(to, from), stream))
 
-CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemsetD8_v2);
-
-	(void)value;
-	call.bytes = count;
-	return cuda_set(&call, to, GPUSIM_STREAM_LEGACY);
-}
-
-CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned int value, size_t count)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemsetD32_v2);
-
-	(void)value;
-	call.bytes = 4 * count;
-	return cuda_set(&call, to, GPUSIM_STREAM_LEGACY);
-}
-
-CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemsetD8Async);
-
-	(void)value;
-	call.bytes = count;
-	return cuda_set(&call, to, stream);
-}
-
-CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, size_t count, CUstream stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemsetD32Async);
-
-	(void)value;
-	call.bytes = 4 * count;
-	return cuda_set(&call, to, stream);
-}
-
-CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemAlloc_v2);
-
-	call.bytes = bytes;
-	return cuda_alloc(&call, out);
-}
-
-CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemAllocAsync);
-
-	(void)stream;
-	call.bytes = bytes;
-	return cuda_alloc(&call, out);
-}
-
+SHIM_BYTES(CUresult, cuMemsetD8_v2, (CUdeviceptr to, unsigned char value, size_t count), count,
+	cuda_set(&call, to, GPUSIM_STREAM_LEGACY))
+SHIM_BYTES(CUresult, cuMemsetD32_v2, (CUdeviceptr to, unsigned int value, size_t count), 4 *
+	count,
+	cuda_set(&call, to, GPUSIM_STREAM_LEGACY))
+SHIM_BYTES(CUresult, cuMemsetD8Async, (CUdeviceptr to, unsigned char value, size_t count,
+	CUstream stream), count,
+	cuda_set(&call, to, stream))
+SHIM_BYTES(CUresult, cuMemsetD32Async, (CUdeviceptr to, unsigned int value, size_t count,
+	CUstream stream), 4 * count,
+	cuda_set(&call, to, stream))
+SHIM_BYTES(CUresult, cuMemAlloc_v2, (CUdeviceptr *out, size_t bytes), bytes, cuda_alloc(&call, out))
+SHIM_BYTES(CUresult, cuMemAllocAsync, (CUdeviceptr *out, size_t bytes, CUstream stream), bytes,
+	cuda_alloc(&call, out))
 SHIM_BYTES(CUresult, cuMemAllocHost_v2, (void **out, size_t bytes), bytes,
 	gpusim_host_alloc(bytes, out))
 SHIM_BYTES(CUresult, cuMemHostAlloc, (void **out, size_t bytes, unsigned int flags), bytes,

@@ -51,50 +51,20 @@ COPY_LATER(cuMemcpyHtoDAsync_v2_ptsz, GPUSIM_COPY_HTOD, CUdeviceptr, const void 
 COPY_LATER(cuMemcpyDtoHAsync_v2_ptsz, GPUSIM_COPY_DTOH, void *, CUdeviceptr, cuda_address(to), from)
 COPY_LATER(cuMemcpyDtoDAsync_v2_ptsz, GPUSIM_COPY_DTOD, CUdeviceptr, CUdeviceptr, to, from)
 
-CUresult cuMemsetD8_v2_ptds(CUdeviceptr to, unsigned char value, size_t count)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemsetD8_v2_ptds);
-
-	(void)value;
-	call.bytes = count;
-	return cuda_set(&call, to, GPUSIM_STREAM_PER_THREAD);
-}
-
-CUresult cuMemsetD32_v2_ptds(CUdeviceptr to, unsigned int value, size_t count)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemsetD32_v2_ptds);
-
-	(void)value;
-	call.bytes = 4 * count;
-	return cuda_set(&call, to, GPUSIM_STREAM_PER_THREAD);
-}
-
-CUresult cuMemsetD8Async_ptsz(CUdeviceptr to, unsigned char value, size_t count, CUstream stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemsetD8Async_ptsz);
-
-	(void)value;
-	call.bytes = count;
-	return cuda_set(&call, to, cuda_or_per_thread(stream));
-}
-
-CUresult cuMemsetD32Async_ptsz(CUdeviceptr to, unsigned int value, size_t count, CUstream stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemsetD32Async_ptsz);
-
-	(void)value;
-	call.bytes = 4 * count;
-	return cuda_set(&call, to, cuda_or_per_thread(stream));
-}
-
-CUresult cuMemAllocAsync_ptsz(CUdeviceptr *out, size_t bytes, CUstream stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemAllocAsync_ptsz);
-
-	(void)stream;
-	call.bytes = bytes;
-	return cuda_alloc(&call, out);
-}
-
+SHIM_BYTES(CUresult, cuMemsetD8_v2_ptds, (CUdeviceptr to, unsigned char value, size_t count),
+	count,
+	cuda_set(&call, to, GPUSIM_STREAM_PER_THREAD))
+SHIM_BYTES(CUresult, cuMemsetD32_v2_ptds, (CUdeviceptr to, unsigned int value, size_t count), 4
+	* count,
+	cuda_set(&call, to, GPUSIM_STREAM_PER_THREAD))
+SHIM_BYTES(CUresult, cuMemsetD8Async_ptsz, (CUdeviceptr to, unsigned char value, size_t count,
+	CUstream stream), count,
+	cuda_set(&call, to, cuda_or_per_thread(stream)))
+SHIM_BYTES(CUresult, cuMemsetD32Async_ptsz, (CUdeviceptr to, unsigned int value, size_t count,
+	CUstream stream), 4 * count,
+	cuda_set(&call, to, cuda_or_per_thread(stream)))
+SHIM_BYTES(CUresult, cuMemAllocAsync_ptsz, (CUdeviceptr *out, size_t bytes, CUstream stream),
+	bytes,
+	cuda_alloc(&call, out))
 SHIM(CUresult, cuMemFreeAsync_ptsz, (CUdeviceptr memory, CUstream stream),
 	gpusim_memory_free(memory))
