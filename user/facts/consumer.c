@@ -15,6 +15,7 @@ static int add(struct consumer_states *s, const struct consumer *c, struct model
 	for (unsigned int kind = 1; kind < EVENT_KIND_END; kind++)
 		s->takers[kind] |= (uint32_t)(c->kinds >> kind & 1) << s->of.n;
 	s->v[s->of.n] = state;
+	s->on_event[s->of.n] = c->on_event;
 	s->of.v[s->of.n++] = c;
 	return c->init && m ? c->init(state, m) : 0;
 }
@@ -25,18 +26,6 @@ int consumers_add(struct consumer_states *to, const struct consumers *list, stru
 
 	for (size_t i = 0; i < list->n && !err; i++)
 		err = add(to, list->v[i], m);
-	return err;
-}
-
-int consumers_push(struct consumer_states *s, const struct event *ev)
-{
-	int err = 0;
-
-	for (uint32_t left = s->takers[ev->kind]; left && !err; left &= left - 1) {
-		const int i = __builtin_ctz(left);
-
-		err = s->of.v[i]->on_event(s->v[i], ev);
-	}
 	return err;
 }
 

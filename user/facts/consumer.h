@@ -53,12 +53,27 @@ struct consumers {
 struct consumer_states {
 	struct consumers of;
 	void *v[CONSUMERS_MAX];
+	int (*on_event[CONSUMERS_MAX])(void *state, const struct event *ev);
 	uint32_t takers[EVENT_KIND_END];	/* of a kind, as bits */
 };
 
 /* 0 or -ENOMEM. */
 int consumers_add(struct consumer_states *to, const struct consumers *list, struct model *m);
-int consumers_push(struct consumer_states *s, const struct event *ev);	/* as on_event, and so on */
+
+/* As on_event. Inline: every event comes here. */
+static inline int consumers_push(struct consumer_states *s, const struct event *ev)
+{
+	int err = 0;
+
+	for (uint32_t left = s->takers[ev->kind]; left && !err; left &= left - 1) {
+		const int i = __builtin_ctz(left);
+
+		err = s->on_event[i](s->v[i], ev);
+	}
+	return err;
+}
+
+/* The others for all that have them. */
 int consumers_work(struct consumer_states *s, const struct event *work, const struct launch *launch);
 int consumers_horizon(struct consumer_states *s, uint32_t pid, uint64_t horizon_ns);
 int consumers_finish(struct consumer_states *s);

@@ -59,7 +59,8 @@ static int note_call(struct graph_events *g, struct process *p, const struct eve
 
 static int push_call(struct graph_events *g, const struct event *ev)
 {
-	struct thread *t = threads_get(g->m, ev->pid, ev->tid);
+	/* Of the same event: threads come first. */
+	struct thread *t = g->m->last ? g->m->last : threads_get(g->m, ev->pid, ev->tid);
 	enum func_role role;
 
 	if (!t)

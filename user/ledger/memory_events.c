@@ -66,12 +66,9 @@ static int note_told(struct memory *m, struct process *p, uint16_t func, uint64_
 static int push_call(struct memory *m, const struct event *ev)
 {
 	bool worked = !(ev->has & HAS_RESULT) || !ev->call.result;
-	struct memory_call call;
+	struct memory_call call = memory_call_of(model_role(m->m, ev->func));
 	struct process *p;
 
-	if (!(1u << m->m->funcs->v[ev->func].class & MEMORY_CALL_CLASSES))
-		return 0;
-	call = memory_call_of(model_role(m->m, ev->func));
 	if (!call.op)
 		return 0;
 	p = processes_get(m->m, ev->pid);
@@ -224,8 +221,12 @@ static int init(void *state, struct model *m)
 
 static int on_event(void *state, const struct event *ev)
 {
+	const struct memory *m = state;
+
 	switch (ev->kind) {
-	case EVENT_CALL: return push_call(state, ev);
+	case EVENT_CALL:
+		return 1u << m->m->funcs->v[ev->func].class & MEMORY_CALL_CLASSES ?
+		       push_call(state, ev) : 0;
 	case EVENT_TOLD: return push_told(state, ev);
 	case EVENT_MEMORY: return push_record(state, ev);
 	case EVENT_DEVICE: return expect_records(state, ev);
