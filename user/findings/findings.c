@@ -9,7 +9,6 @@
 
 #include "base/num.h"
 #include "findings/findings_rules.h"
-#include "ledger/host_devices.h"
 #include "facts/memory_calls.h"
 #include "ledger/own_cost.h"
 

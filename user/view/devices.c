@@ -15,7 +15,6 @@
 #include "base/vec.h"
 #include "event/device_number.h"
 #include "findings/finding_book.h"
-#include "ledger/host_devices.h"
 #include "view/view.h"
 
 enum { DEVICE, UUID, NAME, OWNER, PID, NS, SHARE, WALL, SM, TENSOR, DRAM, OCCUPANCY, SAMPLED,
