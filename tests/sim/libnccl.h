@@ -24,6 +24,16 @@
 	extern __typeof__(name) name __attribute__((weak)); \
 	extern __typeof__(name) p##name __attribute__((alias(#name)))
 
+/* A function that one expression over its call does and ends. */
+#define NCCL_CALL(name, parameters, result)                                   \
+	NCCL_NAMES(name);                                                     \
+	ncclResult_t name parameters                                          \
+	{                                                                     \
+		struct gpusim_call call = shim_begin(GPUSIM_FN_##name);       \
+                                                                              \
+		return result;                                                \
+	}
+
 enum { NCCL_RANKS = 64, NCCL_GROUP_WORKS = 256, NCCL_PAIR_WORKS = 32 };
 enum { NCCL_ALL_RANKS = -1 }; /* instead of a peer */
 

@@ -35,35 +35,14 @@ static bool is_rank(const struct ncclComm *comm, int rank)
 	return nccl_comm_valid(comm) && rank >= 0 && rank < comm->ranks;
 }
 
-NCCL_NAMES(ncclAllReduce);
-ncclResult_t ncclAllReduce(const void *send, void *receive, size_t count, ncclDataType_t type,
-			   ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_ncclAllReduce);
-
-	(void)send, (void)receive, (void)op;
-	return finish(&call, with_all(comm, stream), count, type);
-}
-
-NCCL_NAMES(ncclAllGather);
-ncclResult_t ncclAllGather(const void *send, void *receive, size_t count, ncclDataType_t type,
-			   ncclComm_t comm, cudaStream_t stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_ncclAllGather);
-
-	(void)send, (void)receive;
-	return finish(&call, with_all(comm, stream), count, type);
-}
-
-NCCL_NAMES(ncclReduceScatter);
-ncclResult_t ncclReduceScatter(const void *send, void *receive, size_t count, ncclDataType_t type,
-			       ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_ncclReduceScatter);
-
-	(void)send, (void)receive, (void)op;
-	return finish(&call, with_all(comm, stream), count, type);
-}
+NCCL_CALL(ncclAllReduce, (const void *send, void *receive, size_t count, ncclDataType_t type,
+	ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream),
+	finish(&call, with_all(comm, stream), count, type))
+NCCL_CALL(ncclAllGather, (const void *send, void *receive, size_t count, ncclDataType_t type,
+	ncclComm_t comm, cudaStream_t stream), finish(&call, with_all(comm, stream), count, type))
+NCCL_CALL(ncclReduceScatter, (const void *send, void *receive, size_t count, ncclDataType_t type,
+	ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream),
+	finish(&call, with_all(comm, stream), count, type))
 
 /* A collective with a root; one that is no rank makes the communicator invalid for this call. */
 static ncclResult_t rooted(struct gpusim_call *call, struct nccl_work work, int root, size_t count,
@@ -74,15 +53,9 @@ static ncclResult_t rooted(struct gpusim_call *call, struct nccl_work work, int 
 	return finish(call, work, count, type);
 }
 
-NCCL_NAMES(ncclBroadcast);
-ncclResult_t ncclBroadcast(const void *send, void *receive, size_t count, ncclDataType_t type,
-			   int root, ncclComm_t comm, cudaStream_t stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_ncclBroadcast);
-
-	(void)send, (void)receive;
-	return rooted(&call, with_all(comm, stream), root, count, type);
-}
+NCCL_CALL(ncclBroadcast, (const void *send, void *receive, size_t count, ncclDataType_t type,
+	int root, ncclComm_t comm, cudaStream_t stream),
+	rooted(&call, with_all(comm, stream), root, count, type))
 
 NCCL_NAMES(ncclBcast);
 /* In the real one this calls ncclBroadcast. */
@@ -95,15 +68,9 @@ ncclResult_t ncclBcast(void *buffer, size_t count, ncclDataType_t type, int root
 	return nccl_end(&call, ncclBroadcast(buffer, buffer, count, type, root, comm, stream));
 }
 
-NCCL_NAMES(ncclReduce);
-ncclResult_t ncclReduce(const void *send, void *receive, size_t count, ncclDataType_t type,
-			ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_ncclReduce);
-
-	(void)send, (void)receive, (void)op;
-	return rooted(&call, with_all(comm, stream), root, count, type);
-}
+NCCL_CALL(ncclReduce, (const void *send, void *receive, size_t count, ncclDataType_t type,
+	ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream),
+	rooted(&call, with_all(comm, stream), root, count, type))
 
 /* A peer that is no rank makes the communicator invalid for this call too. */
 static struct nccl_work with_peer(ncclComm_t comm, cudaStream_t stream, int peer, bool receives)
@@ -114,22 +81,7 @@ static struct nccl_work with_peer(ncclComm_t comm, cudaStream_t stream, int peer
 				   .receives = receives };
 }
 
-NCCL_NAMES(ncclSend);
-ncclResult_t ncclSend(const void *send, size_t count, ncclDataType_t type, int peer,
-		      ncclComm_t comm, cudaStream_t stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_ncclSend);
-
-	(void)send;
-	return finish(&call, with_peer(comm, stream, peer, false), count, type);
-}
-
-NCCL_NAMES(ncclRecv);
-ncclResult_t ncclRecv(void *receive, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
-		      cudaStream_t stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_ncclRecv);
-
-	(void)receive;
-	return finish(&call, with_peer(comm, stream, peer, true), count, type);
-}
+NCCL_CALL(ncclSend, (const void *send, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
+	cudaStream_t stream), finish(&call, with_peer(comm, stream, peer, false), count, type))
+NCCL_CALL(ncclRecv, (void *receive, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
+	cudaStream_t stream), finish(&call, with_peer(comm, stream, peer, true), count, type))

@@ -83,31 +83,12 @@ static int comm_init(struct ncclComm **out, int ranks, const ncclUniqueId *id, i
 	return result ? result : nccl_group_wait(*out);
 }
 
-NCCL_NAMES(ncclGetUniqueId);
-ncclResult_t ncclGetUniqueId(ncclUniqueId *out)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_ncclGetUniqueId);
-
-	return nccl_end(&call, out ? nccl_shared_new_id(out) : (int)ncclInvalidArgument);
-}
-
-NCCL_NAMES(ncclCommInitRank);
-ncclResult_t ncclCommInitRank(ncclComm_t *out, int ranks, ncclUniqueId id, int rank)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_ncclCommInitRank);
-
-	return nccl_end(&call, comm_init(out, ranks, &id, rank));
-}
-
-NCCL_NAMES(ncclCommInitRankConfig);
-ncclResult_t ncclCommInitRankConfig(ncclComm_t *out, int ranks, ncclUniqueId id, int rank,
-				    ncclConfig_t *config)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_ncclCommInitRankConfig);
-
-	(void)config;
-	return nccl_end(&call, comm_init(out, ranks, &id, rank));
-}
+NCCL_CALL(ncclGetUniqueId, (ncclUniqueId *out),
+	nccl_end(&call, out ? nccl_shared_new_id(out) : (int)ncclInvalidArgument))
+NCCL_CALL(ncclCommInitRank, (ncclComm_t *out, int ranks, ncclUniqueId id, int rank),
+	nccl_end(&call, comm_init(out, ranks, &id, rank)))
+NCCL_CALL(ncclCommInitRankConfig, (ncclComm_t *out, int ranks, ncclUniqueId id, int rank,
+	ncclConfig_t *config), nccl_end(&call, comm_init(out, ranks, &id, rank)))
 
 /* All ranks are devices of this process, so nobody is waited for. */
 static int init_all(struct ncclComm **out, int devices, const int *device_list)
@@ -159,13 +140,7 @@ static int flush(struct ncclComm *comm)
 	return nccl_result(result);
 }
 
-NCCL_NAMES(ncclCommFinalize);
-ncclResult_t ncclCommFinalize(ncclComm_t comm)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_ncclCommFinalize);
-
-	return nccl_end(&call, flush(comm));
-}
+NCCL_CALL(ncclCommFinalize, (ncclComm_t comm), nccl_end(&call, flush(comm)))
 
 NCCL_NAMES(ncclCommDestroy);
 ncclResult_t ncclCommDestroy(ncclComm_t comm)
@@ -200,29 +175,12 @@ static int tell(const struct ncclComm *comm, int value, int *out)
 	return ncclSuccess;
 }
 
-NCCL_NAMES(ncclCommCount);
-ncclResult_t ncclCommCount(ncclComm_t comm, int *out)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_ncclCommCount);
-
-	return nccl_end(&call, tell(comm, comm ? comm->ranks : 0, out));
-}
-
-NCCL_NAMES(ncclCommUserRank);
-ncclResult_t ncclCommUserRank(ncclComm_t comm, int *out)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_ncclCommUserRank);
-
-	return nccl_end(&call, tell(comm, comm ? comm->rank : 0, out));
-}
-
-NCCL_NAMES(ncclCommCuDevice);
-ncclResult_t ncclCommCuDevice(ncclComm_t comm, int *out)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_ncclCommCuDevice);
-
-	return nccl_end(&call, tell(comm, comm ? comm->device : 0, out));
-}
+NCCL_CALL(ncclCommCount, (ncclComm_t comm, int *out),
+	nccl_end(&call, tell(comm, comm ? comm->ranks : 0, out)))
+NCCL_CALL(ncclCommUserRank, (ncclComm_t comm, int *out),
+	nccl_end(&call, tell(comm, comm ? comm->rank : 0, out)))
+NCCL_CALL(ncclCommCuDevice, (ncclComm_t comm, int *out),
+	nccl_end(&call, tell(comm, comm ? comm->device : 0, out)))
 
 NCCL_NAMES(ncclCommGetAsyncError);
 /* A simulated communicator never fails by itself, it hangs. */

@@ -93,4 +93,15 @@ int nvml_devices(void) NVML_HIDDEN;
 int nvml_instances(int device) NVML_HIDDEN; /* of MIG; 0: it is off */
 struct nvml_device *nvml_handle(int device, int instance) NVML_HIDDEN;
 
+/* A function that gives one value, if it may be entered. */
+#define NVML_GET(name, parameters, entered, out, value)                       \
+	int name parameters                                                   \
+	{                                                                     \
+		int result = entered;                                         \
+                                                                              \
+		if (!result)                                                  \
+			*(out) = (value);                                     \
+		return result;                                                \
+	}
+
 #endif

@@ -18,14 +18,8 @@ static void write_uuid(const struct nvml_device *device, char text[UUID_BYTES])
 		 (unsigned int)device->index & 0xff);
 }
 
-int nvmlDeviceGetCount_v2(unsigned int *count)
-{
-	int result = nvml_enter(__func__, count);
-
-	if (!result)
-		*count = (unsigned int)nvml_devices();
-	return result;
-}
+NVML_GET(nvmlDeviceGetCount_v2, (unsigned int *count), nvml_enter(__func__, count), count,
+	(unsigned int)nvml_devices())
 
 int nvmlDeviceGetHandleByIndex_v2(unsigned int index, struct nvml_device **device)
 {
@@ -81,14 +75,9 @@ int nvmlDeviceGetName(struct nvml_device *device, char *text, unsigned int size)
 	return length < (int)size ? NVML_OK : NVML_INSUFFICIENT_SIZE;
 }
 
-int nvmlDeviceGetIndex(struct nvml_device *device, unsigned int *index)
-{
-	int result = nvml_enter_device(__func__, device, index);
-
-	if (!result)
-		*index = (unsigned int)(device->instance < 0 ? device->index : device->instance);
-	return result;
-}
+NVML_GET(nvmlDeviceGetIndex, (struct nvml_device *device, unsigned int *index),
+	nvml_enter_device(__func__, device, index), index,
+	(unsigned int)(device->instance < 0 ? device->index : device->instance))
 
 static int enter_instance(const char *function, const struct nvml_device *device,
 			  const void *argument)
@@ -112,14 +101,9 @@ int nvmlDeviceGetMigMode(struct nvml_device *device, unsigned int *now, unsigned
 	return result;
 }
 
-int nvmlDeviceGetMaxMigDeviceCount(struct nvml_device *device, unsigned int *count)
-{
-	int result = nvml_enter_whole(__func__, device, count);
-
-	if (!result)
-		*count = nvml_instances(device->index) ? GPUSIM_INSTANCES : 0;
-	return result;
-}
+NVML_GET(nvmlDeviceGetMaxMigDeviceCount, (struct nvml_device *device, unsigned int *count),
+	nvml_enter_whole(__func__, device, count), count,
+	nvml_instances(device->index) ? GPUSIM_INSTANCES : 0)
 
 int nvmlDeviceGetMigDeviceHandleByIndex(struct nvml_device *device, unsigned int index,
 					struct nvml_device **mig)
@@ -136,14 +120,8 @@ int nvmlDeviceGetMigDeviceHandleByIndex(struct nvml_device *device, unsigned int
 	return NVML_OK;
 }
 
-int nvmlDeviceIsMigDeviceHandle(struct nvml_device *device, unsigned int *is_mig)
-{
-	int result = nvml_enter_device(__func__, device, is_mig);
-
-	if (!result)
-		*is_mig = device->instance >= 0;
-	return result;
-}
+NVML_GET(nvmlDeviceIsMigDeviceHandle, (struct nvml_device *device, unsigned int *is_mig),
+	nvml_enter_device(__func__, device, is_mig), is_mig, device->instance >= 0)
 
 int nvmlDeviceGetDeviceHandleFromMigDeviceHandle(struct nvml_device *mig,
 						 struct nvml_device **device)
@@ -155,20 +133,7 @@ int nvmlDeviceGetDeviceHandleFromMigDeviceHandle(struct nvml_device *mig,
 	return result;
 }
 
-int nvmlDeviceGetGpuInstanceId(struct nvml_device *device, unsigned int *id)
-{
-	int result = enter_instance(__func__, device, id);
-
-	if (!result)
-		*id = (unsigned int)device->instance + 1;
-	return result;
-}
-
-int nvmlDeviceGetComputeInstanceId(struct nvml_device *device, unsigned int *id)
-{
-	int result = enter_instance(__func__, device, id);
-
-	if (!result)
-		*id = 0;
-	return result;
-}
+NVML_GET(nvmlDeviceGetGpuInstanceId, (struct nvml_device *device, unsigned int *id),
+	enter_instance(__func__, device, id), id, (unsigned int)device->instance + 1)
+NVML_GET(nvmlDeviceGetComputeInstanceId, (struct nvml_device *device, unsigned int *id),
+	enter_instance(__func__, device, id), id, 0)

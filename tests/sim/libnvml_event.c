@@ -32,14 +32,8 @@ _Static_assert(NVML_FACTS <= 64, "a bit for each fact");
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-int nvmlDeviceGetSupportedEventTypes(struct nvml_device *device, unsigned long long *types)
-{
-	int result = nvml_enter_device(__func__, device, types);
-
-	if (!result)
-		*types = NVML_EVENTS;
-	return result;
-}
+NVML_GET(nvmlDeviceGetSupportedEventTypes, (struct nvml_device *device, unsigned long long *types),
+	nvml_enter_device(__func__, device, types), types, NVML_EVENTS)
 
 int nvmlEventSetCreate(struct nvml_event_set **set)
 {

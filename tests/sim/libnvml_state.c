@@ -120,14 +120,8 @@ static struct nvml_memory memory_of(const struct nvml_device *device)
 	return memory;
 }
 
-int nvmlDeviceGetMemoryInfo(struct nvml_device *device, struct nvml_memory *memory)
-{
-	int result = nvml_enter_device(__func__, device, memory);
-
-	if (!result)
-		*memory = memory_of(device);
-	return result;
-}
+NVML_GET(nvmlDeviceGetMemoryInfo, (struct nvml_device *device, struct nvml_memory *memory),
+	nvml_enter_device(__func__, device, memory), memory, memory_of(device))
 
 int nvmlDeviceGetMemoryInfo_v2(struct nvml_device *device, struct nvml_memory_v2 *memory)
 {
