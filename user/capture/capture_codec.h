@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events to blocks of rows, in memory, and back; the layout is in include/gpuprof/capture_row.h. A
- * block goes from the encoder to whoever stores it by pointer, so that the two may run in different
- * threads. The decoder's bytes are hostile even where their checksums are right.
+ * Events to blocks of rows, in memory, and back; the layout is in include/gpuprof/capture_row.h.
+ * A block goes from the encoder to the thread that stores it by pointer. The decoder's bytes are
+ * hostile even where their checksums are right.
  */
 #ifndef CAPTURE_CAPTURE_CODEC_H
 #define CAPTURE_CAPTURE_CODEC_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Events to rows. Calls are nearly all there is, so they have a row of their own: 5 bytes for a
- * launch like the one before. All else takes an event row, by the schema. What a block has defined
- * so far, its functions, processes, threads and shapes, is numbered; the first use of each writes its
- * definition. Knows nothing of files or compression.
+ * Events to rows. Calls are nearly all events, so they have a row of their own: 5 bytes for a
+ * launch like the one before. Others take an event row, by the schema. Functions, processes,
+ * threads and shapes are numbered within a block; the first use of each writes its definition.
+ * Knows nothing of files or compression.
  */
 #include "capture/capture_codec.h"
 
@@ -35,14 +35,14 @@ struct thread {
 	uint64_t stream;
 };
 
-/* What many events have in common, as words that compare fast. */
+/* The part that many events have in common, as words that compare fast. */
 struct shape {
 	uint64_t key[KEY_WORDS];	/* a call's: CALL_WORDS of them */
 	uint64_t bytes;		/* of the last call row with it */
 	uint32_t next;		/* which followed it last; NONE: nothing yet */
 };
 
-/* What is done with the fields of a kind, as bits. */
+/* The coding of a kind's fields, as bits. */
 struct kind {
 	uint32_t shared;
 	uint32_t unkeyed;	/* those that a shape's key has not as they are */

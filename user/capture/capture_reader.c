@@ -51,8 +51,8 @@ struct scan {
 	uint8_t *window;	/* for searching */
 };
 
-/* Bytes read at `at`, less than len only at the file's end; or -EIO, logged. What a recorder has
- * appended since the file's size was taken does not count. */
+/* Bytes read at `at`, less than len only at the file's end; or -EIO, logged. Bytes that a
+ * recorder has appended since the file's size was taken do not count. */
 static ssize_t read_at(struct scan *s, void *buf, size_t len, uint64_t at)
 {
 	size_t got = 0;
@@ -159,7 +159,7 @@ static int unpack(struct scan *s, const struct gp_block_header *h, uint64_t at)
 	return 1;
 }
 
-/* What is left is shorter than a header, or no header: 1 go on at s->at, 0 the end, -EIO. */
+/* The rest is shorter than a header, or no header: 1 go on at s->at, 0 the end, -EIO. */
 static int skip_junk(struct scan *s, const struct gp_block_header *h, size_t len)
 {
 	const uint64_t want[2] = {

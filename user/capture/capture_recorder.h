@@ -17,7 +17,7 @@ struct capture_recorder_plan {
 	const char *path;	/* the second file gets a counter, as of capture_file_number */
 	uint64_t before_ns;
 	uint64_t max_bytes;	/* of memory; at least CAPTURE_RECORDER_MIN */
-	bool at_end;		/* write what is held when the session ends */
+	bool at_end;		/* write the held events when the session ends */
 };
 
 #define CAPTURE_RECORDER_MIN (64u << 10)

@@ -5,8 +5,8 @@
  * it ends when one more might not fit.
  *
  * A file that has ended is closed by the thread that stores its blocks, because fsync is slow: a
- * block of type 0 asks for it. If devices worked it stays open for a while: helpers report what
- * devices did with a delay, and that goes into the file of its time as long as there is room.
+ * block of type 0 requests it. If devices worked it stays open for a while: helpers report
+ * device activity with a delay, and it goes into the file of its time as long as there is space.
  */
 #include "capture/capture_set.h"
 
@@ -27,7 +27,7 @@
 
 struct file {
 	struct capture_writer *writer;
-	struct capture_block *end;	/* asks to close it; allocated with it */
+	struct capture_block *end;	/* requests its close; allocated with it */
 };
 
 struct capture_set {

@@ -33,7 +33,7 @@ struct thread {
 	struct event open;	/* ENTER, or latest INSIDE, of the call it is in */
 };
 
-/* What a process has that its source reports once. */
+/* The facts of a process that its source reports once. */
 struct holdings {
 	VEC(struct event *) devices;	/* clones */
 	VEC(struct event *) ranges;	/* PUSH, START, in their order; clones */
@@ -123,7 +123,7 @@ void start_state_free(struct start_state *s)
 
 /* ---- threads and processes ------------------------------------------------------------------ */
 
-/* What lies under key, made of size if need be. NULL: out of memory. */
+/* The object under key, made of size if need be. NULL: out of memory. */
 static void *find(struct map *m, uint64_t key, size_t size, bool *is_new)
 {
 	struct map_slot *slot = map_put(m, key, NULL);

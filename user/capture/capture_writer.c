@@ -276,7 +276,7 @@ int capture_flush(struct capture_writer *w)
 	return err;
 }
 
-/* Failures of encoding: storing reports its own. What was encoded before is kept. */
+/* Failures of encoding: storing reports its own. Events encoded before are kept. */
 static int push_failed(struct capture_writer *w, const struct event *ev, int err)
 {
 	capture_flush(w);

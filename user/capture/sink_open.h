@@ -7,7 +7,7 @@
 
 #include "capture/capture_sink.h"
 
-/* When the flight recorder writes what it holds. */
+/* When the flight recorder writes the held events. */
 enum trigger { ON_UNSET = -1, ON_EXIT, ON_SIGNAL };
 
 struct capture_sink_plan {

@@ -28,8 +28,8 @@ bool device_users_are_watched(const struct device_users *o, const struct sampled
 struct finding_stall {
 	struct stall stall;
 	uint64_t late_ns;		/* of the later half of the session */
-	uint64_t own_ns;		/* what gpuprof cost its thread, wherever; 0: nothing, or
-					 * unknown */
+	/* gpuprof's cost for its thread, wherever; 0: none, or unknown */
+	uint64_t own_ns;
 	const char *comm;		/* of the thread; "": unknown */
 	const char *function;		/* NULL: none, or unknown */
 	uint64_t calls, calls_ns;	/* of that function in the process */
@@ -45,7 +45,7 @@ struct finding_copies {
 struct finding_book {
 	uint32_t pid, device;		/* pid 0: no process reports the device; or
 					 * FINDING_NO_DEVICE */
-	uint32_t ordinal;		/* what the process calls the device */
+	uint32_t ordinal;		/* the process's own number of the device */
 	struct next_target target;		/* as commands name it */
 	uint64_t wall_ns;
 	uint64_t compute_ns, compute_busy_ns;	/* owned, and summed over works */
@@ -53,7 +53,7 @@ struct finding_book {
 	uint64_t comms;			/* communications */
 	uint64_t kernels, kernels_ns;	/* without these */
 	const char *comm_kernel;	/* the longest of them; NULL: unknown */
-	uint32_t comm_tid;		/* who is longest in calls of collectives; 0: unknown */
+	uint32_t comm_tid;		/* the thread longest in calls of collectives; 0: unknown */
 	const char *comm_thread;	/* its name */
 	struct finding_copies pageable, pinned;	/* between host and device */
 	struct finding_stall *stalls;

@@ -47,7 +47,7 @@
 #include "base/vec.h"
 #include "findings/finding_book.h"
 
-#define FINDING_SHARE_MIN 0.01		/* what is less is not worth a line */
+#define FINDING_SHARE_MIN 0.01		/* smaller shares are not reported */
 #define FINDING_SHARE_MEDIUM 0.05
 #define FINDING_SHARE_HIGH 0.20
 
@@ -69,17 +69,17 @@ struct findings {
 	VEC(struct finding) all;
 };
 
-/* "high", "medium", "low", by what is not gpuprof's own */
+/* "high", "medium", "low", by the share without gpuprof's own cost */
 const char *finding_severity(const struct finding *f);
 
-/* Appends what the rules find in this book. 0 or -ENOMEM. */
+/* Appends the findings of the rules in this book. 0 or -ENOMEM. */
 int findings_judge(struct findings *f, const struct finding_book *b);
 
 /* Most of its share may be gpuprof's own cost: not the program's fault. */
 bool finding_is_own(const struct finding *f);
 
-/* All books of a snapshot; the largest share first, but before what is mostly gpuprof's own
- * cost what is not and has FINDING_SHARE_MEDIUM. f is zeroed. 0 or -errno. */
+/* All books of a snapshot; the largest share first, but findings of FINDING_SHARE_MEDIUM come
+ * before those that are mostly gpuprof's own cost. f is zeroed. 0 or -errno. */
 int findings_read(struct findings *f, const struct snapshot *snap);
 
 void findings_free(struct findings *f);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What is wrong with a device, or with having it for oneself, by NVML's samples, one a
- * second. None of it is a share of time that a process lost, so none has one: how long is in the
- * evidence.
+ * Faults of a device, or other users of it, by NVML's samples, one a second. None of it is a
+ * share of time that a process lost, so none has one: the duration is in the evidence.
  */
 #include "findings/findings_rules.h"
 
@@ -18,8 +17,8 @@
 
 enum weight { TOLD, NOTABLE, SEVERE };
 
-/* What NVIDIA's driver numbers. What harms one process alone may be any process's: where it is one
- * that is watched, its calls say so. */
+/* The numbers of NVIDIA's driver. A fault that harms one process alone may be any process's: if
+ * that is a watched one, its calls show it. */
 static const struct xid {
 	uint64_t number;
 	enum weight weight;
@@ -137,7 +136,7 @@ static void add_faults(struct strbuf *out, const struct finding_book *b,
 		strbuf_addf(out, "; %llu more", (unsigned long long)d->more_faults);
 }
 
-/* What befalls a GPU befalls all MIG instances of it. */
+/* A GPU's faults are those of all its MIG instances. */
 static bool judge_device_fault(const struct finding_book *b, struct finding *f)
 {
 	const struct sampled_device *const both[] = { b->sampled, b->gpu }, *of = NULL;
@@ -168,12 +167,11 @@ static bool judge_device_fault(const struct finding_book *b, struct finding *f)
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
 
-#define POWER_CAP_SHARE 0.05	/* what is less is usual under full load */
+#define POWER_CAP_SHARE 0.05	/* less is usual under full load */
 
 static const struct {
 	uint64_t bit;
-	double least;		/* share of the time; what is less is not worth a line. Worse
-				 * ones first */
+	double least;		/* share of the time; less is not reported. Worse ones first */
 	bool is_notable;
 	const char *why;
 } reasons[] = {
@@ -266,7 +264,7 @@ bool device_users_are_watched(const struct device_users *o, const struct sampled
 	       !d->nameless_before;
 }
 
-/* What keeps the works of a watched one from being known. */
+/* The reason why the works of a watched process are unknown. */
 static const char *why_untold(const struct device_users *o, uint32_t pid)
 {
 	const char *why = snapshot_identity(find_process(o, pid), "helper_why");
@@ -352,10 +350,10 @@ static bool judge_untold_process(const struct finding_book *b, struct finding *f
 /* ---- calls that failed for good -------------------------------------------------------------- */
 
 /*
- * Results after which CUDA's documentation has a process ended and started again: whatever it asks
- * of its context or device from then on fails; and those that say that there is no device for it,
- * which is what some processes want. Knows results' numbers, which the runtime and the driver
- * share, and nothing of times.
+ * Results after which CUDA's documentation requires that a process be ended and started again:
+ * all later calls on its context or device fail; and those for a missing device, which some
+ * processes expect. Knows results' numbers, which the runtime and the driver share, and nothing
+ * of times.
  */
 #define DEVICE_FAILED "the device or the driver failed"
 #define KERNEL_FAILED "a kernel broke it"
@@ -423,7 +421,8 @@ void errors_read(struct finding_book *b, const struct funcs *funcs,
 		if (before && before->never != now->never) {
 			if (now->never)
 				continue;
-			b->fatal_calls = most = 0;	/* what had a device and lost it is worse */
+			/* a process that had a device and lost it is worse */
+			b->fatal_calls = most = 0;
 		}
 		before = now;
 		b->fatal_calls += t->errors;

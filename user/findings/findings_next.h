@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The next command to type: what to look at, of which process, with the rights of this user. A
- * table; knows nothing of the books that led to it.
+ * The next command to type: for which evidence, of which process, with the rights of this user.
+ * A table; knows nothing of the books that led to it.
  */
 #ifndef FINDINGS_FINDINGS_NEXT_H
 #define FINDINGS_FINDINGS_NEXT_H
@@ -13,15 +13,15 @@
 #include "ledger/snapshot.h"
 
 enum next {
-	NEXT_CALLERS,		/* who calls the functions of a filter */
-	NEXT_WAITING,		/* what threads wait for outside of calls */
+	NEXT_CALLERS,		/* callers of the functions of a filter */
+	NEXT_WAITING,		/* wait reasons of threads outside of calls */
 	NEXT_STACKS,		/* where threads are now */
 	NEXT_COMM,		/* kernels of communication */
 	NEXT_THREADS,
 	NEXT_SMALL,		/* kernels by count */
 	NEXT_QUEUED,		/* kernels by their time in the queue */
-	NEXT_DEVICE,		/* who uses the device */
-	NEXT_MEMORY,		/* who allocates */
+	NEXT_DEVICE,		/* users of the device */
+	NEXT_MEMORY,		/* callers that allocate */
 	NEXT_INJECT,		/* device times of a process that runs without the helper */
 	NEXT_RESTART,		/* the same of one that is started by gpuprof */
 	NEXT_DOCTOR,		/* why there are none */
@@ -35,8 +35,8 @@ struct next_target {
 	char name[16];		/* its comm, where it can be typed; "" */
 	bool ended;
 	const char *command;	/* that gpuprof started, as it can be typed, or "CMD"; NULL: none */
-	bool probes;		/* who measured may use them */
-	bool sudo;		/* ... who is another by `sudo` */
+	bool probes;		/* the user who measured may use them */
+	bool sudo;		/* ... and is another by `sudo` */
 };
 
 /* Can it be typed in a shell without quoting? */

@@ -10,10 +10,10 @@
 #include "base/units.h"
 #include "elf/demangle.h"
 
-#define SMALL_KERNEL_NS 20000	/* and less: about what a launch costs on both sides */
+#define SMALL_KERNEL_NS 20000	/* and less: about the cost of a launch on both sides */
 #define SMALL_KERNELS 1000	/* so many, that their average means something */
 #define LEAK_BYTES (1u << 20)	/* and a hundredth of the process's peak; else no line */
-#define OWN_PART 100	/* of what is lost: less of gpuprof's own is not worth a word */
+#define OWN_PART 100	/* of the loss: a smaller part of gpuprof's own is not mentioned */
 
 /* ---- stalls added up ------------------------------------------------------------------------- */
 
@@ -24,8 +24,8 @@ struct stall_sum {
 	uint64_t unseen_ns;			/* not in ns: outside of calls, where there were
 						 * no probes. Of STALL_HOST it is, since that is
 						 * nothing else */
-	uint64_t own_ns;			/* of ns, up to: what gpuprof cost these threads;
-						 * 0: not worth a word */
+	/* of ns, up to: gpuprof's cost for these threads; 0: not mentioned */
+	uint64_t own_ns;
 	uint64_t cause_ns[IDLE_CAUSES];
 	const struct finding_stall *most;	/* NULL: there is none */
 	unsigned int others;			/* rows of other threads or functions */
@@ -115,7 +115,7 @@ static void stall_take_own(struct finding *f, const struct finding_book *b,
 	stall_add_own(&f->evidence, sum);
 }
 
-/* If it is most of the share, the cause says so, and the next command is one without probes. */
+/* If it is most of the share, the cause mentions it, and the next command is one without probes. */
 static bool stall_blame_own(struct finding *f, const struct finding_book *b)
 {
 	if (!finding_is_own(f))

@@ -77,7 +77,7 @@ struct parts {
 	struct folded folded;
 };
 
-/* What a row adds up. */
+/* The sums of a row. */
 struct sums {
 	uint64_t count, errors, open, before, bytes, bytes_known, results_known;
 	struct hist time;

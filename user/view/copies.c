@@ -25,7 +25,7 @@ static const struct column columns[N_COLUMNS] = {
 		"10^9 bytes a second" },
 };
 
-/* NULL: the record did not say. */
+/* NULL: not in the record. */
 static const char *const directions[COPY_DEFAULT + 2] = {
 	[COPY_H2H] = "h2h", [COPY_H2D] = "h2d", [COPY_D2H] = "d2h", [COPY_D2D] = "d2d",
 	[COPY_DEFAULT] = NULL, [COPY_DEFAULT + 1] = "p2p",

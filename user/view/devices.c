@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The table `devices`: who had each device of the host, over all processes that are watched, so
- * that the rows of a device add up to its wall time: from when the first of these processes began,
- * or the session, to its end, though the processes' own books (view/ledger.c) are of their own
- * lives. How active it was is the whole device's, whoever had it, and a mean over the time that was
- * sampled; who else had it is as exact as samples are, about a second.
+ * The table `devices`: the owners of each device of the host, over all watched processes, so
+ * that the rows of a device add up to its wall time: from when the first of these processes
+ * began, or the session, to its end, though the processes' own books (view/ledger.c) are of
+ * their own lives. Its activity is the whole device's, of all owners, and a mean over the
+ * sampled time; other owners are as exact as samples are, about a second.
  *
- * Where the whole host is watched, a device that no watched process uses is in it, too, as far as
- * its samples tell: its wall time is what they cover.
+ * Where the whole host is watched, a device that no watched process uses is in it, too, as far
+ * as its samples go: its wall time is the sampled time.
  */
 #include <errno.h>
 
@@ -85,13 +85,13 @@ static const struct mean powers[] = {
 	{ MEMORY_CLOCK, SAMPLE_MEMORY_MHZ, 1 },
 };
 
-#define WORKS "works"		/* those that are told of it */
-#define SAMPLES "samples"	/* NVML's, of who is on it */
+#define WORKS "works"		/* of the processes that have it */
+#define SAMPLES "samples"	/* NVML's, of the processes on it */
 #define USERS_NAMED 8
 
 struct of {			/* a device */
 	const char *uuid, *name;	/* "": unknown */
-	const struct sampled_device *sampled;	/* NULL: it told nothing */
+	const struct sampled_device *sampled;	/* NULL: no samples */
 	/* whose power and clocks are its own: of an instance, its GPU */
 	const struct sampled_device *power;
 };
@@ -126,7 +126,7 @@ static int add_line(struct lines *lines, const char *owner, uint32_t pid, uint64
 	return !ns || line ? 0 : -ENOMEM;
 }
 
-/* Whose the time is that nobody's works are of, though somebody was there. */
+/* The owner of time without known works, though a process was there. */
 static const char *others_name(const struct snapshot *snap, const struct snapshot_host *h)
 {
 	const struct sampled_device *d = samples_find(&snap->samples, h->uuid);
@@ -161,7 +161,7 @@ static int collect(struct lines *lines, const struct snapshot *snap, const struc
 	return err;
 }
 
-/* "train[1234]", or what is no process. */
+/* "train[1234]", or the name of another owner. */
 static int put_owner(struct table *t, struct cell *cell, const struct line *line)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -311,7 +311,7 @@ static bool is_told_by_works(const struct snapshot *snap, const struct sampled_d
 	return false;
 }
 
-/* Among others a watched process may have it without a helper that tells. */
+/* Among others a watched process may have it without a reporting helper. */
 static bool may_be_watched(const struct snapshot *snap, const struct sampled_device *d)
 {
 	for (size_t i = 0; i < d->users.n; i++)
@@ -333,7 +333,7 @@ static int add_sampled(struct table *t, const struct snapshot *snap, const struc
 	int err;
 
 	if (!d->idle_ns && !d->used_ns)
-		return 0;	/* nobody knows anything of it, as of a GPU that is divided */
+		return 0;	/* nothing is known of it, as of a GPU that is divided */
 	err = add_line(&lines, untold ? "untold" : "unwatched", 0, used_ns, SAMPLES);
 	if (!err)
 		err = add_line(&lines, "unknown", 0, unknown_ns + d->used_ns - used_ns, SAMPLES);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The table `events`: what the sources say they saw beside what arrived here, and what was wrong
- * with it. Reads a snapshot.
+ * The table `events`: the sources' counts beside the events received, and their errors. Reads a
+ * snapshot.
  */
 #include <errno.h>
 #include <string.h>
@@ -119,7 +119,7 @@ static int add_uncounted(struct table *t, const struct snapshot *snap, unsigned 
 	return fill_kind(t, row, c, kind);
 }
 
-/* What becomes of launches without being an event. */
+/* The outcome of launches, which are no events. */
 static int add_launches(struct table *t, const char *kind, uint64_t n, bool lost)
 {
 	struct cell *row = n ? table_row(t) : NULL;
@@ -149,10 +149,10 @@ static int add_all(struct table *t, const struct snapshot *snap)
 		err = add_reading(t, snap, &snap->readings.v[i]);
 	for (size_t i = 0; !err && i < sizeof(kinds); i++)
 		err = add_uncounted(t, snap, kinds[i]);
-	/* Without works that could have been told; made while no helper recorded. */
+	/* Launches while no helper recorded. */
 	if (!err)
 		err = add_launches(t, "captured", snap->counts.captured, false);
-	/* What they gave devices is in the next file, if anywhere. */
+	/* Their device activity is in the next file, if anywhere. */
 	if (!err && snapshot_fact(snap, "goes_on"))
 		err = add_launches(t, "goes_on", snap->counts.awaited, false);
 	return err ? err : add_launches(t, "untold", snap->counts.untold, true);

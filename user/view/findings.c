@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The table `findings`: what findings/findings.h found, a row each. */
+/* The table `findings`: a row for each finding of findings/findings.h. */
 #include "findings/findings.h"
 
 #include <errno.h>

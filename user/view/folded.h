@@ -12,9 +12,9 @@ struct folded {			/* start with stacks set, else zeroed */
 	struct map by_id;	/* id -> text: stacks with the same functions have the same text */
 };
 
-/* "main;train;cudaLaunchKernel"; "[...];" first: what called the outermost frame is not known. A
- * frame without a function is its file and offset, or its address. *text is NULL for a stack of
- * which nothing is known, else it lives until folded_free. 0 or -ENOMEM. */
+/* "main;train;cudaLaunchKernel"; "[...];" first: the caller of the outermost frame is unknown. A
+ * frame without a function is its file and offset, or its address. *text is NULL for an unknown
+ * stack, else it lives until folded_free. 0 or -ENOMEM. */
 int folded_text(struct folded *f, uint64_t id, const char **text);
 void folded_free(struct folded *f);
 

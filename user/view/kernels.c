@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The table `kernels`: what ran on each process's devices, by symbol, under its name in the source.
- * Occupancy is theoretical, from the latest launch and the device's properties. Reads a const
- * model.
+ * The table `kernels`: kernels on each process's devices, by symbol, under its name in the
+ * source. Occupancy is theoretical, from the latest launch and the device's properties. Reads a
+ * snapshot.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -127,7 +127,7 @@ static int fill_name(struct table *t, struct cell *row, const char *symbol)
 	return err ? err : cell_s(t, &row[SYMBOL], symbol);
 }
 
-/* What the name says; nothing where it says nothing. */
+/* By the name; unknown without a hint in it. */
 static int fill_tensor(struct table *t, struct cell *row, const char *symbol)
 {
 	enum tensor_core use = tensor_core_of(symbol);
@@ -138,7 +138,7 @@ static int fill_tensor(struct table *t, struct cell *row, const char *symbol)
 	return cell_s(t, &row[EVIDENCE], "name");
 }
 
-/* What one launch has; w is not one of several grids. */
+/* The figures of one launch; w is not one of several grids. */
 static int fill_launch(struct table *t, struct cell *row, const struct snapshot_device *s,
 		       const struct kernel_launch *w)
 {

@@ -99,7 +99,7 @@ static int add_row(struct table *t, const struct snapshot *snap, const struct sn
 	return err ? err : cell_s(t, &row[BUCKET], line->bucket);
 }
 
-/* Buckets that are told apart in the book, not in the table. */
+/* Buckets that are separate in the book, not in the table. */
 static void fold_rows(struct device_sum *sum)
 {
 	for (unsigned int i = 0; i < DEVICE_BUCKETS_END; i++) {

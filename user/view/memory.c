@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The table `memory`: what each process has from CUDA by device and kind, or by the stack that
+ * The table `memory`: each process's CUDA memory by device and kind, or by the stack that
  * allocated it.
  */
 #include <errno.h>
@@ -128,7 +128,7 @@ static int add_row(struct filling *r, const struct memory_sums *s)
 	return err ? err : cell_s(t, &row[STACK], stack);
 }
 
-/* Of a device and kind, what no stack is known of; its peak is not known. */
+/* The part of a device and kind without a known stack; its peak is unknown. */
 static struct memory_sums without_stacks(const struct snapshot_process *p,
 					 const struct memory_sums *all)
 {

@@ -45,7 +45,7 @@ static int write_file(const char *path, const struct strbuf *text)
 	if (fd < 0)
 		return -errno;
 	err = write_quietly(fd, text);
-	if (close(fd) && !err)	/* a network file system may tell only now that it is full */
+	if (close(fd) && !err)	/* a network file system may report only now that it is full */
 		err = -errno;
 	return err;
 }
@@ -59,7 +59,7 @@ static bool is_capture(const char *path)
 	return is;
 }
 
-/* 0 or an errno. Asks only, so that nothing is made or emptied where no report follows. */
+/* 0 or an errno. Only checks, so that no file is made or emptied where no report follows. */
 static int may_write(const char *path)
 {
 	struct stat st;

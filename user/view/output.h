@@ -11,8 +11,8 @@
  * capture is never overwritten by a report. */
 int output_check(const char *path);
 
-/* The terminal that shows what is written to path: its columns, 0 if none does; is_ascii: the
- * user's locale has no more characters, as far as is known. */
+/* The terminal behind path: its columns, 0 for none; is_ascii: the user's locale has no more
+ * characters, as far as is known. */
 struct terminal {
 	unsigned int columns;
 	bool is_ascii;
@@ -20,8 +20,8 @@ struct terminal {
 struct terminal output_terminal(const char *path);
 
 /*
- * Writes the text to path, or to standard output when path is NULL or cannot be written, so
- * that a report is not lost. EXIT_OK or EXIT_FAIL; what failed is logged, but not that a reader has
+ * Writes the text to path, or to standard output when path is NULL or cannot be written, so that
+ * a report is not lost. EXIT_OK or EXIT_FAIL; failures are logged, but not that a reader has
  * closed its end (`gpuprof report f | head`).
  */
 int output_write(const char *path, const struct strbuf *text);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The table `processes`: who each process is, how fast it launches, how much of its threads' time
- * it waits for a device, and what its devices did meanwhile. Reads a snapshot; knows nothing of
- * where identities come from.
+ * The table `processes`: the identity of each process, its launch rate, the share of its
+ * threads' time spent waiting for a device, and its devices' activity. Reads a snapshot; knows
+ * nothing of where identities come from.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -185,12 +185,12 @@ static int fill_devices(struct table *t, struct cell *row, const struct snapshot
 	cell_d(&row[EXPOSED_COMM_SHARE], (double)sum.comm_ns / (double)sum.wall_ns);
 	err = cell_s(t, &row[IDLE_CAUSE], largest_cause(&sum));
 	if (pid == MODEL_PAST_PID)
-		return err;	/* judged is who is told apart */
+		return err;	/* judged: the processes with rows of their own */
 	return err ? err : cell_s(t, &row[VERDICT], find_verdict(f, pid));
 }
 
-/* A process in a MIG instance has its GPU open, and no other device: which instance that is its
- * own CUDA tells by the UUID, and NVML by the number. */
+/* A process in a MIG instance has its GPU open, and no other device: its own CUDA identifies the
+ * instance by the UUID, and NVML by the number. */
 static int fill_instances(struct table *t, struct cell *row, const struct snapshot *snap,
 			  uint32_t pid)
 {
@@ -273,7 +273,7 @@ static int add_row(struct table *t, const struct context *c, const struct snapsh
 		err = cell_s(t, &row[CMDLINE], p->cmdline);
 	if (!err)
 		err = fill_identity(t, row, p);
-	/* Numbers of processes are used again: what devices did is the newest one's. */
+	/* Process numbers are reused: device activity is the newest one's. */
 	if (err || snapshot_process(snap, p->pid) != p)
 		return err;
 	err = fill_devices(t, row, snap, c->findings, p->pid);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The table `ranges`: what applications said they were doing (NVTX), and what was launched
- * meanwhile. Reads a snapshot. Columns beyond the contract: kind (push, start, mark), open.
+ * The table `ranges`: annotations of applications (NVTX), and the works launched in them. Reads
+ * a snapshot. Columns beyond the contract: kind (push, start, mark), open.
  */
 #include <errno.h>
 
@@ -33,7 +33,7 @@ static const struct column columns[N_COLUMNS] = {
 		"launches within it" },
 };
 
-/* A mark takes no time; of what began before, only its end was seen. */
+/* A mark takes no time; of a range that began before, only the end was seen. */
 static int fill_row(struct table *t, struct cell *row, const struct range_sum *s)
 {
 	const char *name = s->before ? RANGES_BEFORE : s->name;

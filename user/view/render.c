@@ -24,7 +24,7 @@ static bool is_known(const struct table *t, unsigned int column)
 	return !t->n_rows;
 }
 
-/* Worth a column: known in a row, and where a column says so, not 0. */
+/* Worth a column: known in a row, and where a column requires it, not 0. */
 static bool is_shown(const struct table *t, unsigned int column, const struct column *c)
 {
 	if (c->wide != COLUMN_RARE)
@@ -51,7 +51,7 @@ static unsigned int choose_columns(const struct report *r, const struct table *t
 	return shown;
 }
 
-/* How many rows were cut, after `before`, and, unless it was asked for, where they are. */
+/* The number of rows cut, after `before`, and, unless requested, where to find them. */
 static void print_cut(struct strbuf *out, const struct table *t, const char *before)
 {
 	if (!t->cut)
@@ -67,8 +67,8 @@ static void print_cut(struct strbuf *out, const struct table *t, const char *bef
 /* ---- text --------------------------------------------------------------------------------- */
 
 /*
- * Tables for people at a terminal: numbers right-aligned with units, text left-aligned, names that
- * are too long cut in the middle (the ends tell template kernels apart). Sample:
+ * Tables for people at a terminal: numbers right-aligned with units, text left-aligned, names
+ * that are too long cut in the middle (template kernels differ at the ends). Sample:
  *
  *   calls
  *    pid  comm   function          count     total
@@ -260,7 +260,7 @@ static void print_frames(struct strbuf *out, const char *stack)
 	strbuf_free(&frame);
 }
 
-/* What a terminal is too narrow for is read nowhere better, what it is too wide for neither. */
+/* Output too wide for a terminal is not easier to read elsewhere. */
 static unsigned int prose_width(const struct report *r)
 {
 	unsigned int width = r->columns && r->columns < TEXT_WIDTH ? r->columns : TEXT_WIDTH;
@@ -320,7 +320,7 @@ static void text_print_table(struct strbuf *out, const struct report *r, const s
 	print_cut(out, t, "... ");
 }
 
-/* Each line broken where it is too long; what is to be typed is not. */
+/* Each line broken where it is too long; commands to type are not. */
 static void text_print_lines(struct strbuf *out, const char *s, unsigned int width)
 {
 	struct strbuf line = STRBUF_INIT;
@@ -359,8 +359,8 @@ static void render_text(struct strbuf *out, const struct report *r)
 /* ---- md ------------------------------------------------------------------------------------ */
 
 /*
- * Tables as GitHub-flavoured Markdown, units for people. What Markdown would read as markup in a
- * C++ name ("op<float*>", "a|b") is escaped. Sample:
+ * Tables as GitHub-flavoured Markdown, units for people. Characters of a C++ name that Markdown
+ * would read as markup ("op<float*>", "a|b") are escaped. Sample:
  *
  *   | function | count |
  *   | :--- | ---: |
@@ -490,10 +490,10 @@ static void render_md(struct strbuf *out, const struct report *r)
 /* ---- csv ----------------------------------------------------------------------------------- */
 
 /*
- * Tables as RFC 4180, but for the line end, which is LF as Unix tools expect: raw numbers, unknown
- * is empty. One record is one line: control characters of names are escaped as in text. Several
- * tables in one output are told apart by an empty line and "# name", which is not RFC 4180; one
- * table is.
+ * Tables as RFC 4180, but for the line end, which is LF as Unix tools expect: raw numbers,
+ * unknown is empty. One record is one line: control characters of names are escaped as in text.
+ * Several tables in one output are separated by an empty line and "# name", which is not RFC
+ * 4180; one table is.
  */
 #define LINE_END "\n"
 

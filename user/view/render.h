@@ -27,19 +27,19 @@ struct report {
 	unsigned int n_tables;
 	const char *head;	/* text, md: the line before the tables; NULL none */
 	const char *verdict;	/* text, md: sentences after the head, one a line; NULL none */
-	const char *foot;	/* text, md: what was lost and what it cost; NULL none */
+	const char *foot;	/* text, md: losses and cost; NULL none */
 	unsigned int name_width; /* text: longer cells are cut in the middle; 0: never */
 	unsigned int columns;	/* text: of the terminal that shows it; 0: none does */
 	bool ascii;		/* text: it shows no more than that */
 	bool wide;		/* text, md: also columns that are `wide` or all unknown */
 };
 
-/* Appends the rendering of a whole report. json: {"schema_version": 1, "meta": {...},
- * "tables": {"calls": [{...}, ...]}}. text and md: each table under its name, then what was lost.
- * csv: one table; several are separated by an empty line and a "# name" line. */
+/* Appends the rendering of a whole report. json: {"schema_version": 1, "meta": {...}, "tables":
+ * {"calls": [{...}, ...]}}. text and md: each table under its name, then the losses. csv: one
+ * table; several are separated by an empty line and a "# name" line. */
 void report_render(struct strbuf *out, const struct report *r, enum format f);
 
-/* What views of other shapes than tables are made of: a quoted string, and the object of `meta`. */
+/* Parts of views of other shapes than tables: a quoted string, and the object of `meta`. */
 void render_json_string(struct strbuf *out, const char *s);
 void render_json_meta(struct strbuf *out, const struct meta *meta);
 

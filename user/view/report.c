@@ -22,7 +22,7 @@
 #define NAME_WIDTH 48	/* of a cell in text form without --wide; on a terminal a quarter of it */
 #define NAME_WIDTH_MIN 24
 #define COLUMNS_MAX 512	/* of all tables that a report has */
-/* of each table, where somebody reads them all: thousands of threads would bury the rest */
+/* of each table, where all are printed: thousands of threads would bury the rest */
 #define ROWS_UNASKED 500
 
 #define TABLES_MAX 32
@@ -31,7 +31,7 @@
 static const char *const name_columns[] = { "function", "kernel", "name", "op", "range" };
 
 struct printout {
-	const struct view *pick[TABLES_MAX];	/* in the order asked for */
+	const struct view *pick[TABLES_MAX];	/* in the requested order */
 	struct table *tables[TABLES_MAX];
 	unsigned int n;
 	regex_t filter;
@@ -239,7 +239,7 @@ static void cut_tables(struct printout *p, const struct report_options *o)
 		table_top(p->tables[i], most, o->top);
 }
 
-/* What needs no snapshot: the tables, their columns and the filter that were asked for. */
+/* The part that needs no snapshot: the tables, their columns and the filter. */
 static int choose(struct printout *p, const struct report_options *o)
 {
 	int rc = pick_tables(p, o);
@@ -276,7 +276,7 @@ static bool is_shown(enum view_shown shown, const struct table *t, const struct 
 	}
 }
 
-/* Where nobody asked for them by name, the words below the tables are enough. */
+/* Unless requested by name, the words below the tables are enough. */
 static void leave_out_empty(struct printout *p, const struct report_options *o,
 			    const struct snapshot *snap)
 {

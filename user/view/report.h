@@ -50,8 +50,8 @@ struct report_state {
 	bool unjudged;		/* more follow: report_judge judges the loss at the end */
 };
 
-/* Before measuring or reading: are tables, sort and filter good, can output be written? EXIT_OK,
- * or an exit code and the line that says why was logged. */
+/* Before measuring or reading: are tables, sort and filter valid, can output be written?
+ * EXIT_OK, or an exit code and a logged error. */
 int report_check(const struct report_options *o);
 /* which report_check has found good */
 bool report_shows_stacks(const struct report_options *o);

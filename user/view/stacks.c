@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Prints a snapshot of stacks. Text, a thread each, what it is in and then its frames from the
- * innermost on:
+ * Prints a snapshot of stacks. Text, a thread each, its call or wait and then its frames from
+ * the innermost on:
  *
  *   thread 26322 (train) of process 26322: in cudaStreamSynchronize (sync), S, 1.337 s on CPUs
  *     in clock_nanosleep, wchan hrtimer_nanosleep

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The words around the tables, from a snapshot's facts and counters. What is estimated says so.
- * Knows nothing of options, so that every verb says the same of the same session. Sample:
+ * The words around the tables, from a snapshot's facts and counters. Estimates are labelled.
+ * Knows nothing of options, so that every verb prints the same for the same session. Sample:
  *
  *   gpuprof: pid 1234 (train), 2.010 s on myhost
  *   ...
@@ -42,7 +42,7 @@ static uint64_t sum_received(const struct model_counts *c)
 }
 
 /*
- * The kernel's counters and the holes in threads' numbers tell the same loss; a capture that was
+ * The kernel's counters and the holes in threads' numbers are the same loss; a capture that was
  * cut has only the holes up to there, so the larger of the two is taken.
  */
 static void read_losses(struct summary *s)
@@ -392,7 +392,7 @@ static void add_unknown(struct strbuf *out, const struct summary *s)
 	strbuf_addstr(out, " in which calls that began before gpuprof may have returned already");
 }
 
-/* Nothing in the tables: what that may mean. */
+/* Nothing in the tables: possible reasons. */
 static void add_hint(struct strbuf *out, const struct summary *s)
 {
 	const char *why = snapshot_fact(s->snap, "no_calls");
@@ -473,7 +473,7 @@ static void add_devices(struct strbuf *out, const struct summary *s)
 		      "env bring one into what is started, --inject into what runs");
 }
 
-/* What NVML alone knows is in tables of devices. */
+/* NVML's own knowledge is in tables of devices. */
 static void add_nvml(struct strbuf *out, const struct summary *s)
 {
 	const char *why = snapshot_fact(s->snap, "nvml_missing");
@@ -505,7 +505,7 @@ static void add_next(struct strbuf *out, const struct summary *s)
 		    counts->awaited > 1 ? "es" : "");
 }
 
-/* ---- what the probes could not see --------------------------------------------------------- */
+/* ---- limits of the probes ------------------------------------------------------------------ */
 
 /* ---- calls without a return --------------------------------------------------------------- */
 
@@ -566,7 +566,7 @@ static void add_entries(struct strbuf *out, const struct snapshot *snap)
 	strbuf_addstr(out, "a return probe kills a process under seccomp on this kernel");
 }
 
-/* ---- what is not seen --------------------------------------------------------------------- */
+/* ---- unseen time ------------------------------------------------------------------------- */
 
 /* How many names a list has; one that was too long ends with "+12 more". */
 static uint64_t count_names(const char *list)
@@ -626,7 +626,7 @@ static void add_unseen(struct strbuf *out, const struct snapshot *snap)
 /* ---- launches ------------------------------------------------------------------------------ */
 
 struct launches {
-	uint64_t runtime, driver;	/* outermost calls, by who was called */
+	uint64_t runtime, driver;	/* outermost calls, by the library called */
 	bool runtime_called;		/* for whatever */
 };
 
@@ -654,7 +654,7 @@ static struct launches count_launches(const struct snapshot *snap)
 	return n;
 }
 
-/* What another --launch would spare, or what this one may miss. */
+/* The saving of another --launch, or the risk of this one. */
 static void add_launches(struct strbuf *out, const struct summary *s)
 {
 	const char *mode = snapshot_fact(s->snap, "launch");
@@ -740,7 +740,7 @@ void summary_foot(struct strbuf *out, const struct summary *s)
 		strbuf_addstr(out, "\nincomplete: what the capture still holds was used");
 }
 
-/* ---- meta: the same for programs; keys keep their meaning, what is unknown is null ---------- */
+/* ---- meta: the same for programs; keys keep their meaning, unknown is null ----------------- */
 
 struct meta_filling {
 	struct meta_pair *v;
@@ -764,7 +764,7 @@ static void add_text(struct meta_filling *p, const char *key, const char *text)
 	c->known = c->s != NULL;
 }
 
-/* ISO 8601, UTC: "2026-11-21T12:22:11.123456789Z"; null when the wall clock is not known. */
+/* ISO 8601, UTC: "2026-11-21T12:22:11.123456789Z"; null when the wall clock is unknown. */
 static void add_time(struct meta_filling *p, const char *key, const struct snapshot *snap,
 		     uint64_t ns)
 {
@@ -818,7 +818,7 @@ static void meta_add_cost(struct meta_filling *p, const struct summary *s)
 		cell_d(share, cost_share(s));
 }
 
-/* Null where it is not known, though it is part of what gpuprof cost. */
+/* Null where unknown, though it is part of gpuprof's cost. */
 static void add_nested(struct meta_filling *p, const struct own_cost *cost)
 {
 	struct cell *c = add(p, "own_cost_nested", CELL_INT);

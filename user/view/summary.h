@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands around the tables: the header line, the footer in words, and `meta`. */
+/* The words around the tables: the header line, the footer in words, and `meta`. */
 #ifndef VIEW_SUMMARY_H
 #define VIEW_SUMMARY_H
 
@@ -11,12 +11,12 @@
 struct summary {
 	const struct snapshot *snap;
 	bool incomplete;
-	uint64_t start_ns, now_ns;	/* of what is reported */
+	uint64_t start_ns, now_ns;	/* of the report */
 	/* since the session began: hits, and of these never received */
 	uint64_t events, lost;
 	double lost_share;
 	struct own_cost cost;
-	uint64_t thread_ns;		/* wall time of all threads in what is reported */
+	uint64_t thread_ns;		/* wall time of all threads in the report */
 };
 
 struct summary summary_read(const struct snapshot *snap, bool incomplete);

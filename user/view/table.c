@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The rows of a table: filling, filtering, sorting, cutting. Owns cells and their strings. Knows
- * nothing of how they are printed (render.c) nor of what they mean.
+ * nothing of their printing (render.c) nor of their meaning.
  */
 #include "view/table.h"
 

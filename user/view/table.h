@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A table whose columns are data: what every format is made of. */
+/* A table whose columns are data, for every format. */
 #ifndef VIEW_TABLE_H
 #define VIEW_TABLE_H
 
@@ -28,10 +28,11 @@ enum cell_type {
 	CELL_COMMAND,	/* to be typed: the same, on one line however long */
 };
 
-/* What a number of a column is: which of them add up, and how two rows of one key are compared. */
+/* The meaning of a column's numbers: which of them add up, and how two rows of one key are
+ * compared. */
 enum column_role {
 	ROLE_KEY = 1,	/* rows of one table differ in these */
-	ROLE_LABEL,	/* says more of the row */
+	ROLE_LABEL,	/* describes the row */
 	ROLE_SUM,	/* adds up over rows and captures */
 	ROLE_TOTAL,	/* adds up over captures; the same in all rows of a book */
 	ROLE_MEAN,	/* a mean, a quantile or a rate: compared, never added */
@@ -106,14 +107,14 @@ static inline int table_column(const struct table *t, const char *name)
 	return column_find(t->columns, t->n_columns, name);
 }
 
-/* Drops the rows for which keep says false; the others stay in order. */
+/* Drops the rows for which keep returns false; the others stay in order. */
 void table_keep(struct table *t, bool (*keep)(const struct cell *cells, const void *ctx),
 		const void *ctx);
 
 /* Numbers descending, text ascending, unknown last; stable. -ENOENT: no such column. */
 int table_sort(struct table *t, const char *column);
 
-/* Keeps the first n rows; unless that was asked for, no part of a book. */
+/* Keeps the first n rows; by default, no part of a book. */
 void table_top(struct table *t, size_t n, bool asked);
 
 #endif

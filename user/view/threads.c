@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The table `threads`: the time book of each thread that drives a device, a row per bucket that is
- * not empty, so that the rows of a thread add up to its wall time. What gpuprof itself cost it, as
- * is estimated, is one of them. Reads a snapshot.
+ * The table `threads`: the time book of each thread that drives a device, a row per bucket that
+ * is not empty, so that the rows of a thread add up to its wall time. gpuprof's own estimated
+ * cost is one of them. Reads a snapshot.
  */
 #include <errno.h>
 #include <string.h>
@@ -54,7 +54,7 @@ struct line {
 struct lines {
 	VEC(struct line) all;
 	struct own_cost cost;
-	bool knows_off;		/* the scheduler told of threads */
+	bool knows_off;		/* the scheduler's events of threads were recorded */
 	bool knows_late;	/* and when they had no CPU in calls */
 };
 
@@ -95,8 +95,7 @@ static int add_thread(struct lines *lines, const struct snapshot *snap, size_t i
 	return 0;
 }
 
-/* Off the CPU: all of its own reasons; of calls, if that is known; of what could not be seen,
- * nobody knows. */
+/* Off the CPU: all of its own reasons; of calls, if known; unknown for unseen time. */
 static void fill_blocked(struct cell *cell, const struct line *line)
 {
 	if (bucket_is_off(line->bucket))

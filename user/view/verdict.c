@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Cases: a process that can do nothing more with a device, a finding that matters, books without
- * one, and no books of devices, or none that knows what they did.
+ * one, and no books of devices, or only unknown ones.
  */
 #include "view/verdict.h"
 
@@ -53,7 +53,7 @@ static void add_finding(struct strbuf *out, const struct snapshot *snap, const s
 		    f->evidence.s, 100 * f->gain_bound, f->next.s);
 }
 
-/* After this nothing of the process goes on: what it could do faster is of no interest. */
+/* After this the process cannot go on: what it could do faster is irrelevant. */
 static void add_error(struct strbuf *out, const struct snapshot *snap, const struct finding *f)
 {
 	strbuf_addstr(out, f->headline);
@@ -82,7 +82,7 @@ static double between(const struct idlest *book)
 	return ratio(book->idle_ns - book->before_ns - book->after_ns, book->wall_ns);
 }
 
-/* Of which nothing can be said, whether before its first work, between or after its last. */
+/* Time of unknown use, before its first work, between or after its last. */
 static double unknown(const struct idlest *book)
 {
 	return ratio(book->unknown_ns + book->lost_ns, book->wall_ns);
@@ -139,7 +139,7 @@ static void add_device(struct strbuf *out, const char *what, const struct snapsh
 	strbuf_addch(out, ')');
 }
 
-/* It did nothing, or what it did is not known. */
+/* It was idle, or its activity is unknown. */
 static void add_no_work(struct strbuf *out, const struct snapshot *snap, const struct idlest *book)
 {
 	const struct next_target target = next_of(snap, book->state->pid, book->state->device);
@@ -162,7 +162,7 @@ static void add_no_work(struct strbuf *out, const struct snapshot *snap, const s
 	next_add(out, NEXT_STACKS, &target, NULL);
 }
 
-/* Whether much was lost in that time nobody can say. */
+/* Losses in that time are unknown. */
 static void add_unknown(struct strbuf *out, const struct snapshot *snap, const struct idlest *book)
 {
 	add_device(out, "What device", snap, book->state);
@@ -315,7 +315,7 @@ static bool know_nothing(const struct snapshot *snap)
 	return !snap->counts.launches;
 }
 
-/* Nothing is known of any device, and a call's result says why. */
+/* No device is known, and a call's result is the reason. */
 static const struct finding *find_reason(const struct findings *f, const struct snapshot *snap)
 {
 	for (size_t i = 0; i < f->all.n && !snap->devices.n; i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a report says first, in at most three sentences: the largest avoidable loss, its cause and
- * share, its evidence, what removing it gains at most, and the next command. Made of findings;
- * where nothing is known of devices, why, and bounds by the calls of the thread that launches.
- * Sample:
+ * A report's first words, in at most three sentences: the largest avoidable loss, its cause and
+ * share, its evidence, what removing it saves at most, and the next command. Made of findings;
+ * where nothing is known of devices, the reason, and bounds by the calls of the launching
+ * thread. Sample:
  *
  *   28.1 % of device 0 (pid 12, train) is lost to input-stall: thread 12 (train) is in no call ...
  *   Evidence: 30 times, 19.1 ms each, 40.2 ms at most; without it at most 28.1 % is gained.

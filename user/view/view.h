@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tables of design §9 that a snapshot can fill: each is a const description (its columns, the
- * order of its rows, where it is shown) and a function that adds its rows. A new table is a file
- * with one and a line in view.c; where the ledger does not keep its rows the file has a consumer of
- * events, too (facts/consumer.h). A cell whose value is not known is left unknown, never zero.
+ * The tables of design §9 that a snapshot can fill: each is a const description (its columns,
+ * the order of its rows, where it is shown) and a function that adds its rows. A new table is a
+ * file with one and a line in view.c; where the ledger does not keep its rows the file has a
+ * consumer of events, too (facts/consumer.h). A cell with an unknown value is left unknown,
+ * never zero.
  */
 #ifndef VIEW_VIEW_H
 #define VIEW_VIEW_H
@@ -24,7 +25,7 @@ enum view_shown { VIEW_ALWAYS, VIEW_WITH_DEVICES, VIEW_WITH_ROWS, VIEW_WHEN_ASKE
 
 struct view {
 	const char *name;
-	const char *help;		/* what a row is */
+	const char *help;		/* the meaning of a row */
 	const struct column *columns;
 	uint8_t n_columns;
 	uint8_t n_columns_by_launch;	/* with CALLS_BY_LAUNCH; 0: the same */
@@ -38,7 +39,7 @@ struct view {
 /* In the order of a report. */
 const struct view *view_get(size_t i);		/* NULL: there are no more */
 
-/* Those of all tables: what a model needs so that its snapshots can fill them. */
+/* The consumers of all tables, which a model needs so that its snapshots can fill them. */
 const struct consumers *view_consumers(struct consumers *list);
 
 static inline unsigned int view_columns(const struct view *v, enum calls_by by)
@@ -50,7 +51,7 @@ static inline unsigned int view_columns(const struct view *v, enum calls_by by)
 struct table *view_fill(const struct view *v, const struct view_query *q);	/* NULL + errno */
 
 /* The name of process pid, or NULL: unknown. The cell of its number stays unknown where it
- * stands for many that ended (MODEL_PAST_PID): then the name says how many. */
+ * stands for many that exited (MODEL_PAST_PID): then the name has their number. */
 const char *view_comm(const struct snapshot *snap, uint32_t pid);
 static inline void view_put_pid(struct cell *cell, uint32_t pid)
 {
