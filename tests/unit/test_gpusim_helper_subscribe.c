@@ -16,7 +16,7 @@
 #include "base/time.h"
 #include "lib/test.h"
 #include "source/helper/ring_reader.h"
-#include "helper/cupti_client.h"
+#include "helper/cupti.h"
 #include "lib/helper_run.h"
 
 #define PROFILED "profiler: on, all kernels\n"

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/time.h"
+#include "helper/agent.h"
 #include "helper/nvtx.h"
-#include "helper/thread.h"
 #include "lib/emulated.h"
 #include "lib/test.h"
 

@@ -17,6 +17,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
@@ -37,12 +38,81 @@
 #include "helper/clock.h"
 #include "helper/collect.h"
 #include "helper/cupti.h"
-#include "helper/cupti_client.h"
 #include "helper/devices.h"
 #include "helper/names.h"
 #include "helper/nvtx.h"
 #include "helper/ring.h"
-#include "helper/thread.h"
+
+/* ---- the helper's own threads ------------------------------------------------------------------ */
+
+#define STACK_LEAST (1u << 20)	/* CUPTI's functions run on it */
+
+static sigset_t program;	/* the signal mask of the thread that started ours */
+
+/* The program's default stack size for its own threads may be small. */
+static void set_stack_size(pthread_attr_t *attr)
+{
+	size_t bytes;
+
+	if (!pthread_attr_getstacksize(attr, &bytes) && bytes < STACK_LEAST)
+		pthread_attr_setstacksize(attr, STACK_LEAST);
+}
+
+int thread_start(void *(*run)(void *), void *ctx)
+{
+	pthread_attr_t attr;
+	sigset_t all;
+	pthread_t thread;
+	int err;
+
+	sigfillset(&all);
+	pthread_attr_init(&attr);
+	set_stack_size(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_sigmask(SIG_SETMASK, &all, &program);	/* the thread is born with it */
+	err = pthread_create(&thread, &attr, run, ctx);
+	pthread_sigmask(SIG_SETMASK, &program, NULL);
+	pthread_attr_destroy(&attr);
+	return err;
+}
+
+/* For such a thread that is the last of the process. */
+static void restore_signals(void)
+{
+	pthread_sigmask(SIG_SETMASK, &program, NULL);
+}
+
+/* A number in a thread's file `status`, after field, which is "\nName:". False: there is no such
+ * line, or the file cannot be read. */
+static bool status_number(const char *path, const char *field, int base, uint64_t *out)
+{
+	char text[4096];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	const char *at;
+
+	if (fd >= 0)
+		close(fd);
+	if (n < 0)
+		return false;
+	text[n] = '\0';
+	at = strstr(text, field);
+	if (at)
+		*out = strtoull(at + strlen(field), NULL, base);
+	return at;
+}
+
+/* How many seccomp filters the process has, as in gp_ring_head.filters. Only while libraries are
+ * loaded: under a later filter reading the file could kill the process. */
+static uint32_t seccomp_filters(void)
+{
+	uint64_t n;
+
+	/* The line is there since Linux 5.9. */
+	if (!status_number("/proc/thread-self/status", "\nSeccomp_filters:", 10, &n))
+		return 0;
+	return (uint32_t)n + 1;
+}
 
 /*
  * CUPTI starts threads because we use it: like ours they never exit by themselves and must keep no
@@ -123,7 +193,7 @@ static bool blocks_all_signals(int tid)
 	uint64_t blocked;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
-	return thread_status_number(path, "\nSigBlk:", 16, &blocked) &&
+	return status_number(path, "\nSigBlk:", 16, &blocked) &&
 	       (blocked & EVERY_SIGNAL) == EVERY_SIGNAL;
 }
 
@@ -506,7 +576,7 @@ static void *live(void *ctx)
 		sleep_for(ns < wait_ns ? ns : wait_ns, seen);
 	}
 	if (last)
-		thread_restore_signals();	/* no other thread can receive SIGTERM */
+		restore_signals();	/* no other thread can receive SIGTERM */
 	__atomic_store_n(&agent.ending, true, __ATOMIC_RELEASE);
 	end();
 	if (last == LAST_BESIDE_CUPTI)
@@ -602,7 +672,7 @@ static bool start(void)
 	if (!agent.names || !hook() ||
 	    helper_ring_open(&agent.ring, GP_RING_BYTES_USUAL, clock_now_ns()))
 		return false;
-	agent.ring.head->filters = thread_seccomp_filters();
+	agent.ring.head->filters = seccomp_filters();
 	agent.state = GP_HELPER_VIRGIN;
 	process_exit_open(on_main_left);
 	if (!collect_open(&agent.ring, agent.names)) {

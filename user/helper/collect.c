@@ -19,7 +19,6 @@
 #include "helper/buffers.h"
 #include "helper/calls_wanted.h"
 #include "helper/clock.h"
-#include "helper/cupti_client.h"
 #include "helper/names.h"
 
 #define CLOCK_TRIES 20
@@ -99,7 +98,7 @@ static void calls_disable(const struct cupti *c)
 /*
  * Our subscription to CUPTI, while a reader wants it: then the nodes of graphs are sent as they
  * are made. CUPTI has one subscriber, and a profiler that is refused once may stay without
- * events for good: so we do not subscribe where another client may come (helper/cupti_client.h),
+ * events for good: so we do not subscribe where another client may come (cupti_client_expected),
  * and unsubscribe when such a library is loaded. The ring's head has the reason why a reader's
  * wish was refused. The callback runs on the application's threads, inside the calls that make
  * graphs: no lock, no allocation, one record.
@@ -299,54 +298,36 @@ static uint32_t count_node(uint32_t graph, bool has_time)
 static uint32_t on_record(const void *rec, uint32_t kind)
 {
 	size_t bytes = kind < CUPTI_KINDS ? collector.sizes.bytes[kind] : 0;
-	union {
-		struct gp_ring_kernel kernel;
-		struct gp_ring_copy copy;
-		struct gp_ring_graph graph;
-		struct gp_ring_api api;
-		struct gp_ring_memory memory;
-	} out;
+	union record out;
 
+	if (!record_read(kind, rec, bytes, &out))
+		return GP_LOSS_UNKNOWN;
 	switch (kind) {
 	case CUPTI_KERNEL:
-		if (!record_kernel(rec, bytes, &out.kernel))
-			return GP_LOSS_UNKNOWN;
 		if (count_node(out.kernel.graph, out.kernel.start || out.kernel.end))
 			return GP_LOSS_NO_TIME;
 		out.kernel.name = names_of(collector.names, collector.ring,
 					   record_kernel_name(rec, bytes));
 		helper_ring_send(collector.ring, GP_RING_KERNEL, &out.kernel, sizeof(out.kernel));
-		return 0;
+		break;
 	case CUPTI_MEMCPY:
 	case CUPTI_MEMCPY_PEER:
 	case CUPTI_MEMSET:
-		if (!(kind == CUPTI_MEMCPY ? record_copy : kind == CUPTI_MEMSET ? record_set :
-		      record_peer)(rec, bytes, &out.copy))
-			return GP_LOSS_UNKNOWN;
 		if (count_node(out.copy.graph, out.copy.start || out.copy.end))
 			return GP_LOSS_NO_TIME;
 		helper_ring_send(collector.ring, kind == CUPTI_MEMSET ? GP_RING_SET : GP_RING_COPY,
 				 &out.copy, sizeof(out.copy));
-		return 0;
+		break;
 	case CUPTI_GRAPH_TRACE:
-		if (!record_graph(rec, bytes, &out.graph))
-			return GP_LOSS_UNKNOWN;
 		helper_ring_send(collector.ring, GP_RING_GRAPH, &out.graph, sizeof(out.graph));
-		return 0;
+		break;
 	case CUPTI_MEMORY2:
-		if (!record_memory(rec, bytes, &out.memory))
-			return GP_LOSS_UNKNOWN;
 		helper_ring_send(collector.ring, GP_RING_MEMORY, &out.memory, sizeof(out.memory));
-		return 0;
-	case CUPTI_RUNTIME:
-	case CUPTI_DRIVER:
-		if (!record_api(rec, bytes, &out.api))
-			return GP_LOSS_UNKNOWN;
-		helper_ring_send(collector.ring, GP_RING_API, &out.api, sizeof(out.api));
-		return 0;
+		break;
 	default:
-		return GP_LOSS_UNKNOWN;
+		helper_ring_send(collector.ring, GP_RING_API, &out.api, sizeof(out.api));
 	}
+	return 0;
 }
 
 static void on_request(uint8_t **buffer, size_t *bytes, size_t *max_records)

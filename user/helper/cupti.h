@@ -69,4 +69,12 @@ const char *cupti_load(struct cupti *c);
  * than the driver's CUDA 12.4" (GP_REASON_TOO_NEW). False: it is not, or that is unknown. */
 bool cupti_describe_mismatch(char *out, size_t size, uint32_t version, const char *path);
 
+/* The other client of CUPTI in this process, by the loaded libraries; "another CUPTI client": none
+ * of the known ones is loaded. */
+const char *cupti_client_name(void);
+
+/* The client whose library is loaded, or one linked with libcupti; NULL: none. Cheap to call
+ * again as long as nothing is loaded. */
+const char *cupti_client_expected(void);
+
 #endif

@@ -47,7 +47,7 @@ void records_measure(record_next_fn next, struct record_sizes *out)
 		out->bytes[kinds[i]] = measure(next, kinds[i]);
 }
 
-bool record_kernel(const void *rec, size_t bytes, struct gp_ring_kernel *out)
+static bool read_kernel(const void *rec, size_t bytes, struct gp_ring_kernel *out)
 {
 	*out = (struct gp_ring_kernel){ .has = 0 };
 	if (bytes < 144)
@@ -70,7 +70,7 @@ bool record_kernel(const void *rec, size_t bytes, struct gp_ring_kernel *out)
 	return true;
 }
 
-bool record_copy(const void *rec, size_t bytes, struct gp_ring_copy *out)
+static bool read_copy(const void *rec, size_t bytes, struct gp_ring_copy *out)
 {
 	*out = (struct gp_ring_copy){ .is_peer = 0 };
 	if (bytes < 64)
@@ -83,7 +83,7 @@ bool record_copy(const void *rec, size_t bytes, struct gp_ring_copy *out)
 	return true;
 }
 
-bool record_peer(const void *rec, size_t bytes, struct gp_ring_copy *out)
+static bool read_peer(const void *rec, size_t bytes, struct gp_ring_copy *out)
 {
 	*out = (struct gp_ring_copy){ .is_peer = 1 };
 	if (bytes < 72)
@@ -96,7 +96,7 @@ bool record_peer(const void *rec, size_t bytes, struct gp_ring_copy *out)
 	return true;
 }
 
-bool record_set(const void *rec, size_t bytes, struct gp_ring_copy *out)
+static bool read_set(const void *rec, size_t bytes, struct gp_ring_copy *out)
 {
 	*out = (struct gp_ring_copy){ .is_peer = 0 };
 	if (bytes < 56)
@@ -109,7 +109,7 @@ bool record_set(const void *rec, size_t bytes, struct gp_ring_copy *out)
 	return true;
 }
 
-bool record_api(const void *rec, size_t bytes, struct gp_ring_api *out)
+static bool read_api(const void *rec, size_t bytes, struct gp_ring_api *out)
 {
 	uint32_t kind;
 
@@ -122,7 +122,7 @@ bool record_api(const void *rec, size_t bytes, struct gp_ring_api *out)
 	return true;
 }
 
-bool record_graph(const void *rec, size_t bytes, struct gp_ring_graph *out)
+static bool read_graph(const void *rec, size_t bytes, struct gp_ring_graph *out)
 {
 	*out = (struct gp_ring_graph){ .graph = 0 };
 	if (bytes < 48)
@@ -131,13 +131,36 @@ bool record_graph(const void *rec, size_t bytes, struct gp_ring_graph *out)
 	return true;
 }
 
-bool record_memory(const void *rec, size_t bytes, struct gp_ring_memory *out)
+static bool read_memory(const void *rec, size_t bytes, struct gp_ring_memory *out)
 {
 	*out = (struct gp_ring_memory){ .what = 0 };
 	if (bytes < 120)
 		return false;
 	RECORD_MEMORY_120(LOAD)
 	return true;
+}
+
+bool record_read(uint32_t kind, const void *rec, size_t bytes, union record *out)
+{
+	switch (kind) {
+	case CUPTI_KERNEL:
+		return read_kernel(rec, bytes, &out->kernel);
+	case CUPTI_MEMCPY:
+		return read_copy(rec, bytes, &out->copy);
+	case CUPTI_MEMCPY_PEER:
+		return read_peer(rec, bytes, &out->copy);
+	case CUPTI_MEMSET:
+		return read_set(rec, bytes, &out->copy);
+	case CUPTI_GRAPH_TRACE:
+		return read_graph(rec, bytes, &out->graph);
+	case CUPTI_MEMORY2:
+		return read_memory(rec, bytes, &out->memory);
+	case CUPTI_RUNTIME:
+	case CUPTI_DRIVER:
+		return read_api(rec, bytes, &out->api);
+	default:
+		return false;
+	}
 }
 
 const char *record_kernel_name(const void *rec, size_t bytes)

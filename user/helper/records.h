@@ -142,14 +142,17 @@ struct record_sizes {
 typedef int (*record_next_fn)(uint8_t *buffer, size_t valid_bytes, void **record);
 void records_measure(record_next_fn next, struct record_sizes *out);
 
-/* rec: `bytes` of it may be read. False: too short to be one. Names are left 0. */
-bool record_kernel(const void *rec, size_t bytes, struct gp_ring_kernel *out);
-bool record_copy(const void *rec, size_t bytes, struct gp_ring_copy *out);
-bool record_peer(const void *rec, size_t bytes, struct gp_ring_copy *out);
-bool record_set(const void *rec, size_t bytes, struct gp_ring_copy *out);
-bool record_api(const void *rec, size_t bytes, struct gp_ring_api *out);
-bool record_memory(const void *rec, size_t bytes, struct gp_ring_memory *out);
-bool record_graph(const void *rec, size_t bytes, struct gp_ring_graph *out);
+union record {
+	struct gp_ring_kernel kernel;
+	struct gp_ring_copy copy;	/* of a set of memory, too */
+	struct gp_ring_graph graph;
+	struct gp_ring_api api;
+	struct gp_ring_memory memory;
+};
+
+/* rec: a record of one of CUPTI's kinds, of which `bytes` may be read. False: too short to be one,
+ * or of a kind that is not read. Names are left 0. */
+bool record_read(uint32_t kind, const void *rec, size_t bytes, union record *out);
 
 const char *record_kernel_name(const void *rec, size_t bytes);	/* CUPTI's own; NULL: none */
 
