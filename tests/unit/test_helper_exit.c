@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* When a process ended, and what its helper had not told by then, from the head of its ring. */
+/* When a process ended, and since when its records are missing, from the head of its ring. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,18 +18,38 @@ static struct helper_exit end_of(const struct gp_ring_head *head, uint64_t last_
 				    .last_ns = last_ns, .known_ns = known_ns };
 }
 
+static int take(void *ctx, const struct event *ev)
+{
+	uint64_t *ended_ns = ctx;
+
+	assert_int_equal(ev->kind, EVENT_IDENTITY);
+	assert_int_equal(ev->pid, 7);
+	assert_false(*ended_ns);
+	assert_string_equal(ev->fact.key, EVENT_ENDED_NS);
+	*ended_ns = strtoull(ev->fact.value, NULL, 10);
+	return 0;
+}
+
+static uint64_t pushed_end(struct helper_exit e)
+{
+	uint64_t ended_ns = 0;
+
+	assert_int_equal(helper_exit_push(e, 7, &(struct event_sink){ take, &ended_ns }), 0);
+	return ended_ns;
+}
+
 TEST(a_process_ended_when_its_helper_did_but_not_before_its_last_record)
 {
-	assert_int_equal(helper_exit_ns(end_of(&ended, 70, 80)), 100);
-	assert_int_equal(helper_exit_ns(end_of(&ended, 103, 80)), 103);
-	assert_int_equal(helper_exit_ns(end_of(&ended, 5000, 80)), 110);
+	assert_int_equal(pushed_end(end_of(&ended, 70, 80)), 100);
+	assert_int_equal(pushed_end(end_of(&ended, 103, 80)), 103);
+	assert_int_equal(pushed_end(end_of(&ended, 5000, 80)), 110);
 }
 
 TEST(one_that_was_killed_ended_when_it_was_seen_last)
 {
-	assert_int_equal(helper_exit_ns(end_of(&awake, 70, 80)), 90);
-	assert_int_equal(helper_exit_ns(end_of(&virgin, 0, 0)), 90);
-	assert_int_equal(helper_exit_ns(end_of(&liar, 70, 80)), 90);
+	assert_int_equal(pushed_end(end_of(&awake, 70, 80)), 90);
+	assert_int_equal(pushed_end(end_of(&virgin, 0, 0)), 90);
+	assert_int_equal(pushed_end(end_of(&liar, 70, 80)), 90);
 }
 
 /* Our lease ran out at 95 or 110 of the helper's clock, which ended at 105. */
@@ -58,31 +78,4 @@ TEST(missing_records_are_known_unless_it_ended_in_order)
 	assert_int_equal(helper_exit_unknown_since(end_of(&awake, 70, 80)), 80);
 	assert_int_equal(helper_exit_unknown_since(end_of(&awake, 0, 0)), 50);
 	assert_int_equal(helper_exit_unknown_since(broken), 80);
-}
-
-static int take(void *ctx, const struct event *ev)
-{
-	uint64_t *ended_ns = ctx;
-
-	assert_int_equal(ev->kind, EVENT_IDENTITY);
-	assert_int_equal(ev->pid, 7);
-	assert_false(*ended_ns);
-	assert_string_equal(ev->fact.key, EVENT_ENDED_NS);
-	*ended_ns = strtoull(ev->fact.value, NULL, 10);
-	return 0;
-}
-
-static uint64_t tell(struct helper_exit e)
-{
-	uint64_t ended_ns = 0;
-
-	assert_int_equal(helper_exit_push(e, 7, &(struct event_sink){ take, &ended_ns }), 0);
-	return ended_ns;
-}
-
-TEST(the_end_is_a_fact_about_the_process)
-{
-	assert_int_equal(tell(end_of(&ended, 70, 80)), 100);
-	assert_int_equal(tell(end_of(&ended, 103, 80)), 103);
-	assert_int_equal(tell(end_of(&awake, 70, 80)), 90);
 }

@@ -87,14 +87,14 @@ static uint64_t recorded_ns(struct helper_exit e)
 	return e.head->state == GP_HELPER_ENDED && state_ns(e) <= e.found_ns ? state_ns(e) : 0;
 }
 
-uint64_t helper_exit_ns(struct helper_exit e)
+static uint64_t exit_ns(struct helper_exit e)
 {
 	uint64_t end_ns = recorded_ns(e);
 
 	return num_max(end_ns ? end_ns : e.alive_ns, num_min(e.last_ns, e.found_ns));
 }
 
-/* It ended when our lease had run out: its last words were not for us. */
+/* It ended when our lease had run out: its last records were not sent to us. */
 static bool was_late(struct helper_exit e)
 {
 	return e.lapse_ns && e.lapse_ns <= e.head->state_ns && e.known_ns < state_ns(e);
@@ -105,7 +105,7 @@ uint64_t helper_exit_unknown_since(struct helper_exit e)
 	switch (e.head->state) {
 	case GP_HELPER_VIRGIN:	/* CUDA has not started */
 		return e.broken ? e.known_ns : 0;
-	case GP_HELPER_ENDED:	/* in order: its last words were read */
+	case GP_HELPER_ENDED:	/* in order: its last records were read */
 		if (was_late(e))
 			return e.known_ns ? e.known_ns : e.lapse_ns - (uint64_t)e.offset_ns;
 		return e.broken ? e.known_ns : 0;
@@ -118,7 +118,7 @@ int helper_exit_push(struct helper_exit e, pid_t pid, const struct event_sink *s
 {
 	char text[24];
 
-	snprintf(text, sizeof(text), "%" PRIu64, helper_exit_ns(e));
+	snprintf(text, sizeof(text), "%" PRIu64, exit_ns(e));
 	return sink->push(sink->ctx, &(struct event){ .kind = EVENT_IDENTITY, .pid = (uint32_t)pid,
 		.tid = (uint32_t)pid, .fact.key = EVENT_ENDED_NS, .fact.value = text });
 }

@@ -80,7 +80,6 @@ struct helper_exit {
 	bool broken;			/* its ring is */
 };
 
-uint64_t helper_exit_ns(struct helper_exit e);
 uint64_t helper_exit_unknown_since(struct helper_exit e);	/* 0: all is known */
 
 /* When it ended (EVENT_ENDED_NS), as a fact about the process. 0 or the sink's error. */
