@@ -2,8 +2,8 @@
 /*
  * An immutable picture of a model: all that tables, findings and the words around them are made of,
  * with the books closed at one time. Views read snapshots only, so that the model may go on
- * meanwhile. As bounded as the model is. The table of functions and the texts of stacks are the
- * model's, which must live as long.
+ * meanwhile; in interval mode it is of the interval since the last cut. The table of functions
+ * and the texts of stacks are the model's, which must live as long.
  */
 #ifndef LEDGER_SNAPSHOT_H
 #define LEDGER_SNAPSHOT_H
