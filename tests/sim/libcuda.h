@@ -15,6 +15,12 @@ static inline CUstream cuda_or_per_thread(CUstream stream)
 	return stream ? stream : GPUSIM_STREAM_PER_THREAD;
 }
 
+/* A function of a stream, and its twin to which no stream means that of the thread. */
+#define CUDA_TWINS(name, parameters, known_bytes, result)                      \
+	SHIM_BYTES(CUresult, name, parameters, known_bytes, result)            \
+	SHIM_BYTES(CUresult, name##_ptsz, parameters, known_bytes,             \
+		   (stream = cuda_or_per_thread(stream), result))
+
 static inline CUdeviceptr cuda_address(const void *memory)
 {
 	return (CUdeviceptr)(uintptr_t)memory;

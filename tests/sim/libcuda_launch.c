@@ -62,19 +62,16 @@ CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction function
 	return launch(&call, function, shape_of(config), cuda_or_per_thread(config->hStream));
 }
 
-SHIM(CUresult, cuGraphLaunch, (CUgraphExec exec, CUstream stream),
-	gpusim_graph_launch(exec, stream))
-SHIM(CUresult, cuGraphLaunch_ptsz, (CUgraphExec exec, CUstream stream),
-	gpusim_graph_launch(exec, cuda_or_per_thread(stream)))
+CUDA_TWINS(cuGraphLaunch, (CUgraphExec exec, CUstream stream), 0, gpusim_graph_launch(exec, stream))
 SHIM(CUresult, cuStreamCreate, (CUstream *out, unsigned int flags),
 	gpusim_stream_create(flags, out))
 SHIM(CUresult, cuStreamDestroy_v2, (CUstream stream), gpusim_stream_destroy(stream))
-SHIM(CUresult, cuStreamSynchronize, (CUstream stream), gpusim_stream_sync(stream))
-SHIM(CUresult, cuStreamQuery, (CUstream stream), gpusim_stream_query(stream))
-SHIM(CUresult, cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned int flags),
-	gpusim_stream_wait_event(stream, event))
+CUDA_TWINS(cuStreamSynchronize, (CUstream stream), 0, gpusim_stream_sync(stream))
+CUDA_TWINS(cuStreamQuery, (CUstream stream), 0, gpusim_stream_query(stream))
+CUDA_TWINS(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned int flags),
+	0, gpusim_stream_wait_event(stream, event))
 SHIM(CUresult, cuEventCreate, (CUevent *out, unsigned int flags), gpusim_event_create(out))
-SHIM(CUresult, cuEventRecord, (CUevent event, CUstream stream), gpusim_event_record(event, stream))
+CUDA_TWINS(cuEventRecord, (CUevent event, CUstream stream), 0, gpusim_event_record(event, stream))
 SHIM(CUresult, cuEventQuery, (CUevent event), gpusim_event_query(event))
 SHIM(CUresult, cuEventSynchronize, (CUevent event), gpusim_event_sync(event))
 SHIM(CUresult, cuEventElapsedTime, (float *milliseconds, CUevent from, CUevent to),
@@ -82,8 +79,8 @@ SHIM(CUresult, cuEventElapsedTime, (float *milliseconds, CUevent from, CUevent t
 SHIM(CUresult, cuEventElapsedTime_v2, (float *milliseconds, CUevent from, CUevent to),
 	gpusim_event_elapsed(milliseconds, from, to))
 SHIM(CUresult, cuEventDestroy_v2, (CUevent event), gpusim_event_destroy(event))
-SHIM(CUresult, cuStreamBeginCapture_v2, (CUstream stream, int mode), gpusim_capture_begin(stream))
-SHIM(CUresult, cuStreamEndCapture, (CUstream stream, CUgraph *out), gpusim_capture_end(stream, out))
+CUDA_TWINS(cuStreamBeginCapture_v2, (CUstream stream, int mode), 0, gpusim_capture_begin(stream))
+CUDA_TWINS(cuStreamEndCapture, (CUstream stream, CUgraph *out), 0, gpusim_capture_end(stream, out))
 SHIM(CUresult, cuGraphInstantiateWithFlags, (CUgraphExec *out, CUgraph graph, unsigned long long
 	flags),
 	gpusim_graph_instantiate(graph, out))

@@ -48,12 +48,10 @@ SHIM_BYTES(CUresult, cuMemsetD8_v2, (CUdeviceptr to, unsigned char value, size_t
 SHIM_BYTES(CUresult, cuMemsetD32_v2, (CUdeviceptr to, unsigned int value, size_t count), 4 *
 	count,
 	cuda_set(&call, to, GPUSIM_STREAM_LEGACY))
-SHIM_BYTES(CUresult, cuMemsetD8Async, (CUdeviceptr to, unsigned char value, size_t count,
-	CUstream stream), count,
-	cuda_set(&call, to, stream))
-SHIM_BYTES(CUresult, cuMemsetD32Async, (CUdeviceptr to, unsigned int value, size_t count,
-	CUstream stream), 4 * count,
-	cuda_set(&call, to, stream))
+CUDA_TWINS(cuMemsetD8Async, (CUdeviceptr to, unsigned char value, size_t count, CUstream stream),
+	count, cuda_set(&call, to, stream))
+CUDA_TWINS(cuMemsetD32Async, (CUdeviceptr to, unsigned int value, size_t count, CUstream stream),
+	4 * count, cuda_set(&call, to, stream))
 SHIM_BYTES(CUresult, cuMemAlloc_v2, (CUdeviceptr *out, size_t bytes), bytes, cuda_alloc(&call, out))
 SHIM_BYTES(CUresult, cuMemAllocAsync, (CUdeviceptr *out, size_t bytes, CUstream stream), bytes,
 	cuda_alloc(&call, out))

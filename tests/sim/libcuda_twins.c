@@ -5,19 +5,6 @@
  */
 #include "libcuda.h"
 
-SHIM(CUresult, cuStreamSynchronize_ptsz, (CUstream stream),
-	gpusim_stream_sync(cuda_or_per_thread(stream)))
-SHIM(CUresult, cuStreamQuery_ptsz, (CUstream stream),
-	gpusim_stream_query(cuda_or_per_thread(stream)))
-SHIM(CUresult, cuStreamWaitEvent_ptsz, (CUstream stream, CUevent event, unsigned int flags),
-	gpusim_stream_wait_event(cuda_or_per_thread(stream), event))
-SHIM(CUresult, cuStreamBeginCapture_v2_ptsz, (CUstream stream, int mode),
-	gpusim_capture_begin(cuda_or_per_thread(stream)))
-SHIM(CUresult, cuStreamEndCapture_ptsz, (CUstream stream, CUgraph *out),
-	gpusim_capture_end(cuda_or_per_thread(stream), out))
-SHIM(CUresult, cuEventRecord_ptsz, (CUevent event, CUstream stream),
-	gpusim_event_record(event, cuda_or_per_thread(stream)))
-
 /* One copy of each kind: from and to are what the arguments are called as addresses. */
 #define COPY_NOW(name, kind, to_type, from_type, to_address, from_address)                   \
 	CUresult name(to_type to, from_type from, size_t bytes)                              \
@@ -57,12 +44,6 @@ SHIM_BYTES(CUresult, cuMemsetD8_v2_ptds, (CUdeviceptr to, unsigned char value, s
 SHIM_BYTES(CUresult, cuMemsetD32_v2_ptds, (CUdeviceptr to, unsigned int value, size_t count), 4
 	* count,
 	cuda_set(&call, to, GPUSIM_STREAM_PER_THREAD))
-SHIM_BYTES(CUresult, cuMemsetD8Async_ptsz, (CUdeviceptr to, unsigned char value, size_t count,
-	CUstream stream), count,
-	cuda_set(&call, to, cuda_or_per_thread(stream)))
-SHIM_BYTES(CUresult, cuMemsetD32Async_ptsz, (CUdeviceptr to, unsigned int value, size_t count,
-	CUstream stream), 4 * count,
-	cuda_set(&call, to, cuda_or_per_thread(stream)))
 SHIM_BYTES(CUresult, cuMemAllocAsync_ptsz, (CUdeviceptr *out, size_t bytes, CUstream stream),
 	bytes,
 	cuda_alloc(&call, out))
