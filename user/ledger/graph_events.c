@@ -49,8 +49,8 @@ static void note_lost(struct thread *t)
 		graphs_lost(p->graphs, t->tid);
 }
 
-static int note_call(struct graph_events *g, struct process *p, const struct event *ev,
-		     enum func_role role)
+static __attribute__((noinline)) int note_call(struct graph_events *g, struct process *p,
+					       const struct event *ev, enum func_role role)
 {
 	int captured = graphs_of(g, p) ? graphs_push_call(p->graphs, ev, role) : -ENOMEM;
 
@@ -165,14 +165,18 @@ static int init(void *state, struct model *m)
 	return 0;
 }
 
-static int on_event(void *state, const struct event *ev)
+static __attribute__((noinline)) int on_rare_event(void *state, const struct event *ev)
 {
 	switch (ev->kind) {
-	case EVENT_CALL: return push_call(state, ev);
 	case EVENT_NODE: return push_node(state, ev);
 	case EVENT_PROCESS: return push_process(state, ev);
 	default: return settle_before(state, ev->end_ns);
 	}
+}
+
+static int on_event(void *state, const struct event *ev)
+{
+	return ev->kind == EVENT_CALL ? push_call(state, ev) : on_rare_event(state, ev);
 }
 
 static int finish(void *state)
