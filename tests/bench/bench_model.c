@@ -48,7 +48,7 @@ static unsigned int push_one(struct model *m, const struct load *load, struct th
 			     unsigned int i)
 {
 	struct event ev = {
-		.kind = EVENT_CALL, .has = HAS_RESULT | HAS_END, .pid = 100,
+		.kind = EVENT_CALL, .has = HAS_RESULT | HAS_END, .process = 1, .pid = 100,
 		.tid = 100 + i % load->threads, .func = (uint16_t)(i & 1),
 	};
 

@@ -105,7 +105,7 @@ void stream_next(struct stream *s, struct event *ev)
 	/* Threads take turns in bursts, as a ring delivers them. */
 	if (random_next(&s->random) % 4 == 0)
 		s->turn = random_next(&s->random) % STREAM_THREADS;
-	*ev = (struct event){ .kind = EVENT_CALL, .pid = PID, .tid = PID + s->turn,
+	*ev = (struct event){ .kind = EVENT_CALL, .process = PID, .pid = PID, .tid = PID + s->turn,
 			      .call.stream = 0x55d000001000 };
 	make_event(&s->thread[s->turn], ev, &s->random);
 }

@@ -83,7 +83,7 @@ void work_stream_next(struct work_stream *s, struct event *ev)
 		uint32_t pid = PID + s->turn, part = s->part++;
 		uint32_t n = s->process[s->turn].launches;
 
-		*ev = (struct event){ .pid = pid, .tid = pid };
+		*ev = (struct event){ .process = pid, .pid = pid, .tid = pid };
 		switch (part) {
 		case 0:
 			n = ++s->process[s->turn].launches;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "event/registry.h"
 #include "source/bpf/decode.h"
 #include "source/bpf/bpf_source.h"
 #include "ledger/snapshot.h"
@@ -24,6 +25,7 @@ enum item {
 struct run {
 	const struct decoder *decoder;
 	struct model *model;
+	struct registry *registry;
 	uint64_t clock_ns;
 	uint32_t seq[4];
 };
@@ -39,6 +41,7 @@ static void check(int holds)
 static int push(void *ctx, const struct event *ev)
 {
 	struct run *r = ctx;
+	struct event own;
 
 	check(ev->kind > 0 && ev->kind < EVENT_KIND_END);
 	check(ev->func < decoder_funcs(r->decoder)->n);
@@ -46,7 +49,9 @@ static int push(void *ctx, const struct event *ev)
 	check(!event_is_call(ev->kind) || !(ev->has & HAS_DIR) || ev->call.dir <= COPY_DEFAULT);
 	check(ev->kind != EVENT_OFF || ev->off.reason < OFF_REASON_END || ev->off.reason == OFF_CALL ||
 	      ev->off.reason == OFF_UNTOLD);
-	return model_push(r->model, ev);
+	own = *ev;
+	check(!registry_stamp(r->registry, &own));
+	return model_push(r->model, &own);
 }
 
 static void push_call(struct run *r, const void *rec, size_t len)
@@ -234,6 +239,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(decoder != NULL);
 	r.decoder = decoder;
 	r.model = model_new(decoder_funcs(decoder));
+	r.registry = registry_new();
 	check(r.model != NULL);
 	model_use_launches(r.model);
 	while (size >= 2) {
@@ -247,5 +253,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_threads(r.model, 1);
 	read_threads(r.model, UINT64_MAX);
 	model_free(r.model);
+	registry_free(r.registry);
 	return 0;
 }

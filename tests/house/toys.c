@@ -21,7 +21,8 @@ static void set(struct event *ev, const struct event_field *f, uint64_t value)
 
 static int push_toys(struct capture_writer *w)
 {
-	struct event ev = { .kind = EVENT_KIND_END - 1, .pid = PID, .start_ns = 2000 };
+	struct event ev = { .kind = EVENT_KIND_END - 1, .process = 1, .pid = PID,
+			    .start_ns = 2000 };
 	const struct event_schema *s = event_schema(ev.kind);
 	int err = strcmp(s->name, "toy") || s->n != 2 ? -EINVAL : 0;
 
@@ -37,8 +38,8 @@ int main(int argc, char **argv)
 {
 	static const struct funcs funcs;
 	const struct event start = { .kind = EVENT_START, .start_ns = 1000 };
-	const struct event process = { .kind = EVENT_PROCESS, .pid = PID, .start_ns = 500,
-				       .task.comm = "player" };
+	const struct event process = { .kind = EVENT_PROCESS, .process = 1, .pid = PID,
+				       .start_ns = 500, .task.comm = "player" };
 	const struct event stop = { .kind = EVENT_STOP, .end_ns = 9000 };
 	struct capture_writer *w = argc == 2 ? capture_create(argv[1], &funcs) : NULL;
 	int err;

@@ -178,7 +178,10 @@ static int by_arrival(const void *a, const void *b)
 
 static void push(struct capture_writer *w, const struct event *ev)
 {
-	if (capture_push(w, ev))
+	struct event own = *ev;
+
+	own.process = own.pid ? 1 : 0;
+	if (capture_push(w, &own))
 		exit(1);
 }
 

@@ -98,7 +98,7 @@ static inline void push_time(unsigned int kind, uint64_t ns)
 
 static inline void api(uint32_t correlation, uint64_t start, uint64_t end)
 {
-	push(&(struct event){ .kind = EVENT_API, .pid = 1, .tid = 5,
+	push(&(struct event){ .kind = EVENT_API, .process = 1, .tid = 5,
 				 .api.correlation = correlation,
 				 .api.cbid = LAUNCH_CBID, .api.domain = RUNTIME, .start_ns = start,
 				 .end_ns = end });
@@ -108,7 +108,7 @@ static inline void work(uint32_t correlation, uint64_t start, uint64_t end)
 {
 	struct work w = { .kind = WORK_KIND_KERNEL, .correlation = correlation };
 
-	push(&(struct event){ .kind = EVENT_WORK, .pid = 1, .start_ns = start, .end_ns = end,
+	push(&(struct event){ .kind = EVENT_WORK, .process = 1, .start_ns = start, .end_ns = end,
 				 .work = work_named(w, "kernel") });
 }
 

@@ -4,6 +4,7 @@
 #define UNIT_KEEP_PLAY_H
 
 #include "lib/capture_lib.h"
+#include "lib/stamped.h"
 
 #include "capture/capture_file.h"
 #include "capture/capture_sink.h"
@@ -25,6 +26,7 @@ struct play {
 
 static inline void push(struct play *p, struct event ev)
 {
+	ev = stamped(&ev);
 	assert_int_equal(capture_sink_push(p->keep, &ev), 0);
 }
 

@@ -4,6 +4,7 @@
 #define UNIT_KEEP_ROOM_H
 
 #include "lib/capture_lib.h"
+#include "lib/stamped.h"
 
 #include "capture/capture_file.h"
 #include "capture/capture_set.h"

@@ -5,6 +5,7 @@
 
 #include "ledger/model.h"
 #include "lib/cmocka.h"
+#include "lib/stamped.h"
 
 enum { L, S, C };
 
@@ -19,6 +20,7 @@ static const struct funcs funcs = {
 
 static inline void push(struct model *m, struct event ev)
 {
+	ev = stamped(&ev);
 	assert_int_equal(model_push(m, &ev), 0);
 }
 

@@ -23,9 +23,10 @@ static struct capture_writer *load_writer;	/* is told all of it, too; NULL: nobo
 
 static inline void load_push(struct model *m, struct event ev)
 {
+	ev = stamped(&ev);
 	if (load_writer)
 		assert_int_equal(capture_push(load_writer, &ev), 0);
-	push(m, ev);
+	assert_int_equal(model_push(m, &ev), 0);
 }
 
 static inline uint64_t load_begin(uint32_t n)

@@ -13,7 +13,7 @@
 static void push(struct devices *d, uint32_t pid, const struct work *w, const char *name,
 		 uint64_t start, uint64_t end)
 {
-	struct event ev = { .kind = EVENT_WORK, .pid = pid, .start_ns = start, .end_ns = end, .work = work_named(*w, name) };
+	struct event ev = { .kind = EVENT_WORK, .process = pid, .start_ns = start, .end_ns = end, .work = work_named(*w, name) };
 
 	assert_int_equal(devices_push_work(d, &ev, NULL, 1000), 0);
 }

@@ -96,7 +96,8 @@ static const struct snapshot *snapshot_of_a_silent_process(void)
 
 	if (!snap) {
 		m = model_new(&funcs);
-		model_push(m, &(struct event){ .kind = EVENT_CALL, .pid = 77, .tid = 77, .seq = 1, .func = 1,
+		model_push(m, &(struct event){ .kind = EVENT_CALL, .process = 77, .pid = 77,
+						     .tid = 77, .seq = 1, .func = 1,
 					       .start_ns = 10, .end_ns = 20 });
 		snap = snapshot_take(m, 0);
 	}
@@ -105,7 +106,7 @@ static const struct snapshot *snapshot_of_a_silent_process(void)
 
 static void use_untold(struct finding_book *b, uint64_t ns)
 {
-	static struct sample_user user = { .pid = 77, .seen_ns = 20 };
+	static struct sample_user user = { .process = 77, .pid = 77, .seen_ns = 20 };
 	static const struct sampled_device d = { .users = { &user, 1, 1 } };
 
 	use_unwatched(b, ns);

@@ -119,7 +119,7 @@ TEST(names_from_a_capture_are_quoted_or_left_out_of_commands)
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 12, .task.comm = "a;reboot" });
 	fact(m, "command", "./a $(reboot)");
 	snap = snapshot_take(m, 0);
-	who = next_of(snap, 12, 3);
+	who = next_of(snap, snap->processes.v[0].process, 3);
 	assert_string_equal(who.name, "");
 	assert_string_equal(who.command, "CMD");
 	assert_true(who.probes && !who.ended);
@@ -129,19 +129,19 @@ TEST(names_from_a_capture_are_quoted_or_left_out_of_commands)
 	fact(m, "command", "torchrun --nproc=2 /home/a_b/t.py x=1");
 	fact(m, "without_probes", "CAP_BPF is missing; run as root or with sudo");
 	snap = snapshot_take(m, 0);
-	who = next_of(snap, 13, 0);
+	who = next_of(snap, snap->processes.v[1].process, 0);
 	assert_string_equal(who.name, "python3.11");
 	assert_string_equal(who.command, "torchrun --nproc=2 /home/a_b/t.py x=1");
 	assert_false(who.probes);
 	fact(m, "without_probes", "--attach none; leave that out");
 	snapshot_free(snap);
 	snap = snapshot_take(m, 0);
-	who = next_of(snap, 13, 0);
+	who = next_of(snap, snap->processes.v[1].process, 0);
 	assert_true(who.probes && !who.sudo);
 	fact(m, "sudo", "yes");
 	snapshot_free(snap);
 	snap = snapshot_take(m, 0);
-	assert_true(next_of(snap, 13, 0).sudo);
+	assert_true(next_of(snap, snap->processes.v[1].process, 0).sudo);
 	snapshot_free(snap);
 	model_free(m);
 }

@@ -42,7 +42,7 @@ static void tell_device_since(struct devices *d, uint32_t pid, uint32_t ordinal,
 	struct device_facts facts = { .device = ordinal };
 
 	snprintf(facts.uuid, sizeof(facts.uuid), "%s", uuid);
-	assert_int_equal(devices_push_facts(d, &(struct event){ .kind = EVENT_DEVICE, .pid = pid,
+	assert_int_equal(devices_push_facts(d, &(struct event){ .kind = EVENT_DEVICE, .process = pid,
 								.device.name = "a GPU",
 								.device.facts = facts }, open_ns),
 								0);
@@ -59,7 +59,7 @@ static void push(struct devices *d, uint32_t pid, uint32_t ordinal, uint64_t lau
 	const struct work w = { .kind = WORK_KIND_KERNEL, .device = ordinal };
 	const struct launch launch = { .tid = pid, .start_ns = launched, .end_ns = launched };
 
-	assert_int_equal(devices_push_work(d, &(struct event){ .kind = EVENT_WORK, .pid = pid,
+	assert_int_equal(devices_push_work(d, &(struct event){ .kind = EVENT_WORK, .process = pid,
 							       .start_ns = start, .end_ns = end,
 							       .work = w }, &launch, OPEN), 0);
 }
@@ -261,8 +261,8 @@ static void assert_read(const struct devices *d, const struct script *s, uint64_
 	assert_memory_equal(&sum, &spec.sum, sizeof(sum));
 	for (size_t i = 0; i < PROCESSES; i++) {
 		const struct host_member *member = devices_host(d, 0)->members.v[i];
-		const struct device_state *st = devices_find(d, member->pid, member->device);
-		struct share_member got = share_book_member(b, i), want = spec.member[st->pid - 1];
+		const struct device_state *st = devices_find(d, member->process, member->device);
+		struct share_member got = share_book_member(b, i), want = spec.member[st->process - 1];
 		uint64_t idle[IDLE_CAUSES];
 		struct device_sum own;
 
@@ -356,14 +356,14 @@ static void assert_walls(const struct devices *d, const struct lives *l, const s
 	assert_memory_equal(&sum, &spec.sum, sizeof(sum));
 	for (size_t i = 0; i < PROCESSES; i++) {
 		const struct host_member *member = devices_host(d, 0)->members.v[i];
-		const struct device_state *st = devices_find(d, member->pid, member->device);
-		uint64_t idle[IDLE_CAUSES], end = l->exit[st->pid - 1];
+		const struct device_state *st = devices_find(d, member->process, member->device);
+		uint64_t idle[IDLE_CAUSES], end = l->exit[st->process - 1];
 		struct device_sum own;
 
-		assert_int_equal(share_book_member(b, i).owned_ns, spec.member[st->pid - 1].owned_ns);
-		assert_int_equal(share_book_member(b, i).waited_ns, spec.member[st->pid - 1].waited_ns);
+		assert_int_equal(share_book_member(b, i).owned_ns, spec.member[st->process - 1].owned_ns);
+		assert_int_equal(share_book_member(b, i).waited_ns, spec.member[st->process - 1].waited_ns);
 		assert_int_equal(devices_read(st, now, with, &own, idle, NULL), 0);
-		assert_int_equal(own.open_ns, l->open[st->pid - 1]);
+		assert_int_equal(own.open_ns, l->open[st->process - 1]);
 		assert_int_equal(own.close_ns, end ? end : now);
 		owned += share_book_member(b, i).owned_ns;
 	}

@@ -60,7 +60,7 @@ TEST(launches_of_one_program_meet_no_work_of_the_next)
 		api(1, 10, 14);
 		work(1, 20, 30);
 		work(2, 31, 35);
-		push(&(struct event){ .kind = EVENT_PROCESS, .pid = 1, .tid = 1, .end_ns = 50 });
+		push(&(struct event){ .kind = EVENT_PROCESS, .process = 1, .pid = 1, .tid = 1, .end_ns = 50 });
 		if (works_first)
 			work(1, 70, 80);
 		api(1, 60, 64);
@@ -139,7 +139,7 @@ TEST(an_early_work_is_skew_and_a_much_too_early_one_invalid)
 static void many_records(uint64_t ns, uint32_t from)
 {
 	for (uint32_t i = 0; i < 1024; i++)
-		push(&(struct event){ .kind = EVENT_API, .pid = 1, .tid = 6,
+		push(&(struct event){ .kind = EVENT_API, .process = 1, .tid = 6,
 					 .api.correlation = from + i,
 					 .start_ns = ns, .end_ns = ns });
 }
@@ -183,7 +183,7 @@ TEST(pending_entries_are_bounded_and_leave_in_order)
 TEST(a_process_that_ended_is_forgotten)
 {
 	work(1, BASE, BASE + 10);
-	push(&(struct event){ .kind = EVENT_EXIT, .pid = 1, .tid = 1, .end_ns = BASE + 20 });
+	push(&(struct event){ .kind = EVENT_EXIT, .process = 1, .pid = 1, .tid = 1, .end_ns = BASE + 20 });
 	push_time(EVENT_WATERMARK, BASE + SEC);
 	assert_int_equal(counts_of().waiting, 1);	/* its records may come yet */
 	push_time(EVENT_WATERMARK, BASE + 20 * SEC);
@@ -206,7 +206,7 @@ static void add_work(struct stream *s, uint32_t pid, uint32_t correlation, uint6
 	struct work *w = &s->work[s->n];
 
 	*w = (struct work){ .kind = WORK_KIND_KERNEL, .correlation = correlation, .bytes = s->n };
-	s->ev[s->n++] = (struct event){ .kind = EVENT_WORK, .pid = pid, .start_ns = start,
+	s->ev[s->n++] = (struct event){ .kind = EVENT_WORK, .process = pid, .start_ns = start,
 					.end_ns = start + below(100), .work = *w };
 }
 
@@ -220,7 +220,7 @@ static void random_stream(struct stream *s)
 
 		if (below(8))
 			s->ev[s->n++] = (struct event){
-				.kind = EVENT_API, .pid = pid, .tid = 1 + (uint32_t)below(4),
+				.kind = EVENT_API, .process = pid, .tid = 1 + (uint32_t)below(4),
 				.api.correlation = c,
 				.api.cbid = LAUNCH_CBID, .api.domain = RUNTIME, .start_ns = start,
 				.end_ns = start + below(50) };
@@ -308,7 +308,7 @@ TEST(hostile_streams_lose_no_count)
 		for (int i = 0; i < 2000; i++) {
 			struct work w = { .kind = WORK_KIND_KERNEL,
 					  .correlation = (uint32_t)below(20) };
-			struct event ev = { .pid = 1, .tid = (uint32_t)below(3),
+			struct event ev = { .process = 1, .tid = (uint32_t)below(3),
 					    .start_ns = any_time() };
 
 			ev.kind = !below(30) ? EVENT_WATERMARK : below(2) ? EVENT_API : EVENT_WORK;

@@ -8,7 +8,7 @@
 
 static void launch_of(uint32_t pid, uint32_t correlation)
 {
-	push(&(struct event){ .kind = EVENT_API, .pid = pid, .tid = pid,
+	push(&(struct event){ .kind = EVENT_API, .process = pid, .tid = pid,
 				 .api.correlation = correlation,
 				 .api.cbid = LAUNCH_CBID, .api.domain = RUNTIME,
 				 .start_ns = BASE + correlation,
@@ -19,7 +19,7 @@ static void work_of(uint32_t pid, uint32_t correlation)
 {
 	struct work w = { .kind = WORK_KIND_KERNEL, .correlation = correlation };
 
-	push(&(struct event){ .kind = EVENT_WORK, .pid = pid, .start_ns = BASE + correlation,
+	push(&(struct event){ .kind = EVENT_WORK, .process = pid, .start_ns = BASE + correlation,
 				 .end_ns = BASE + correlation + 1, .work = work_named(w, "a name that is as long as those of kernels are, which is long") });
 }
 
@@ -74,7 +74,7 @@ TEST(all_processes_together_stay_in_the_budget)
 
 	for (uint32_t i = 0; i < EACH; i++) {
 		for (uint32_t pid = 1; pid <= PROCESSES; pid++) {
-			const struct event call = { .kind = EVENT_CALL, .pid = pid, .tid = 1,
+			const struct event call = { .kind = EVENT_CALL, .process = pid, .tid = 1,
 						    .start_ns = BASE + i, .end_ns = BASE + i,
 						    .has = HAS_BYTES, .call.bytes = 4096 };
 
@@ -102,7 +102,7 @@ TEST(more_processes_than_there_is_room_for_have_a_little_each)
 		for (uint32_t i = 0; i < CALLS; i++) {
 			if (i < EACH)
 				(i % 2 ? work_of : launch_of)(pid, i);
-			assert_int_equal(join_captured(j, &(struct event){ .kind = EVENT_CALL, .pid = pid, .tid = 1,
+			assert_int_equal(join_captured(j, &(struct event){ .kind = EVENT_CALL, .process = pid, .tid = 1,
 					 .start_ns = BASE + i, .end_ns = BASE + i }), 0);
 		}
 	for (uint32_t pid = 1; pid <= PROCESSES; pid++)

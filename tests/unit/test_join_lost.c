@@ -5,7 +5,7 @@
 
 static void captured(uint64_t start, uint64_t end)
 {
-	assert_int_equal(join_captured(j, &(struct event){ .kind = EVENT_CALL, .pid = 1, .tid = 5,
+	assert_int_equal(join_captured(j, &(struct event){ .kind = EVENT_CALL, .process = 1, .tid = 5,
 							   .start_ns = start, .end_ns = end }), 0);
 }
 
@@ -33,7 +33,7 @@ TEST(no_work_is_awaited_of_a_captured_launch_in_either_order)
 
 static void record(uint32_t correlation, uint16_t func, uint64_t start, uint64_t end)
 {
-	push(&(struct event){ .kind = EVENT_API, .pid = 1, .tid = 5,
+	push(&(struct event){ .kind = EVENT_API, .process = 1, .tid = 5,
 				 .api.correlation = correlation, .api.cbid = func,
 				 .api.domain = RUNTIME, .start_ns = start, .end_ns = end });
 }
@@ -98,7 +98,7 @@ TEST(a_finished_kernel_without_a_record_is_lost)
 			if (k == 1 && cases[i].sync)
 				record(900, SYNC_CBID, at + 30, at + 40);
 			if (cases[i].stream[k])
-				push(&(struct event){ .kind = EVENT_WORK, .pid = 1, .start_ns = at + 50,
+				push(&(struct event){ .kind = EVENT_WORK, .process = 1, .start_ns = at + 50,
 							 .end_ns = at + 60, .work = (struct work){
 					.kind = WORK_KIND_KERNEL, .correlation = k,
 					.stream = cases[i].stream[k], .context = cases[i].context[k] } });
@@ -121,7 +121,7 @@ TEST(a_loss_is_decided_after_the_window_and_taken_back_when_the_record_comes)
 		work(9, BASE - 10, BASE - 5);
 		api(1, BASE, BASE + 10);
 		api(2, BASE + 20, BASE + 30);
-		push(&(struct event){ .kind = EVENT_WORK, .pid = 1, .start_ns = BASE + 40, .end_ns = BASE + 50,
+		push(&(struct event){ .kind = EVENT_WORK, .process = 1, .start_ns = BASE + 40, .end_ns = BASE + 50,
 					 .work = (struct work){ .kind = WORK_KIND_KERNEL, .correlation = 2,
 								 .stream = stream } });
 		push_time(EVENT_WATERMARK, BASE + SEC);
@@ -211,7 +211,7 @@ TEST(kernels_that_met_nothing_when_their_process_ended_are_lost)
 		work(1, BASE + 20, BASE + 30);
 		api(2, BASE + 40, BASE + 50);
 		record(3, COPY_CBID, BASE + 60, BASE + 70);
-		push(&(struct event){ .kind = EVENT_EXIT, .pid = 1, .tid = 1, .end_ns = BASE + 80 });
+		push(&(struct event){ .kind = EVENT_EXIT, .process = 1, .pid = 1, .tid = 1, .end_ns = BASE + 80 });
 		if (at_end)
 			assert_int_equal(join_end(j), 0);
 		else

@@ -26,6 +26,7 @@ static const struct device_facts device = { .device = 0, .multiprocessors = 132,
 
 static void push(struct capture_sink *k, struct event ev)
 {
+	ev = stamped(&ev);
 	assert_int_equal(capture_sink_push(k, &ev), 0);
 }
 

@@ -80,6 +80,7 @@ static int by_time(const void *a, const void *b)
 
 static void push(struct session *s, struct event ev)
 {
+	ev = stamped(&ev);
 	assert_int_equal(capture_sink_push(s->k, &ev), 0);
 	assert_int_equal(model_push(s->m, &ev), 0);
 }

@@ -69,6 +69,7 @@ static const struct lost cases[] = {
 static void push(struct model *m, struct event ev)
 {
 	ev.pid = PID;
+	ev.process = 1;
 	assert_int_equal(model_push(m, &ev), 0);
 }
 

@@ -12,6 +12,7 @@
 #include "base/exit.h"
 #include "lib/test.h"
 #include "view/report.h"
+#include "lib/stamped.h"
 #include "view_of.h"
 #include "snap_of.h"
 #include "cli/verbs.h"
@@ -69,12 +70,16 @@ static int play(const struct event_sink *to, unsigned int lost)
 
 static int push_model(void *m, const struct event *ev)
 {
-	return model_push(m, ev);
+	struct event own = stamped(ev);
+
+	return model_push(m, &own);
 }
 
 static int push_capture(void *w, const struct event *ev)
 {
-	return capture_push(w, ev);
+	struct event own = stamped(ev);
+
+	return capture_push(w, &own);
 }
 
 struct room {

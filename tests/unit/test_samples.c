@@ -54,7 +54,7 @@ static int sample(uint64_t start_ns, uint64_t end_ns, unsigned int field, uint64
 static void user(uint32_t pid, uint64_t ns)
 {
 	assert_int_equal(push(&(struct event){ .kind = EVENT_USER, .user.uuid = GPU,
-					       .user.number = 3, .pid = pid,
+					       .user.number = 3, .process = pid, .pid = pid,
 					       .start_ns = ns, .user.bytes = 1000 * pid,
 					       .has = HAS_BYTES }), 0);
 }
@@ -166,7 +166,7 @@ TEST_WITH(there_is_room_for_so_much_and_no_more, setup, NULL)
 	for (uint32_t pid = 1; pid <= SAMPLES_USERS_MAX; pid++)
 		user(pid, 1000);
 	assert_int_equal(push(&(struct event){ .kind = EVENT_USER, .user.uuid = GPU,
-					       .pid = 9999999 }), -EINVAL);
+					       .process = 9999999 }), -EINVAL);
 	assert_int_equal(sample(500, 1000, SAMPLE_USERS, SAMPLES_USERS_MAX), 0);
 	assert_int_equal(sample(1000, 2000, SAMPLE_USERS, 0), 0);
 	user(9999999, 3000);		/* those that are gone make room */
@@ -195,7 +195,8 @@ TEST_WITH(a_mig_instance_is_found_by_every_spelling, setup, NULL)
 static struct devices *devices_of(uint32_t pid)
 {
 	static const struct device_facts facts = { .uuid = GPU };
-	const struct event ev = { .kind = EVENT_DEVICE, .pid = pid, .device.facts = facts };
+	const struct event ev = { .kind = EVENT_DEVICE, .process = pid, .pid = pid,
+				  .device.facts = facts };
 	struct devices *d = devices_new();
 
 	assert_int_equal(devices_push_facts(d, &ev, 0), 0);
@@ -282,7 +283,7 @@ static bool judge(const char *rule, const struct finding_book *b)
 /* Whether it holds. What was found is there until the next is judged. */
 static bool judged(const char *rule)
 {
-	static struct snapshot_member self = { .pid = 7 };
+	static struct snapshot_member self = { .process = 7, .pid = 7 };
 	static const struct snapshot_host on_device = { .members = { &self, 1, 1 } };
 	struct finding_book b = { .pid = 7, .sampled = device, .wall_ns = 10000, .shared_ns = 10000, .session_ns = 1000,
 				  .unwatched_ns = 2500, .others = { watched, &on_device } };
@@ -362,12 +363,15 @@ static void call(struct model *m, uint32_t pid)
 {
 	static const char *const names[] = { "helper_why", "no helper is in it" };
 
-	assert_int_equal(model_push(m, &(struct event){ .kind = EVENT_PROCESS, .pid = pid, .tid = pid,
+	assert_int_equal(model_push(m, &(struct event){ .kind = EVENT_PROCESS, .process = pid, .pid = pid,
+							.tid = pid,
 							.start_ns = 1, .task.comm = "train" }), 0);
-	assert_int_equal(model_push(m, &(struct event){ .kind = EVENT_IDENTITY, .pid = pid, .tid = pid,
+	assert_int_equal(model_push(m, &(struct event){ .kind = EVENT_IDENTITY, .process = pid, .pid = pid,
+							.tid = pid,
 							.fact.key = names[0],
 							.fact.value = names[1] }), 0);
-	assert_int_equal(model_push(m, &(struct event){ .kind = EVENT_CALL, .pid = pid, .tid = pid, .seq = 1,
+	assert_int_equal(model_push(m, &(struct event){ .kind = EVENT_CALL, .process = pid, .pid = pid,
+							.tid = pid, .seq = 1,
 							.func = 1, .start_ns = 10, .end_ns = 20 }), 0);
 }
 

@@ -87,7 +87,9 @@ static int push_all(const struct event_sink *to)
 
 static int push_model(void *m, const struct event *ev)
 {
-	return model_push(m, ev);
+	struct event own = stamped(ev);
+
+	return model_push(m, &own);
 }
 
 static char *render(const struct model *m, enum format format)
@@ -139,7 +141,9 @@ TEST(calls_are_split_by_the_functions_of_their_stacks)
 
 static int push_writer(void *w, const struct event *ev)
 {
-	return capture_push(w, ev);
+	struct event own = stamped(ev);
+
+	return capture_push(w, &own);
 }
 
 TEST(a_capture_gives_the_same_stacks)

@@ -24,7 +24,7 @@
 #define ALLOCS_MAX 4096
 
 struct thread {
-	uint32_t pid, tid;
+	uint32_t process, pid, tid;
 	uint32_t seq;		/* the last number seen */
 	uint32_t base;		/* the present capture's number 0 */
 	uint64_t birth_ns;	/* 0: unknown */
@@ -42,7 +42,7 @@ struct holdings {
 };
 
 struct process {
-	uint32_t pid;
+	uint32_t process, pid;	/* its handle; as it is shown */
 	uint32_t threads;	/* known and alive */
 	uint64_t start_ns;
 	char comm[16];
@@ -64,8 +64,8 @@ struct reading {
 };
 
 struct start_state {
-	struct map threads;	/* pid << 32 | tid -> struct thread */
-	struct map processes;
+	struct map threads;	/* process << 32 | tid -> struct thread */
+	struct map processes;	/* handle -> struct process */
 	struct thread *last;
 	VEC(struct fact) facts;
 	VEC(struct reading) readings;
@@ -134,13 +134,15 @@ static void *find(struct map *m, uint64_t key, size_t size, bool *is_new)
 	return slot ? (void *)(uintptr_t)slot->value : NULL;
 }
 
-static struct process *find_process(struct start_state *s, uint32_t pid)
+static struct process *find_process(struct start_state *s, const struct event *ev)
 {
 	bool is_new;
-	struct process *p = find(&s->processes, pid, sizeof(*p), &is_new);
+	struct process *p = find(&s->processes, ev->process, sizeof(*p), &is_new);
 
-	if (p)
-		p->pid = pid;
+	if (p) {
+		p->process = ev->process;
+		p->pid = ev->pid;
+	}
 	return p;
 }
 
@@ -150,14 +152,15 @@ static struct thread *find_thread(struct start_state *s, const struct event *ev)
 	struct process *p;
 	bool is_new;
 
-	if (t && t->tid == ev->tid && t->pid == ev->pid)
+	if (t && t->tid == ev->tid && t->process == ev->process)
 		return t;
-	p = find_process(s, ev->pid);
+	p = find_process(s, ev);
 	if (!p)
 		return NULL;
-	t = find(&s->threads, (uint64_t)ev->pid << 32 | ev->tid, sizeof(*t), &is_new);
+	t = find(&s->threads, (uint64_t)ev->process << 32 | ev->tid, sizeof(*t), &is_new);
 	if (!t)
 		return NULL;
+	t->process = ev->process;
 	t->pid = ev->pid;
 	t->tid = ev->tid;
 	p->threads += is_new;
@@ -166,31 +169,31 @@ static struct thread *find_thread(struct start_state *s, const struct event *ev)
 }
 
 /* NULL: it is known no more. */
-static struct process *known_process(const struct start_state *s, uint32_t pid)
+static struct process *known_process(const struct start_state *s, uint32_t process)
 {
-	const struct map_slot *slot = map_find(&s->processes, pid);
+	const struct map_slot *slot = map_find(&s->processes, process);
 
 	return slot ? (void *)(uintptr_t)slot->value : NULL;
 }
 
-static void forget_process(struct start_state *s, uint32_t pid)
+static void forget_process(struct start_state *s, uint32_t process)
 {
-	struct process *p = known_process(s, pid);
+	struct process *p = known_process(s, process);
 
 	if (p && (!p->threads || !--p->threads)) {
 		free_process(p);
-		map_del(&s->processes, pid);
+		map_del(&s->processes, process);
 	}
 }
 
 static void forget_thread(struct start_state *s, struct thread *t)
 {
-	uint32_t pid = t->pid;
+	uint32_t process = t->process;
 
 	s->last = NULL;
-	map_del(&s->threads, (uint64_t)pid << 32 | t->tid);
+	map_del(&s->threads, (uint64_t)process << 32 | t->tid);
 	free(t);
-	forget_process(s, pid);
+	forget_process(s, process);
 }
 
 static void copy_comm(char comm[16], const char *text)
@@ -206,7 +209,7 @@ static int take_thread(struct start_state *s, const struct event *ev)
 	if (!t)
 		return -ENOMEM;
 	if (births_compare(t->birth_ns, ev->start_ns) == BIRTH_NEWER)	/* its number, used again */
-		*t = (struct thread){ .pid = ev->pid, .tid = ev->tid };
+		*t = (struct thread){ .process = ev->process, .pid = ev->pid, .tid = ev->tid };
 	if (ev->start_ns > t->birth_ns)
 		t->birth_ns = ev->start_ns;
 	copy_comm(t->comm, ev->task.comm);
@@ -226,14 +229,13 @@ static int replace(char **at, const char *text)
 
 static int take_process(struct start_state *s, const struct event *ev)
 {
-	struct process *p = find_process(s, ev->pid);
+	struct process *p = find_process(s, ev);
 
 	if (!p)
 		return -ENOMEM;
 	if (ev->start_ns)
 		p->start_ns = ev->start_ns;
-	if (ev->task.comm ||
-	    (p->exact_ns && ev->task.process_ns && ev->task.process_ns != p->exact_ns))
+	if (ev->task.comm)
 		pairs_free(&p->identity);
 	if (ev->task.process_ns)
 		p->exact_ns = ev->task.process_ns;
@@ -249,9 +251,9 @@ static int take_identity(struct start_state *s, const struct event *ev)
 	struct process *p;
 	int err = -EINVAL;
 
-	if (is_last && !map_find(&s->processes, ev->pid))
+	if (is_last && !map_find(&s->processes, ev->process))
 		return 0;	/* all of it was forgotten */
-	p = find_process(s, ev->pid);
+	p = find_process(s, ev);
 	if (!p)
 		return -ENOMEM;
 	if (ev->fact.key && ev->fact.value)
@@ -380,7 +382,7 @@ static int take_memory(struct holdings *h, const struct event *ev)
 /* DEVICE, RANGE, MEMORY of a process that is alive. */
 static int take_holding(struct start_state *s, const struct event *ev)
 {
-	struct process *p = known_process(s, ev->pid);
+	struct process *p = known_process(s, ev->process);
 
 	if (!p)
 		return 0;
@@ -390,7 +392,7 @@ static int take_holding(struct start_state *s, const struct event *ev)
 
 static int take_unseen(struct start_state *s, const struct event *ev)
 {
-	struct process *p = known_process(s, ev->pid);
+	struct process *p = known_process(s, ev->process);
 
 	if (p && ev->unseen.why == UNSEEN_LOST &&
 	    (!ev->unseen.of || ev->unseen.of & UNSEEN_OF_MEMORY))
@@ -421,7 +423,7 @@ static int take_numbered(struct start_state *s, const struct event *ev, struct e
 	else if (ev->kind == EVENT_CALL || ev->kind == EVENT_LEFT)
 		t->has_open = false;
 	if (ev->kind == EVENT_EXIT) {
-		end_ranges_of(&find_process(s, ev->pid)->has, ev->tid);
+		end_ranges_of(&find_process(s, ev)->has, ev->tid);
 		forget_thread(s, t);
 	}
 	return 0;
@@ -615,19 +617,21 @@ static int put_holdings(const struct holdings *h, const struct event_sink *to)
 
 static int put_process(const struct process *p, const struct event_sink *to)
 {
-	struct event ev = { .kind = EVENT_PROCESS, .pid = p->pid, .tid = p->pid,
-			    .start_ns = p->start_ns, .task.comm = *p->comm ? p->comm : NULL,
+	struct event ev = { .kind = EVENT_PROCESS, .process = p->process, .pid = p->pid,
+			    .tid = p->pid, .start_ns = p->start_ns, .task.comm = *p->comm ? p->comm : NULL,
 			    .task.cmdline = p->cmdline };
 	int err;
 
 	ev.task.process_ns = p->exact_ns;
 	err = put(to, &ev);
 	for (size_t i = 0; i < p->identity.n && !err; i++)
-		err = put(to, &(struct event){ .kind = EVENT_IDENTITY, .pid = p->pid, .tid = p->pid,
+		err = put(to, &(struct event){ .kind = EVENT_IDENTITY, .process = p->process,
+					       .pid = p->pid, .tid = p->pid,
 					       .fact.key = p->identity.v[i].key,
 					       .fact.value = p->identity.v[i].value });
 	if (!err && p->unsure)
-		err = put(to, &(struct event){ .kind = EVENT_UNSEEN, .pid = p->pid,
+		err = put(to, &(struct event){ .kind = EVENT_UNSEEN, .process = p->process,
+					       .pid = p->pid,
 					       .unseen.why = UNSEEN_LOST,
 					       .unseen.of = UNSEEN_OF_MEMORY | UNSEEN_OF_BEFORE });
 	return err ? err : put_holdings(&p->has, to);
@@ -636,7 +640,8 @@ static int put_process(const struct process *p, const struct event_sink *to)
 static int put_thread(struct thread *t, const struct event_sink *to)
 {
 	struct event open = t->open;
-	int err = put(to, &(struct event){ .kind = EVENT_THREAD, .pid = t->pid, .tid = t->tid,
+	int err = put(to, &(struct event){ .kind = EVENT_THREAD, .process = t->process,
+					   .pid = t->pid, .tid = t->tid,
 					   .start_ns = t->birth_ns,
 					   .task.comm = *t->comm ? t->comm : NULL });
 

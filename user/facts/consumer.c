@@ -39,13 +39,13 @@ int consumers_work(struct consumer_states *s, const struct event *work, const st
 	return err;
 }
 
-int consumers_horizon(struct consumer_states *s, uint32_t pid, uint64_t horizon_ns)
+int consumers_horizon(struct consumer_states *s, uint32_t process, uint64_t horizon_ns)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < s->of.n && !err; i++)
 		if (s->of.v[i]->on_horizon)
-			err = s->of.v[i]->on_horizon(s->v[i], pid, horizon_ns);
+			err = s->of.v[i]->on_horizon(s->v[i], process, horizon_ns);
 	return err;
 }
 

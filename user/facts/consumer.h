@@ -30,8 +30,8 @@ struct consumer {
 	int (*on_event)(void *state, const struct event *ev);
 	/* A work, and its launch (NULL: unknown). */
 	int (*on_work)(void *state, const struct event *work, const struct launch *launch);
-	/* Works of process pid that start before horizon_ns have all come. */
-	int (*on_horizon)(void *state, uint32_t pid, uint64_t horizon_ns);
+	/* Works of a process that start before horizon_ns have all come. */
+	int (*on_horizon)(void *state, uint32_t process, uint64_t horizon_ns);
 	int (*finish)(void *state);	/* nothing more will come */
 	/* Nothing more of p will come: waits for nothing and takes no more memory than it needs.
 	 * *done becomes false if that must wait for other processes. */
@@ -75,7 +75,7 @@ static inline int consumers_push(struct consumer_states *s, const struct event *
 
 /* The others for all that have them. */
 int consumers_work(struct consumer_states *s, const struct event *work, const struct launch *launch);
-int consumers_horizon(struct consumer_states *s, uint32_t pid, uint64_t horizon_ns);
+int consumers_horizon(struct consumer_states *s, uint32_t process, uint64_t horizon_ns);
 int consumers_finish(struct consumer_states *s);
 int consumers_settle(struct consumer_states *s, struct process *p, bool *done);
 int consumers_fold(struct consumer_states *s, struct process *p, struct process *into);

@@ -8,7 +8,7 @@
 
 #include "base/num.h"
 
-_Static_assert(sizeof(struct kernel_config_key) == 72, "no padding");
+_Static_assert(sizeof(struct kernel_config_key) == 80, "no padding");
 
 static uint64_t other_name(void)
 {
@@ -20,7 +20,8 @@ static void other_key(void *key)
 	const struct kernel_config_key *k = key;
 
 	*(struct kernel_config_key *)key = (struct kernel_config_key){
-		.pid = k->pid, .device = k->device, .name = other_name() };
+		.process = k->process, .pid = k->pid, .device = k->device,
+		.name = other_name() };
 }
 
 static void release_config(void *row)
@@ -92,7 +93,8 @@ int kernel_configs_add(struct kernel_configs *kc, const struct event *kernel,
 	uint64_t ns = kernel->end_ns - kernel->start_ns;
 	struct kernel_config one = {
 		.key = {
-			.pid = kernel->pid, .device = kernel->work.device,
+			.process = kernel->process, .pid = kernel->pid,
+			.device = kernel->work.device,
 			.node = evidence == EVIDENCE_PENDING ? kernel->work.graph_node : 0,
 			.name = kernel->work.name_hash ? kernel->work.name_hash :
 							 event_text_hash(kernel->work.name),

@@ -16,7 +16,8 @@
 #define KERNEL_CONFIGS_OTHER "[other]"
 
 struct kernel_config_key {
-	uint32_t pid, device;
+	uint32_t process, pid, device;	/* handle; as it is shown */
+	uint32_t pad;
 	uint32_t grid[3], block[3];
 	uint32_t tid, range;		/* of the captured call, with its func, if it is known */
 	uint32_t func;

@@ -10,13 +10,14 @@
 
 #define TEXT_MAX 63	/* no real one is longer */
 
-_Static_assert(sizeof(struct offcpu_key) == 48, "no padding");
+_Static_assert(sizeof(struct offcpu_key) == 56, "no padding");
 
 static void more_key(void *key)
 {
 	struct offcpu_key *k = key;
 
-	*k = (struct offcpu_key){ .pid = k->pid, .tid = k->tid, .reason = k->reason, .more = 1 };
+	*k = (struct offcpu_key){ .process = k->process, .pid = k->pid, .tid = k->tid,
+				  .reason = k->reason, .more = 1 };
 }
 
 static void release_row(void *row)
@@ -47,7 +48,8 @@ static const struct rows_type type = {
 /* A thread that was ready all the time waited in nothing and was woken by nothing. */
 static struct offcpu_row *find_row(struct offcpu *o, const struct event *ev)
 {
-	struct offcpu_key key = { .pid = ev->pid, .tid = ev->tid, .reason = ev->off.reason };
+	struct offcpu_key key = { .process = ev->process, .pid = ev->pid, .tid = ev->tid,
+				  .reason = ev->off.reason };
 	const bool was_ready = ev->off.reason == OFF_RUNQUEUE;
 	struct offcpu_row *row;
 	bool is_new;

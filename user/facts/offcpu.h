@@ -13,7 +13,8 @@
 #define OFFCPU_MAX 8192
 
 struct offcpu_key {
-	uint32_t pid, tid;
+	uint32_t process, pid, tid;	/* handle; pid as it is shown */
+	uint32_t pad;
 	uint64_t waker_id;	/* OFF_WAKER */
 	uint64_t stack;
 	uint64_t what, waker;	/* event_text_hash of the row's texts */

@@ -92,10 +92,10 @@ static struct sampled_device *find_or_make(struct samples *s, const char *uuid)
 
 /* ---- who is on it ---------------------------------------------------------------------------- */
 
-static struct sample_user *find_user(const struct sampled_device *d, uint32_t pid)
+static struct sample_user *find_user(const struct sampled_device *d, uint32_t process)
 {
 	for (size_t i = 0; i < d->users.n; i++)
-		if (d->users.v[i].pid == pid)
+		if (d->users.v[i].process == process)
 			return &d->users.v[i];
 	return NULL;
 }
@@ -113,7 +113,7 @@ static void forget_gone(struct sampled_device *d)
 
 static int push_user(struct sampled_device *d, const struct event *ev)
 {
-	struct sample_user *u = find_user(d, ev->pid);
+	struct sample_user *u = find_user(d, ev->process);
 
 	if (!u && d->users.n == SAMPLES_USERS_MAX)
 		forget_gone(d);
@@ -123,7 +123,8 @@ static int push_user(struct sampled_device *d, const struct event *ev)
 		u = VEC_PUSH(&d->users);
 	if (!u)
 		return -ENOMEM;
-	u->stayed = u->pid && d->last_ns && u->seen_ns == d->last_ns;
+	u->stayed = u->process && d->last_ns && u->seen_ns == d->last_ns;
+	u->process = ev->process;
 	u->pid = ev->pid;
 	u->seen_ns = ev->start_ns;
 	if (ev->has & HAS_BYTES) {
@@ -294,9 +295,9 @@ const struct sampled_device *samples_gpu_of(const struct samples *s, const struc
 	return NULL;
 }
 
-const struct sample_user *samples_user(const struct sampled_device *d, uint32_t pid)
+const struct sample_user *samples_user(const struct sampled_device *d, uint32_t process)
 {
-	return pid ? find_user(d, pid) : NULL;
+	return process ? find_user(d, process) : NULL;
 }
 
 bool samples_mean(const struct sampled_device *d, unsigned int field, double *mean)

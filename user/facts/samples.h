@@ -23,7 +23,7 @@ struct sample_mean {
 };
 
 struct sample_user {
-	uint32_t pid;
+	uint32_t process, pid;		/* handle; as it is shown. 0: unknown */
 	bool has_bytes;
 	bool stayed;			/* it was on the device when the sample began, too */
 	uint64_t used_bytes;		/* at the last sample that knew */
@@ -90,7 +90,7 @@ const struct sampled_device *samples_gpu_of(const struct samples *s,
 					    const struct sampled_device *d);
 
 /* As of the last sample, or later if it has gone since. NULL: it was not there, or unknown. */
-const struct sample_user *samples_user(const struct sampled_device *d, uint32_t pid);
+const struct sample_user *samples_user(const struct sampled_device *d, uint32_t process);
 
 /* In the field's unit; false: unknown. */
 bool samples_mean(const struct sampled_device *d, unsigned int field, double *mean);

@@ -43,6 +43,7 @@ struct finding_copies {
 };
 
 struct finding_book {
+	uint32_t process;
 	uint32_t pid, device;		/* pid 0: no process reports the device; or
 					 * FINDING_NO_DEVICE */
 	uint32_t ordinal;		/* the process's own number of the device */

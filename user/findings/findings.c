@@ -54,7 +54,8 @@ static int judge(struct findings *f, const struct finding_book *b, const struct 
 	int err = 0;
 
 	for (size_t i = 0; !err && i < n; i++) {
-		struct finding found = { .name = rules[i].name, .pid = b->pid, .device = b->device,
+		struct finding found = { .name = rules[i].name, .process = b->process,
+					 .pid = b->pid, .device = b->device,
 					 .cause = STRBUF_INIT, .evidence = STRBUF_INIT,
 					 .next = STRBUF_INIT };
 		bool holds = rules[i].judge(b, &found);
@@ -165,11 +166,9 @@ static bool may_leak(const struct memory_sums *s, uint32_t device)
 
 static void read_memory(struct finding_book *b, const struct snapshot *snap)
 {
-	const struct snapshot_process *p = NULL;
+	const struct snapshot_process *p = snapshot_process(snap, b->process);
 
-	for (size_t i = snap->processes.n; i-- > 0 && !p;)
-		if (snap->processes.v[i].pid == b->pid && snap->processes.v[i].has_memory)
-			p = &snap->processes.v[i];
+	p = p && p->has_memory ? p : NULL;
 	b->has_memory = p && p->has_ended && !p->memory_incomplete;
 	for (size_t i = 0; b->has_memory && i < p->memory.n; i++) {
 		const struct memory_sums *s = &p->memory.v[i];
@@ -201,7 +200,8 @@ static void name_call(struct finding_stall *row, const struct snapshot *snap,
 }
 
 /* Where the thread that lost most outside of calls was longest off the CPU. */
-static const struct offcpu_row *longest_off(const struct snapshot *snap, uint32_t pid, uint32_t tid)
+static const struct offcpu_row *longest_off(const struct snapshot *snap, uint32_t process,
+					    uint32_t tid)
 {
 	const struct offcpu *o = &snap->offcpu;
 	const struct offcpu_row *longest = NULL;
@@ -209,8 +209,8 @@ static const struct offcpu_row *longest_off(const struct snapshot *snap, uint32_
 	for (size_t i = 0; i < offcpu_count(o); i++) {
 		const struct offcpu_row *row = offcpu_at(o, i);
 
-		if (row->key.pid == pid && row->key.tid == tid && row->key.reason != OFF_RUNQUEUE &&
-		    (!longest || row->blocked_ns > longest->blocked_ns))
+		if (row->key.process == process && row->key.tid == tid &&
+		    row->key.reason != OFF_RUNQUEUE && (!longest || row->blocked_ns > longest->blocked_ns))
 			longest = row;
 	}
 	return longest;
@@ -229,7 +229,7 @@ static int read_stalls(struct finding_book *b, const struct stalls *l, const str
 		row->late_ns = stalls_late_ns(l, stalls_at(l, i), snap->now_ns);
 		row->comm = "";
 		if (row->stall.key.kind == STALL_HOST)
-			row->off = longest_off(snap, b->pid, row->stall.key.tid);
+			row->off = longest_off(snap, b->process, row->stall.key.tid);
 		name_call(row, snap, p);
 	}
 	return 0;
@@ -245,7 +245,7 @@ static void read_threads(struct finding_book *b, const struct snapshot *snap,
 		const struct snapshot_thread *t = &snap->threads.v[i];
 		struct book_sum sum = t->book;
 
-		if (t->pid != b->pid)
+		if (snap->processes.v[t->process].process != b->process)
 			continue;
 		own_cost_take(cost, &sum);
 		for (size_t k = 0; k < b->n_stalls; k++) {
@@ -277,7 +277,7 @@ static void read_samples(struct finding_book *b, const struct snapshot *snap,
 {
 	const struct snapshot_member *first = s->host ? reporter(s->host) : NULL;
 
-	if (!first || first->pid != s->pid || first->device != s->device)
+	if (!first || first->process != s->process || first->device != s->device)
 		return;
 	b->sampled = samples_find(&snap->samples, s->host->uuid);
 	if (!b->sampled)
@@ -324,7 +324,8 @@ static bool is_first_of_process(const struct snapshot *snap, const struct snapsh
 {
 
 	for (size_t i = 0; i < snap->devices.n; i++)
-		if (snap->devices.v[i].pid == s->pid && snap->devices.v[i].device < s->device)
+		if (snap->devices.v[i].process == s->process &&
+		    snap->devices.v[i].device < s->device)
 			return false;
 	return true;
 }
@@ -332,9 +333,10 @@ static bool is_first_of_process(const struct snapshot *snap, const struct snapsh
 static int judge_device(struct findings *f, const struct snapshot *snap,
 			const struct snapshot_device *s, const struct own_cost *cost)
 {
-	const struct snapshot_process *p = snapshot_process(snap, s->pid);
-	struct finding_book b = { .pid = s->pid, .ordinal = s->device, .device = s->number,
-				  .target = next_of(snap, s->pid, s->device) };
+	const struct snapshot_process *p = snapshot_process(snap, s->process);
+	struct finding_book b = { .process = s->process, .pid = s->pid, .ordinal = s->device,
+				  .device = s->number,
+				  .target = next_of(snap, s->process, s->device) };
 	int err;
 
 	read_states(&b, &s->sum);
@@ -367,11 +369,11 @@ static int judge_alone(struct findings *f, const struct snapshot *snap)
 	return err;
 }
 
-static bool has_device(const struct snapshot *snap, uint32_t pid)
+static bool has_device(const struct snapshot *snap, uint32_t process)
 {
 
 	for (size_t i = 0; i < snap->devices.n; i++)
-		if (snap->devices.v[i].pid == pid)
+		if (snap->devices.v[i].process == process)
 			return true;
 	return false;
 }
@@ -380,14 +382,15 @@ static bool has_device(const struct snapshot *snap, uint32_t pid)
 static int judge_process(struct findings *f, const struct snapshot *snap,
 			 const struct snapshot_process *p)
 {
-	struct finding_book b = { .pid = p->pid, .device = FINDING_NO_DEVICE };
+	struct finding_book b = { .process = p->process, .pid = p->pid,
+				  .device = FINDING_NO_DEVICE };
 
-	if (has_device(snap, p->pid))
+	if (has_device(snap, p->process))
 		return 0;
 	errors_read(&b, snap->funcs, p);
 	if (!b.fatal_function)
 		return 0;
-	b.target = next_of(snap, p->pid, 0);
+	b.target = next_of(snap, p->process, 0);
 	return findings_judge(f, &b);
 }
 

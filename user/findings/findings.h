@@ -53,6 +53,7 @@
 
 struct finding {
 	const char *name;
+	uint32_t process;
 	uint32_t pid, device;		/* pid 0: about the device, not a process; or
 					 * FINDING_NO_DEVICE */
 	uint32_t tid;			/* 0: no one thread */

@@ -220,15 +220,15 @@ static bool judge_throttled(const struct finding_book *b, struct finding *f)
 
 #define STRANGERS_NAMED 3
 
-static const struct snapshot_process *find_process(const struct device_users *o, uint32_t pid)
+static const struct snapshot_process *find_process(const struct device_users *o, uint32_t process)
 {
-	return o->snap ? snapshot_process(o->snap, pid) : NULL;
+	return o->snap ? snapshot_process(o->snap, process) : NULL;
 }
 
 /* NULL: its calls are not known, so it is not watched. */
-static const struct snapshot_process *find_watched(const struct device_users *o, uint32_t pid)
+static const struct snapshot_process *find_watched(const struct device_users *o, uint32_t process)
 {
-	const struct snapshot_process *p = find_process(o, pid);
+	const struct snapshot_process *p = find_process(o, process);
 
 	return p && call_stats_count(&p->calls) ? p : NULL;
 }
@@ -237,7 +237,7 @@ static const struct snapshot_process *find_watched(const struct device_users *o,
 static bool is_user(const struct device_users *o, const struct sample_user *u)
 {
 	for (size_t i = 0; o->host && i < o->host->members.n; i++)
-		if (o->host->members.v[i].pid == u->pid)
+		if (o->host->members.v[i].process == u->process)
 			return false;
 	return !o->snap || u->seen_ns >= o->snap->session.interval_ns;
 }
@@ -249,7 +249,7 @@ static size_t count_users(const struct device_users *o, const struct sampled_dev
 
 	for (size_t i = 0; i < d->users.n; i++)
 		if (is_user(o, &d->users.v[i]))
-			n += watched == !!find_watched(o, d->users.v[i].pid);
+			n += watched == !!find_watched(o, d->users.v[i].process);
 	return n;
 }
 
@@ -265,9 +265,9 @@ bool device_users_are_watched(const struct device_users *o, const struct sampled
 }
 
 /* The reason why the works of a watched process are unknown. */
-static const char *why_untold(const struct device_users *o, uint32_t pid)
+static const char *why_untold(const struct device_users *o, uint32_t process)
 {
-	const char *why = snapshot_identity(find_process(o, pid), "helper_why");
+	const char *why = snapshot_identity(find_process(o, process), "helper_why");
 
 	return why ? why : "no helper told of them";
 }
@@ -275,12 +275,12 @@ static const char *why_untold(const struct device_users *o, uint32_t pid)
 /* "pid 12 (1.2 GiB of its memory), pid 13 (train, watched: no helper is in it)": at any sample. */
 static void add_other(struct strbuf *out, const struct device_users *o, const struct sample_user *u)
 {
-	const struct snapshot_process *watched = find_watched(o, u->pid);
+	const struct snapshot_process *watched = find_watched(o, u->process);
 
 	strbuf_addf(out, "pid %u", u->pid);
 	if (watched)
 		strbuf_addf(out, " (%s%swatched: %s", watched->comm, *watched->comm ? ", " : "",
-			    why_untold(o, u->pid));
+			    why_untold(o, u->process));
 	if (u->has_bytes) {
 		strbuf_addstr(out, watched ? "; " : " (");
 		format_bytes(out, u->used_bytes);

@@ -47,27 +47,22 @@ bool next_is_typed(const char *command)
 	return plain && plain <= COMMAND_MAX && !command[plain];
 }
 
-struct next_target next_of(const struct snapshot *snap, uint32_t pid, uint32_t device)
+struct next_target next_of(const struct snapshot *snap, uint32_t process, uint32_t device)
 {
 	const char *blind = snapshot_fact(snap, "without_probes"),
 		   *command = snapshot_fact(snap, "command");
+	const struct snapshot_process *p = snapshot_process(snap, process);
+	const struct snapshot_device *d = snapshot_device(snap, process, device);
 	struct next_target target = {
-		.pid = pid, .device = snapshot_device_number(snap, pid, device),
+		.pid = p ? p->pid : d ? d->pid : 0, .device = d ? d->number : device,
 		.command = command && !next_is_typed(command) ? "CMD" : command,
 		.probes = !blind || !strncmp(blind, "--attach none", 13),
 		.sudo = snapshot_fact(snap, "sudo"),
+		.ended = p && p->has_ended,
 	};
 
-	for (size_t i = snap->processes.n; i-- > 0;) {
-		const struct snapshot_process *p = &snap->processes.v[i];
-
-		if (p->pid != pid)
-			continue;
-		target.ended = snap->processes.v[i].has_ended;
-		if (is_plain(p->comm))
-			snprintf(target.name, sizeof(target.name), "%s", p->comm);
-		break;
-	}
+	if (p && is_plain(p->comm))
+		snprintf(target.name, sizeof(target.name), "%s", p->comm);
 	return target;
 }
 

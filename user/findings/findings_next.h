@@ -43,7 +43,7 @@ struct next_target {
 bool next_is_typed(const char *command);
 
 /* As the snapshot has it; the texts live as long as its facts. */
-struct next_target next_of(const struct snapshot *snap, uint32_t pid, uint32_t device);
+struct next_target next_of(const struct snapshot *snap, uint32_t process, uint32_t device);
 
 /* Appends "gpuprof stat ..."; filter is a regular expression, for NEXT_CALLERS. */
 void next_add(struct strbuf *out, enum next what, const struct next_target *target,

@@ -78,7 +78,7 @@ struct lane {			/* of a thread, which launches into one stream or several */
 };
 
 struct process {
-	uint32_t pid;
+	uint32_t process, pid;		/* handle; of works that it passes on */
 	struct launches launches;
 	struct works works;
 	struct capture_windows captures;
@@ -100,7 +100,7 @@ struct process {
 struct join {
 	struct join_sink sink;
 	VEC(struct process *) all;
-	struct map by_pid;		/* -> struct process */
+	struct map by_process;		/* handle -> struct process */
 	struct process *last;		/* that was found; NULL: none */
 	struct join_budget budget;
 	uint64_t start_ns, stop_ns;	/* of the session; 0: not known */
@@ -144,13 +144,13 @@ void join_free(struct join *j)
 	for (size_t i = 0; i < j->all.n; i++)
 		process_free(j, j->all.v[i]);
 	VEC_FREE(&j->all);
-	map_free(&j->by_pid);
+	map_free(&j->by_process);
 	free(j);
 }
 
-static struct process *find_or_make_process(struct join *j, uint32_t pid)
+static struct process *find_or_make_process(struct join *j, const struct event *ev)
 {
-	struct map_slot *slot = map_put(&j->by_pid, pid, NULL);
+	struct map_slot *slot = map_put(&j->by_process, ev->process, NULL);
 	struct process *p = slot ? (void *)(uintptr_t)slot->value : NULL, **at;
 
 	if (!slot || p)
@@ -159,19 +159,20 @@ static struct process *find_or_make_process(struct join *j, uint32_t pid)
 	at = p ? VEC_PUSH(&j->all) : NULL;
 	if (!at) {
 		free(p);
-		map_del(&j->by_pid, pid);
+		map_del(&j->by_process, ev->process);
 		return NULL;
 	}
-	p->pid = pid;
+	p->process = ev->process;
+	p->pid = ev->pid;
 	*at = p;
 	slot->value = (uintptr_t)p;
 	return p;
 }
 
-static struct process *find_process(struct join *j, uint32_t pid)
+static struct process *find_process(struct join *j, const struct event *ev)
 {
-	if (!j->last || j->last->pid != pid)
-		j->last = find_or_make_process(j, pid);
+	if (!j->last || j->last->process != ev->process)
+		j->last = find_or_make_process(j, ev);
 	return j->last;
 }
 
@@ -336,7 +337,7 @@ static int pass_open(struct join *j, const struct process *p, uint64_t end_ns)
 			first_ns = num_min(first_ns, p->lanes.v[i].open_ns);
 	first_ns = num_max(first_ns, p->horizon_ns);
 	return first_ns < end_ns && j->sink.unseen ?
-	       j->sink.unseen(j->sink.ctx, p->pid, UNSEEN_UNKNOWN, first_ns, end_ns) : 0;
+	       j->sink.unseen(j->sink.ctx, p->process, UNSEEN_UNKNOWN, first_ns, end_ns) : 0;
 }
 
 /* ---- launches that are awaited --------------------------------------------------------------- */
@@ -392,7 +393,7 @@ static void note_captured(struct join *j, struct pending_launch *l)
 
 int join_captured(struct join *j, const struct event *call)
 {
-	struct process *p = find_process(j, call->pid);
+	struct process *p = find_process(j, call);
 	size_t from = p && p->awaiting.n > CAPTURED_BACK ? p->awaiting.n - CAPTURED_BACK : 0;
 	uint64_t number;
 
@@ -453,7 +454,7 @@ static int decide(struct join *j, struct process *p, uint64_t number, bool is_en
 	at->lost = true;
 	j->counts.lost++;
 	return !j->sink.unseen ? 0 :
-	       j->sink.unseen(j->sink.ctx, p->pid, UNSEEN_LOST, launch->end_ns, next_ns);
+	       j->sink.unseen(j->sink.ctx, p->process, UNSEEN_LOST, launch->end_ns, next_ns);
 }
 
 /* Launches that began before floor_ns are awaited no more; UINT64_MAX: at the end none is,
@@ -526,7 +527,7 @@ static int pass_on(struct join *j, struct process *p, const struct event *work,
 static int give_up_first(struct join *j, struct process *p)
 {
 	struct pending_work *w = works_first(&p->works);
-	const struct event ev = works_event(w, p->pid);
+	const struct event ev = works_event(w, p->process, p->pid);
 	int err = pass_on(j, p, &ev, NULL);
 
 	works_remove(&p->works, &j->budget, w);
@@ -609,7 +610,7 @@ static int meet_works(struct join *j, struct process *p, struct pending_launch *
 
 	while (!err && p->works.waiting && (w = works_find(&p->works, api->api.correlation)) &&
 	       is_one_program(p, api->start_ns, w->start_ns)) {
-		const struct event work = works_event(w, p->pid);
+		const struct event work = works_event(w, p->process, p->pid);
 
 		err = pass_on(j, p, &work, by);
 		works_remove(&p->works, &j->budget, w);
@@ -702,7 +703,7 @@ static int tell_horizon(struct join *j, struct process *p)
 		return 0;
 	err = pass_open(j, p, ns);
 	p->horizon_ns = ns;
-	return err ? err : j->sink.horizon(j->sink.ctx, p->pid, ns);
+	return err ? err : j->sink.horizon(j->sink.ctx, p->process, ns);
 }
 
 /* Of a process that is silent, what has waited enough goes before the horizon passes it; who
@@ -779,8 +780,8 @@ static int push_watermark(struct join *j, uint64_t ns)
 		}
 		err = give_up_all(j, p);
 		if (!err)
-			err = j->sink.horizon(j->sink.ctx, p->pid, j->watermark_ns);
-		map_del(&j->by_pid, p->pid);
+			err = j->sink.horizon(j->sink.ctx, p->process, j->watermark_ns);
+		map_del(&j->by_process, p->process);
 		j->last = NULL;
 		process_free(j, p);
 	}
@@ -792,37 +793,35 @@ static int push_watermark(struct join *j, uint64_t ns)
 
 static int push_record(struct join *j, const struct event *ev)
 {
-	struct process *p = find_process(j, ev->pid);
+	struct process *p = find_process(j, ev);
 	int err;
 
 	if (!p)
 		return -ENOMEM;
 	p->latest_ns = num_max(p->latest_ns, ev->end_ns);
-	if (ev->start_ns > p->exit_ns)
-		p->exit_ns = 0;		/* the number is another process's */
 	err = ev->kind == EVENT_API ? push_api(j, p, ev) : push_work(j, p, ev);
 	if (!err)
 		err = drop_aged(j, p, p->latest_ns);
 	return err || ++p->records < HORIZON_EVERY ? err : tell_horizon(j, p);
 }
 
-static struct process *known_process(const struct join *j, uint32_t pid)
+static struct process *known_process(const struct join *j, uint32_t process)
 {
-	const struct map_slot *slot = map_find(&j->by_pid, pid);
+	const struct map_slot *slot = map_find(&j->by_process, process);
 
 	return slot ? (void *)(uintptr_t)slot->value : NULL;
 }
 
-bool join_knows(const struct join *j, uint32_t pid)
+bool join_knows(const struct join *j, uint32_t process)
 {
-	const struct process *p = known_process(j, pid);
+	const struct process *p = known_process(j, process);
 
 	return p && p->latest_ns;
 }
 
 static void push_exit(struct join *j, const struct event *ev)
 {
-	struct process *p = ev->tid == ev->pid ? known_process(j, ev->pid) : NULL;
+	struct process *p = ev->tid == ev->pid ? known_process(j, ev->process) : NULL;
 
 	if (p)
 		p->exit_ns = ev->end_ns;
@@ -830,7 +829,7 @@ static void push_exit(struct join *j, const struct event *ev)
 
 static void push_exec(struct join *j, const struct event *ev)
 {
-	struct process *p = known_process(j, ev->pid);
+	struct process *p = known_process(j, ev->process);
 
 	if (!p || ev->end_ns <= p->exec_ns)
 		return;

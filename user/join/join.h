@@ -66,11 +66,11 @@ struct launch {			/* who asked for a work */
 struct join_sink {
 	int (*work)(void *ctx, const struct event *work, const struct launch *launch);
 	/* Works that start before horizon_ns will be passed on as late only. */
-	int (*horizon)(void *ctx, uint32_t pid, uint64_t horizon_ns);
+	int (*horizon)(void *ctx, uint32_t process, uint64_t horizon_ns);
 	/* Works of the process that ran in [start_ns, end_ns) are lost (enum unseen_why), or it
 	 * is not known whether some run: to UINT64_MAX if nothing more will come. NULL: not
 	 * wanted. */
-	int (*unseen)(void *ctx, uint32_t pid, unsigned int why, uint64_t start_ns, uint64_t end_ns);
+	int (*unseen)(void *ctx, uint32_t process, unsigned int why, uint64_t start_ns, uint64_t end_ns);
 	void *ctx;
 };
 
@@ -105,7 +105,7 @@ int join_captured(struct join *j, const struct event *call);
 /* Nothing more will come: works that wait are passed on as they stand. */
 int join_end(struct join *j);
 
-bool join_knows(const struct join *j, uint32_t pid);	/* records of it came, and more may come */
+bool join_knows(const struct join *j, uint32_t process);	/* records of it came, and more may come */
 void join_counts(const struct join *j, struct join_counts *out);
 
 #endif

@@ -246,10 +246,10 @@ struct pending_work *works_first(const struct works *w)
 	return works_at(w, w->ring.first);
 }
 
-struct event works_event(const struct pending_work *work, uint32_t pid)
+struct event works_event(const struct pending_work *work, uint32_t process, uint32_t pid)
 {
-	return (struct event){ .kind = EVENT_WORK, .has = work->has, .pid = pid, .tid = work->tid,
-			       .start_ns = work->start_ns, .end_ns = work->end_ns, .work = work->work };
+	return (struct event){ .kind = EVENT_WORK, .has = work->has, .process = process, .pid = pid,
+			       .tid = work->tid, .start_ns = work->start_ns, .end_ns = work->end_ns, .work = work->work };
 }
 
 uint64_t works_began_ns(const struct works *w)

@@ -78,7 +78,7 @@ bool works_full(const struct works *w, const struct join_budget *budget, const s
  * event of one, valid while it waits; when the earliest began, or UINT64_MAX. */
 struct pending_work *works_find(const struct works *w, uint32_t correlation);
 struct pending_work *works_first(const struct works *w);
-struct event works_event(const struct pending_work *work, uint32_t pid);
+struct event works_event(const struct pending_work *work, uint32_t process, uint32_t pid);
 uint64_t works_began_ns(const struct works *w);
 
 void works_remove(struct works *w, struct join_budget *budget, struct pending_work *work);

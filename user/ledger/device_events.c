@@ -54,7 +54,7 @@ void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 
 struct dividing {
 	const struct model *m;
-	uint32_t pid;
+	uint32_t process;
 	uint64_t *ns;
 	struct stalls *stalls;
 };
@@ -64,7 +64,7 @@ static int divide_seen(void *ctx, const struct device_gap *gap)
 {
 	const struct dividing *d = ctx;
 	const struct thread *t = gap->ended_by && gap->ended_by->has_launch ?
-				 threads_find(d->m, d->pid, gap->ended_by->launch_tid) : NULL;
+				 threads_find(d->m, d->process, gap->ended_by->launch_tid) : NULL;
 	uint64_t part[IDLE_CAUSES] = { 0 };
 	struct idle_thread who;
 
@@ -80,35 +80,37 @@ static int divide_seen(void *ctx, const struct device_gap *gap)
 	return d->stalls ? stalls_add(d->stalls, gap, &who, part) : 0;
 }
 
-static int divide(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns,
+static int divide(void *ctx, uint32_t process, const struct device_gap *gap, uint64_t *ns,
 		  struct stalls *stalls)
 {
-	struct dividing d = { ctx, pid, ns, stalls };
-	const struct process *p = processes_find(d.m, pid);
+	struct dividing d = { ctx, process, ns, stalls };
+	const struct process *p = processes_find(d.m, process);
 
 	return p ? unseen_divide(&p->unseen, gap, ns, divide_seen, &d) : divide_seen(&d, gap);
 }
 
-static uint64_t exit_ns(void *model, uint32_t pid)
+static uint64_t exit_ns(void *model, uint32_t process)
 {
-	return process_exit_ns(model, pid);
+	const struct process *p = processes_find(model, process);
+
+	return p ? p->info.exit_ns : 0;
 }
 
-static const struct unseen *unseen_of(void *model, uint32_t pid)
+static const struct unseen *unseen_of(void *model, uint32_t process)
 {
-	const struct process *p = processes_find(model, pid);
+	const struct process *p = processes_find(model, process);
 
 	return p ? &p->unseen : NULL;
 }
 
 /* Without the time to wait: what threads did is known where calls have been told. */
-static int divide_early(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns,
+static int divide_early(void *ctx, uint32_t process, const struct device_gap *gap, uint64_t *ns,
 			struct stalls *stalls)
 {
 	const struct model *m = ctx;
 
 	if (gap->end_ns <= m->told_ns)
-		return divide(ctx, pid, gap, ns, stalls);
+		return divide(ctx, process, gap, ns, stalls);
 	ns[IDLE_UNKNOWN] += gap->end_ns - gap->start_ns;
 	return 0;
 }
@@ -121,10 +123,14 @@ struct devices_divide device_divide_by(const struct model *m)
 /* ---- works ---------------------------------------------------------------------------------- */
 
 /* A book of a device opens with the session or with its process: what was before is not in it. */
-static uint64_t open_ns(const struct model *m, uint32_t pid, uint32_t device)
+static uint64_t open_ns(const struct model *m, uint32_t process, uint32_t device)
 {
-	return devices_have(m->devices, pid, device) ? 0 :
-	       num_max(m->session.start_ns, process_start_ns(m, pid));
+	const struct process *p;
+
+	if (devices_have(m->devices, process, device))
+		return 0;
+	p = processes_find(m, process);
+	return num_max(m->session.start_ns, p ? p->info.start_ns : 0);
 }
 
 static int on_work(void *state, const struct event *work, const struct launch *launch)
@@ -132,20 +138,20 @@ static int on_work(void *state, const struct event *work, const struct launch *l
 	struct model *m = state;
 
 	return devices_push_work(m->devices, work, launch,
-				 open_ns(m, work->pid, work->work.device));
+				 open_ns(m, work->process, work->work.device));
 }
 
 /* Gaps that have ended are divided: of them nobody asks again. */
-static void forget_unseen(struct model *m, uint32_t pid, uint64_t horizon_ns)
+static void forget_unseen(struct model *m, uint32_t process, uint64_t horizon_ns)
 {
 	uint64_t before_ns = horizon_ns - num_min(horizon_ns, JOIN_WINDOW_NS);
-	struct process *p = processes_find(m, pid);
+	struct process *p = processes_find(m, process);
 
 	if (p)
-		unseen_drop_before(&p->unseen, devices_idle_since(m->devices, pid, before_ns));
+		unseen_drop_before(&p->unseen, devices_idle_since(m->devices, process, before_ns));
 }
 
-static int on_horizon(void *state, uint32_t pid, uint64_t horizon_ns)
+static int on_horizon(void *state, uint32_t process, uint64_t horizon_ns)
 {
 	struct model *m = state;
 	struct devices_divide by = device_divide_by(m);
@@ -153,16 +159,16 @@ static int on_horizon(void *state, uint32_t pid, uint64_t horizon_ns)
 
 	if (m->session.stop_ns)
 		horizon_ns = num_min(horizon_ns, m->session.stop_ns);
-	err = devices_settle(m->devices, pid, horizon_ns, &by);
+	err = devices_settle(m->devices, process, horizon_ns, &by);
 	if (!err)
-		forget_unseen(m, pid, horizon_ns);
+		forget_unseen(m, process, horizon_ns);
 	return err;
 }
 
-uint32_t device_heir(struct model *m, uint32_t pid, uint32_t device, uint32_t into)
+uint32_t device_heir(struct model *m, uint32_t process, uint32_t device, uint32_t into)
 {
 	const struct device_state *heir = device == MEMORY_NO_DEVICE ? NULL :
-					  devices_heir(m->devices, pid, device, into);
+					  devices_heir(m->devices, process, device, into);
 
 	return heir ? heir->device : MEMORY_NO_DEVICE;
 }
@@ -182,7 +188,7 @@ static int push_sample(struct model *m, const struct event *ev)
 
 static int push_facts(struct model *m, const struct event *ev)
 {
-	int err = devices_push_facts(m->devices, ev, open_ns(m, ev->pid, ev->device.facts.device));
+	int err = devices_push_facts(m->devices, ev, open_ns(m, ev->process, ev->device.facts.device));
 
 	if (err != -EINVAL)
 		model_see_time(m, ev->end_ns);
@@ -229,20 +235,18 @@ static int finish(void *state)
 	return m->session.stop_ns ? devices_settle_all(m->devices, m->session.stop_ns, &by) : 0;
 }
 
-/* Numbers are used again: devices are those of the last one that had it. */
 static int settle(void *state, struct process *p, bool *done)
 {
 	struct devices_divide by = device_divide_by(state);
 
-	return processes_find(state, p->info.pid) == p ?
-	       devices_finish(((struct model *)state)->devices, p->info.pid, &by, done) : 0;
+	return devices_finish(((struct model *)state)->devices, p->info.process, &by, done);
 }
 
-static bool is_wanted(const void *ctx, uint32_t pid)
+static bool is_wanted(const void *ctx, uint32_t process)
 {
 	const struct model *m = ctx;
 
-	return join_knows(m->join, pid) || processes_find(m, pid);
+	return join_knows(m->join, process) || processes_find(m, process);
 }
 
 static int fold(void *state, struct process *p, struct process *into)
@@ -250,8 +254,7 @@ static int fold(void *state, struct process *p, struct process *into)
 	struct model *m = state;
 	struct devices_divide by = device_divide_by(m);
 
-	return processes_find(m, p->info.pid) == p ?
-	       devices_fold(m->devices, p->info.pid, into->info.pid, &by) : 0;
+	return devices_fold(m->devices, p->info.process, into->info.process, &by);
 }
 
 static void cut(void *state)

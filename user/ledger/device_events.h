@@ -22,7 +22,7 @@ void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 		      const struct event *ev, unsigned int class);
 
 /* The device of into of which that one will be a part, MEMORY_NO_DEVICE: none. */
-uint32_t device_heir(struct model *m, uint32_t pid, uint32_t device, uint32_t into);
+uint32_t device_heir(struct model *m, uint32_t process, uint32_t device, uint32_t into);
 
 /* How gaps of books are divided, for who reads them. */
 struct devices_divide device_divide_by(const struct model *m);

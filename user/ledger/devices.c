@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* One device after the other in a list, found by (pid, ordinal). */
+/* One device after the other in a list, found by (process, ordinal). */
 #include "ledger/devices.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ struct device {
 
 struct devices {
 	VEC(struct device *) all;
-	struct map by_process;		/* pid << 32 | device -> struct device */
+	struct map by_process;		/* process << 32 | device -> struct device */
 	struct device *last;		/* that was found; NULL: none */
 	struct kernels_budget kernels;
 	struct device_room waiting;
@@ -34,9 +34,9 @@ struct devices {
 	struct device_counts dropped;	/* of books that are no more */
 };
 
-static uint64_t device_key(uint32_t pid, uint32_t device)
+static uint64_t device_key(uint32_t process, uint32_t device)
 {
-	return (uint64_t)pid << 32 | device;
+	return (uint64_t)process << 32 | device;
 }
 
 struct devices *devices_new(void)
@@ -71,19 +71,19 @@ void devices_free(struct devices *d)
 	free(d);
 }
 
-static bool is_last(const struct devices *d, uint32_t pid, uint32_t device)
+static bool is_last(const struct devices *d, uint32_t process, uint32_t device)
 {
-	return d->last && d->last->state.pid == pid && d->last->state.device == device;
+	return d->last && d->last->state.process == process && d->last->state.device == device;
 }
 
-bool devices_have(const struct devices *d, uint32_t pid, uint32_t device)
+bool devices_have(const struct devices *d, uint32_t process, uint32_t device)
 {
-	return is_last(d, pid, device) || map_find(&d->by_process, device_key(pid, device));
+	return is_last(d, process, device) || map_find(&d->by_process, device_key(process, device));
 }
 
-const struct device_state *devices_find(const struct devices *d, uint32_t pid, uint32_t device)
+const struct device_state *devices_find(const struct devices *d, uint32_t process, uint32_t device)
 {
-	const struct map_slot *slot = map_find(&d->by_process, device_key(pid, device));
+	const struct map_slot *slot = map_find(&d->by_process, device_key(process, device));
 
 	return slot ? (const void *)(uintptr_t)slot->value : NULL;
 }
@@ -99,17 +99,19 @@ static int on_begun(void *lanes, const struct device_work *work)
 }
 
 /* Without a book yet. NULL: out of memory. */
-static struct device *add_device(struct devices *d, uint32_t pid, uint32_t number)
+static struct device *add_device(struct devices *d, uint32_t process, uint32_t pid,
+				 uint32_t number)
 {
-	struct map_slot *slot = map_put(&d->by_process, device_key(pid, number), NULL);
+	struct map_slot *slot = map_put(&d->by_process, device_key(process, number), NULL);
 	struct device *s = slot ? calloc(1, sizeof(*s)) : NULL, **at = s ? VEC_PUSH(&d->all) : NULL;
 
 	if (!at) {
 		if (slot)
-			map_del(&d->by_process, device_key(pid, number));
+			map_del(&d->by_process, device_key(process, number));
 		free(s);
 		return NULL;
 	}
+	s->state.process = s->state.member.process = process;
 	s->state.pid = s->state.member.pid = pid;
 	s->state.device = s->state.ordinal = s->state.member.device = number;
 	s->state.member.name = s->state.name;
@@ -118,17 +120,17 @@ static struct device *add_device(struct devices *d, uint32_t pid, uint32_t numbe
 	return s;
 }
 
-static struct device *find_or_make(struct devices *d, uint32_t pid, uint32_t device,
+static struct device *find_or_make(struct devices *d, const struct event *ev, uint32_t device,
 				   uint64_t open_ns)
 {
-	const struct map_slot *slot = map_find(&d->by_process, device_key(pid, device));
+	const struct map_slot *slot = map_find(&d->by_process, device_key(ev->process, device));
 	struct device_book *book;
 	struct device *s;
 
 	if (slot)
 		return (void *)(uintptr_t)slot->value;
 	book = device_book_new(open_ns, &d->waiting);
-	s = book ? add_device(d, pid, device) : NULL;
+	s = book ? add_device(d, ev->process, ev->pid, device) : NULL;
 	if (!s) {
 		device_book_free(book);
 		return NULL;
@@ -139,11 +141,11 @@ static struct device *find_or_make(struct devices *d, uint32_t pid, uint32_t dev
 	return s;
 }
 
-static struct device *find(struct devices *d, uint32_t pid, uint32_t device,
-				 uint64_t open_ns)
+static struct device *find(struct devices *d, const struct event *ev, uint32_t device,
+			   uint64_t open_ns)
 {
-	if (!is_last(d, pid, device))
-		d->last = find_or_make(d, pid, device, open_ns);
+	if (!is_last(d, ev->process, device))
+		d->last = find_or_make(d, ev, device, open_ns);
 	return d->last;
 }
 
@@ -221,7 +223,7 @@ static int divide(const struct dividing *d, const struct device_gap *gap)
 	if (first && d->stalls && gap->ended_by)
 		d->stalls->before_ns += gap->end_ns - gap->start_ns;
 	if (d->by)
-		return d->by->divide(d->by->ctx, d->device->state.pid, gap, d->ns,
+		return d->by->divide(d->by->ctx, d->device->state.process, gap, d->ns,
 				     first ? NULL : d->stalls);
 	d->ns[IDLE_UNKNOWN] += gap->end_ns - gap->start_ns;
 	return 0;
@@ -272,13 +274,13 @@ void devices_when_crowded(struct devices *d, const struct devices_divide *by)
 	d->crowded = *by;
 }
 
-int devices_settle(struct devices *d, uint32_t pid, uint64_t horizon_ns,
+int devices_settle(struct devices *d, uint32_t process, uint64_t horizon_ns,
 		   const struct devices_divide *by)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < d->all.n && !err; i++)
-		if (d->all.v[i]->state.pid == pid)
+		if (d->all.v[i]->state.process == process)
 			err = settle_one(d, d->all.v[i], horizon_ns, by);
 	return err;
 }
@@ -292,10 +294,10 @@ int devices_settle_all(struct devices *d, uint64_t horizon_ns, const struct devi
 	return err;
 }
 
-uint64_t devices_idle_since(const struct devices *d, uint32_t pid, uint64_t now_ns)
+uint64_t devices_idle_since(const struct devices *d, uint32_t process, uint64_t now_ns)
 {
 	for (size_t i = 0; i < d->all.n; i++)
-		if (d->all.v[i]->state.pid == pid)
+		if (d->all.v[i]->state.process == process)
 			now_ns = num_min(now_ns, device_book_idle_since(d->all.v[i]->book));
 	return now_ns;
 }
@@ -378,7 +380,7 @@ int devices_read(const struct device_state *state, uint64_t now_ns, const struct
 int devices_push_work(struct devices *d, const struct event *ev, const struct launch *launch,
 		      uint64_t open_ns)
 {
-	struct device *s = find(d, ev->pid, ev->work.device, open_ns);
+	struct device *s = find(d, ev, ev->work.device, open_ns);
 	struct device_work work = {
 		.start_ns = ev->start_ns, .end_ns = ev->end_ns,
 		.lane = (uint64_t)ev->work.context << 32 | ev->work.stream,
@@ -399,7 +401,7 @@ int devices_push_work(struct devices *d, const struct event *ev, const struct la
 
 int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_ns)
 {
-	struct device *s = find(d, ev->pid, ev->device.facts.device, open_ns);
+	struct device *s = find(d, ev, ev->device.facts.device, open_ns);
 
 	if (!s)
 		return -ENOMEM;
@@ -449,14 +451,14 @@ static void drop(struct devices *d, struct device *s)
 {
 	if (s->book)
 		add_counts(&d->dropped, s->book);
-	map_del(&d->by_process, device_key(s->state.pid, s->state.device));
+	map_del(&d->by_process, device_key(s->state.process, s->state.device));
 	host_devices_leave(&d->hosts, &s->state.member);
 	kernels_drop(&s->state.kernels, &d->kernels);
 	free_device(s);
 }
 
 void devices_cut(struct devices *d, const struct devices_divide *by,
-		 bool (*keep)(const void *ctx, uint32_t pid), const void *ctx)
+		 bool (*keep)(const void *ctx, uint32_t process), const void *ctx)
 {
 	size_t kept = 0;
 
@@ -466,7 +468,7 @@ void devices_cut(struct devices *d, const struct devices_divide *by,
 	host_devices_cut(&d->hosts);
 	for (size_t i = 0; i < d->all.n; i++) {
 		struct device *s = d->all.v[i];
-		bool wanted = keep(ctx, s->state.pid);
+		bool wanted = keep(ctx, s->state.process);
 
 		if (!s->book || (s->was_wanted && !wanted)) {
 			drop(d, s);
@@ -484,7 +486,7 @@ void devices_cut(struct devices *d, const struct devices_divide *by,
 /* All without a UUID are alike if the processes number them so. */
 static bool is_heir(const struct device *heir, const struct device *s, uint32_t into)
 {
-	if (heir->book || heir->state.pid != into)
+	if (heir->book || heir->state.process != into)
 		return false;
 	if (s->state.has_facts || heir->state.has_facts)
 		return s->state.has_facts && heir->state.has_facts &&
@@ -499,7 +501,7 @@ static struct device *make_heir(struct devices *d, const struct device *s, uint3
 
 	while (map_find(&d->by_process, device_key(into, number)))
 		number++;
-	heir = add_device(d, into, number);
+	heir = add_device(d, into, into, number);
 	if (!heir)
 		return NULL;
 	heir->state.ordinal = s->state.device;
@@ -517,10 +519,10 @@ static struct device *find_heir(struct devices *d, const struct device *s, uint3
 	return make_heir(d, s, into);
 }
 
-const struct device_state *devices_heir(struct devices *d, uint32_t pid, uint32_t device,
+const struct device_state *devices_heir(struct devices *d, uint32_t process, uint32_t device,
 					uint32_t into)
 {
-	const struct device *s = (const struct device *)devices_find(d, pid, device);
+	const struct device *s = (const struct device *)devices_find(d, process, device);
 	const struct device *heir = s ? find_heir(d, s, into) : NULL;
 
 	errno = s ? ENOMEM : ENOENT;
@@ -613,7 +615,7 @@ static void trim(struct device *s)
 	kernels_trim(&s->state.kernels);
 }
 
-int devices_finish(struct devices *d, uint32_t pid, const struct devices_divide *by, bool *done)
+int devices_finish(struct devices *d, uint32_t process, const struct devices_divide *by, bool *done)
 {
 	int err = 0;
 
@@ -621,7 +623,7 @@ int devices_finish(struct devices *d, uint32_t pid, const struct devices_divide 
 	for (size_t i = 0; i < d->all.n && !err; i++) {
 		struct device *s = d->all.v[i];
 
-		if (s->state.pid != pid)
+		if (s->state.process != process)
 			continue;
 		err = settle_one(d, s, UINT64_MAX, by);
 		if (!err && s->state.member.host)
@@ -632,7 +634,7 @@ int devices_finish(struct devices *d, uint32_t pid, const struct devices_divide 
 	return err;
 }
 
-int devices_fold(struct devices *d, uint32_t pid, uint32_t into, const struct devices_divide *by)
+int devices_fold(struct devices *d, uint32_t process, uint32_t into, const struct devices_divide *by)
 {
 	size_t kept = 0, n = d->all.n;
 	int err = 0;
@@ -640,7 +642,7 @@ int devices_fold(struct devices *d, uint32_t pid, uint32_t into, const struct de
 	for (size_t i = 0; i < n; i++) {
 		struct device *s = d->all.v[i];
 
-		bool stays = s->state.pid != pid || err;
+		bool stays = s->state.process != process || err;
 
 		if (!stays)
 			err = fold(d, s, into, by);

@@ -25,7 +25,7 @@ struct copy_stats {
 
 /* One device of one process, or (member.book NULL) of all ended ones: statistics of what it ran. */
 struct device_state {
-	uint32_t pid;
+	uint32_t process, pid;		/* handle; as it is shown */
 	uint32_t device;		/* the process's own ordinal */
 	uint32_t ordinal;		/* the same; of ended processes, that of the first of
 					 * them */
@@ -48,9 +48,9 @@ struct devices;
 struct devices *devices_new(void);	/* NULL + errno */
 void devices_free(struct devices *d);
 
-bool devices_have(const struct devices *d, uint32_t pid, uint32_t device);
+bool devices_have(const struct devices *d, uint32_t process, uint32_t device);
 /* or NULL */
-const struct device_state *devices_find(const struct devices *d, uint32_t pid, uint32_t device);
+const struct device_state *devices_find(const struct devices *d, uint32_t process, uint32_t device);
 
 /* open_ns: where a book that this event opens begins, of no use if they have it; launch NULL:
  * unknown. 0 or -ENOMEM. */
@@ -66,14 +66,14 @@ int devices_sample(struct devices *d, const struct sampled_device *sampled, uint
 /* Who divides gaps of works that had no room to wait (device_book_full); else they are unknown. */
 void devices_when_crowded(struct devices *d, const struct devices_divide *by);
 
-/* Works of pid that start before horizon_ns have all come, and what threads did. 0 or -ENOMEM. */
-int devices_settle(struct devices *d, uint32_t pid, uint64_t horizon_ns,
+/* Works of process that start before horizon_ns have all come, and what threads did. 0 or -ENOMEM. */
+int devices_settle(struct devices *d, uint32_t process, uint64_t horizon_ns,
 		   const struct devices_divide *by);
 
 int devices_settle_all(struct devices *d, uint64_t horizon_ns, const struct devices_divide *by);
 
-/* Where the oldest gap of a device of pid begins that is not divided yet; at most now. */
-uint64_t devices_idle_since(const struct devices *d, uint32_t pid, uint64_t now_ns);
+/* Where the oldest gap of a device of process begins that is not divided yet; at most now. */
+uint64_t devices_idle_since(const struct devices *d, uint32_t process, uint64_t now_ns);
 
 /* Who had a device before horizon_ns is settled without waiting for more works. */
 int devices_settle_hosts(struct devices *d, uint64_t horizon_ns, const struct devices_divide *by);
@@ -86,23 +86,23 @@ int devices_read(const struct device_state *s, uint64_t now_ns, const struct dev
 		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct stalls *stalls);
 
 /* A new interval begins where what is settled ends: books, kernels and copies are of it from now
- * on. Devices of processes that keep(ctx, pid) does not want any more are dropped. */
+ * on. Devices of processes that keep(ctx, process) does not want any more are dropped. */
 void devices_cut(struct devices *d, const struct devices_divide *by,
-		 bool (*keep)(const void *ctx, uint32_t pid), const void *ctx);
+		 bool (*keep)(const void *ctx, uint32_t process), const void *ctx);
 
-/* Process pid is no more, and nothing of it will come: all its devices are settled to their ends,
+/* The process is no more, and nothing of it will come: all its devices are settled to their ends,
  * and take no more memory than that needs. *done: but for others that share a device and are not as
  * far yet. 0 or -ENOMEM. */
-int devices_finish(struct devices *d, uint32_t pid, const struct devices_divide *by, bool *done);
+int devices_finish(struct devices *d, uint32_t process, const struct devices_divide *by, bool *done);
 
 /* When that is done, its devices become part of those of process into, which stands for all
  * processes folded into it, with one device per device of the host. Lanes become one, stalls are
  * dropped, and shares of a device of unknown UUID are no longer known. 0 or -ENOMEM. */
-int devices_fold(struct devices *d, uint32_t pid, uint32_t into, const struct devices_divide *by);
+int devices_fold(struct devices *d, uint32_t process, uint32_t into, const struct devices_divide *by);
 
-/* The one of into that a device of pid will be a part of. NULL + errno: ENOENT (there is no such
+/* The one of into that a device of process will be a part of. NULL + errno: ENOENT (there is no such
  * device). */
-const struct device_state *devices_heir(struct devices *d, uint32_t pid, uint32_t device,
+const struct device_state *devices_heir(struct devices *d, uint32_t process, uint32_t device,
 					uint32_t into);
 
 /* bytes that names of kernels may still take */

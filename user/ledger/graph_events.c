@@ -60,7 +60,7 @@ static __attribute__((noinline)) int note_call(struct graph_events *g, struct pr
 static int push_call(struct graph_events *g, const struct event *ev)
 {
 	/* Of the same event: threads come first. */
-	struct thread *t = g->m->last ? g->m->last : threads_get(g->m, ev->pid, ev->tid);
+	struct thread *t = g->m->last ? g->m->last : threads_get(g->m, ev);
 	enum func_role role;
 
 	if (!t)
@@ -74,7 +74,7 @@ static int push_call(struct graph_events *g, const struct event *ev)
 
 static int push_process(struct graph_events *g, const struct event *ev)
 {
-	const struct process *p = processes_find(g->m, ev->pid);
+	const struct process *p = processes_find(g->m, ev->process);
 
 	if (p && p->graphs && ev->end_ns > p->info.exec_ns)
 		graphs_exec(p->graphs, ev->end_ns);
@@ -88,7 +88,7 @@ static int push_node(struct graph_events *g, const struct event *ev)
 	if (!ev->node.id || ev->node.id == ev->node.original)
 		return -EINVAL;
 	model_see_time(g->m, ev->start_ns);
-	p = processes_get(g->m, ev->pid);
+	p = processes_get(g->m, ev);
 	return p && graphs_of(g, p) ? graphs_push_node(p->graphs, ev) : -ENOMEM;
 }
 
@@ -102,7 +102,7 @@ static int on_work(void *state, const struct event *work, const struct launch *l
 
 	if (!g->m->by_launch)
 		return 0;
-	p = processes_find(g->m, work->pid);
+	p = processes_find(g->m, work->process);
 	evidence = graphs_push_work(p ? p->graphs : NULL, work, launch, &call, &err);
 	return err || work->work.kind != WORK_KIND_KERNEL ? err :
 	       kernel_configs_add(kernel_configs_is_pending(evidence, call) ?
@@ -119,7 +119,7 @@ struct resolving {
 static enum graph_evidence find_range(struct resolving *r, const struct kernel_config *row,
 				      const struct captured_call **call)
 {
-	const struct process *p = processes_find(r->m, row->key.pid);
+	const struct process *p = processes_find(r->m, row->key.process);
 
 	if (num_add(row->key.open_ns, GRAPHS_SETTLE_NS) > r->horizon_ns)
 		return EVIDENCE_PENDING;
@@ -134,7 +134,7 @@ static enum graph_evidence find_call(void *ctx, const struct kernel_config *row,
 				     const struct captured_call **call)
 {
 	struct resolving *r = ctx;
-	const struct process *p = processes_find(r->m, row->key.pid);
+	const struct process *p = processes_find(r->m, row->key.process);
 
 	if (row->key.open_ns)
 		return find_range(r, row, call);

@@ -34,7 +34,7 @@ void host_devices_free(struct host_devices *h)
 
 uint64_t host_member_end(const struct host_member *m, const struct devices_divide *by)
 {
-	uint64_t exit_ns = by && by->exit_ns ? by->exit_ns(by->ctx, m->pid) : 0;
+	uint64_t exit_ns = by && by->exit_ns ? by->exit_ns(by->ctx, m->process) : 0;
 
 	return exit_ns ? num_max(exit_ns, device_book_last(m->book)) : UINT64_MAX;
 }
@@ -139,10 +139,10 @@ void host_devices_leave_to(struct host_devices *h, struct host_member *s,
 
 /* ---- who else is there ----------------------------------------------------------------------- */
 
-static bool is_member(const struct host_device *h, uint32_t pid)
+static bool is_member(const struct host_device *h, uint32_t process)
 {
 	for (size_t i = 0; i < h->members.n; i++)
-		if (h->members.v[i]->pid == pid)
+		if (h->members.v[i]->process == process)
 			return true;
 	return false;
 }
@@ -157,7 +157,7 @@ static int apply_sample(struct host_device *h, const struct sampled_device *d, u
 	for (size_t i = 0; d->has_users && i < d->users.n; i++) {
 		const struct sample_user *u = &d->users.v[i];
 
-		if (u->seen_ns != d->last_ns || is_member(h, u->pid))
+		if (u->seen_ns != d->last_ns || is_member(h, u->process))
 			continue;
 		any = true;
 		stayed |= u->stayed;
@@ -223,9 +223,9 @@ static int report_gap(struct reporter *t, const struct device_gap *gap, uint64_t
 		     report(t, num_max(at, gap->end_ns - queued_ns), gap->end_ns, SHARE_WAITS);
 }
 
-static const struct unseen *unseen_by(const struct devices_divide *by, uint32_t pid)
+static const struct unseen *unseen_by(const struct devices_divide *by, uint32_t process)
 {
-	return by && by->unseen ? by->unseen(by->ctx, pid) : NULL;
+	return by && by->unseen ? by->unseen(by->ctx, process) : NULL;
 }
 
 static struct reporter reporter_of(const struct host_member *s)
@@ -237,7 +237,7 @@ int host_device_gap(struct host_member *s, const struct device_gap *gap, uint64_
 		    const struct devices_divide *by)
 {
 	struct reporter t = reporter_of(s);
-	int err = report_gap(&t, gap, queued_ns, unseen_by(by, s->pid));
+	int err = report_gap(&t, gap, queued_ns, unseen_by(by, s->process));
 
 	s->reported_ns = t.reported_ns;
 	return err;
@@ -250,7 +250,7 @@ int host_device_idle(struct host_member *s, uint64_t until_ns, const struct devi
 	struct interval hit;
 	int err = 0;
 
-	for (; !err && unseen_next(unseen_by(by, s->pid), at, until_ns, &hit); at = hit.end)
+	for (; !err && unseen_next(unseen_by(by, s->process), at, until_ns, &hit); at = hit.end)
 		err = report(&t, hit.start, hit.end, SHARE_UNSEEN);
 	s->reported_ns = num_max(s->reported_ns, until_ns);
 	return err;
@@ -319,7 +319,7 @@ int host_devices_settle_all(struct host_devices *h, uint64_t horizon_ns,
 struct reading {
 	struct reporter to;
 	const struct devices_divide *by;
-	uint32_t pid;
+	uint32_t process;
 	int err;
 };
 
@@ -329,15 +329,15 @@ static void on_gap(void *ctx, const struct device_gap *gap)
 	uint64_t ns[IDLE_CAUSES] = { 0 };
 
 	if (!r->err)
-		r->err = r->by->divide(r->by->ctx, r->pid, gap, ns, NULL);
+		r->err = r->by->divide(r->by->ctx, r->process, gap, ns, NULL);
 	if (!r->err)
-		r->err = report_gap(&r->to, gap, ns[IDLE_QUEUED], unseen_by(r->by, r->pid));
+		r->err = report_gap(&r->to, gap, ns[IDLE_QUEUED], unseen_by(r->by, r->process));
 }
 
 static int read_member(struct share_book *book, const struct host_member *s, uint64_t now_ns,
 		       const struct devices_divide *by)
 {
-	struct reading r = { { book, s->number, s->reported_ns }, by, s->pid, 0 };
+	struct reading r = { { book, s->number, s->reported_ns }, by, s->process, 0 };
 	struct device_sum sum;
 	int err = device_book_read(s->book, num_min(now_ns, host_member_end(s, by)), &sum, on_gap,
 				   &r);

@@ -19,11 +19,11 @@
 /* Divides gaps: adds each nanosecond to one cause, and what is a loss to stalls; that is NULL where
  * nobody asks, or nothing was known before the gap. 0 or -ENOMEM. */
 struct devices_divide {
-	int (*divide)(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns,
+	int (*divide)(void *ctx, uint32_t process, const struct device_gap *gap, uint64_t *ns,
 		      struct stalls *stalls);
-	uint64_t (*exit_ns)(void *ctx, uint32_t pid);	/* 0: it goes on; NULL: all do */
+	uint64_t (*exit_ns)(void *ctx, uint32_t process);	/* 0: it goes on; NULL: all do */
 	/* NULL, or it gives NULL: nothing is */
-	const struct unseen *(*unseen)(void *ctx, uint32_t pid);
+	const struct unseen *(*unseen)(void *ctx, uint32_t process);
 	bool waits;	/* devices_settle_hosts: until gaps have ended, where a device has few
 			 * processes */
 	void *ctx;
@@ -33,7 +33,7 @@ struct host_device;
 
 /* A process's device as a member of the host's device. */
 struct host_member {
-	uint32_t pid;
+	uint32_t process, pid;		/* handle; as it is shown */
 	uint32_t device;		/* the process's own ordinal */
 	struct device_book *book;	/* its own; NULL: it stands for ended processes */
 	const char *name;		/* of the device, "": unknown */

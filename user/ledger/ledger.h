@@ -36,7 +36,8 @@ struct model {
 	struct process *past;		/* stands for those that ended; NULL: none */
 	size_t aged;			/* the thread that retention_age looks at next */
 	size_t ended;			/* processes, since retention_age looked at them */
-	struct map by_pid, by_tid;	/* the newest process of a pid, thread of pid:tid */
+	struct map by_process, by_tid;	/* handle -> process; handle, tid -> its newest thread */
+	struct map by_pid;		/* -> the process that was made last */
 	struct pairs facts;
 	bool without_probes;		/* one of them: calls are those that CUPTI records */
 	VEC(struct reading) readings;

@@ -71,7 +71,7 @@ static int push_call(struct memory *m, const struct event *ev)
 
 	if (!call.op)
 		return 0;
-	p = processes_get(m->m, ev->pid);
+	p = processes_get(m->m, ev);
 	if (!p)
 		return -ENOMEM;
 	if (call.op == MEMORY_CALL_RESET)
@@ -86,7 +86,7 @@ static int push_call(struct memory *m, const struct event *ev)
 /* A call that CUPTI alone recorded. */
 static int push_told(struct memory *m, const struct event *ev)
 {
-	struct process *p = ev->call.result ? NULL : processes_get(m->m, ev->pid);
+	struct process *p = ev->call.result ? NULL : processes_get(m->m, ev);
 
 	if (ev->call.result)
 		return 0;
@@ -100,7 +100,7 @@ static int push_record(struct memory *m, const struct event *ev)
 	if (!ev->memory.op || ev->memory.op >= MEMORY_OP_END || ev->memory.kind >= MEMORY_KIND_END)
 		return -EINVAL;
 	model_see_time(m->m, ev->start_ns);
-	p = processes_get(m->m, ev->pid);
+	p = processes_get(m->m, ev);
 	if (!p)
 		return -ENOMEM;
 	p->records_memory = true;
@@ -117,7 +117,7 @@ static int push_record(struct memory *m, const struct event *ev)
 /* A helper reports of the process. */
 static int expect_records(struct memory *m, const struct event *ev)
 {
-	struct process *p = processes_get(m->m, ev->pid);
+	struct process *p = processes_get(m->m, ev);
 
 	if (p)
 		p->records_memory = true;
@@ -150,7 +150,7 @@ static int settle_before(struct memory *m, uint64_t ns)
 /* All that it had is gone when it executes its program. */
 static int push_process(struct memory *m, const struct event *ev)
 {
-	struct process *p = ev->end_ns ? processes_get(m->m, ev->pid) : NULL;
+	struct process *p = ev->end_ns ? processes_get(m->m, ev) : NULL;
 	int err;
 
 	if (!ev->end_ns)
@@ -267,7 +267,7 @@ static int fold(void *state, struct process *p, struct process *into)
 	for (size_t i = 0; !err && p->memory && i < memory_book_rows(p->memory); i++) {
 		struct memory_sums row = *memory_book_row(p->memory, i);
 
-		row.key.device = device_heir(m->m, p->info.pid, row.key.device, MODEL_PAST_PID);
+		row.key.device = device_heir(m->m, p->info.process, row.key.device, MODEL_PAST_PID);
 		err = memory_book_add(into->memory, &row);
 	}
 	return err;

@@ -36,13 +36,9 @@ static void copy_comm(char comm[16], const char *text)
 
 static int push_thread(struct model *m, const struct event *ev)
 {
-	uint64_t process_ns = ev->task.process_ns;
-	int err = process_ns ? processes_meet(m, ev->pid, 0, process_ns) : 0;
-	struct thread *t = err ? NULL : threads_get(m, ev->pid, ev->tid);
+	struct thread *t = processes_get(m, ev) ? threads_get(m, ev) : NULL;
 	enum birth birth;
 
-	if (err == -ESTALE)
-		return -EINVAL;
 	if (!t)
 		return -ENOMEM;
 	birth = births_compare(t->birth_ns, ev->start_ns);
@@ -75,11 +71,8 @@ static int replace_text(char **at, const char *text)
 
 static int push_process(struct model *m, const struct event *ev)
 {
-	int err = processes_meet(m, ev->pid, ev->start_ns, ev->task.process_ns);
-	struct process *p = err ? NULL : processes_get(m, ev->pid);
+	struct process *p = processes_get(m, ev);
 
-	if (err == -ESTALE)
-		return -EINVAL;
 	if (!p)
 		return -ENOMEM;
 	if (ev->task.comm)		/* else no more than its birth is said */
@@ -93,7 +86,7 @@ static int push_process(struct model *m, const struct event *ev)
 
 static int push_identity(struct model *m, const struct event *ev)
 {
-	struct process *p = processes_get(m, ev->pid);
+	struct process *p = processes_get(m, ev);
 	int err = !p ? -ENOMEM : !ev->fact.key || !ev->fact.value ? -EINVAL :
 		  pairs_set(&p->identity, ev->fact.key, ev->fact.value, IDENTITY_MAX);
 
@@ -102,7 +95,7 @@ static int push_identity(struct model *m, const struct event *ev)
 
 static int push_fork(struct model *m, const struct event *ev)
 {
-	struct process *p = processes_get(m, ev->pid);
+	struct process *p = processes_get(m, ev);
 	struct model_child *c;
 
 	if (p && !p->info.child)
@@ -121,7 +114,7 @@ static int push_fork(struct model *m, const struct event *ev)
 
 static int push_unarmed(struct model *m, const struct event *ev)
 {
-	struct process *p = processes_get(m, ev->pid);
+	struct process *p = processes_get(m, ev);
 	int err = p ? intervals_add(&p->unarmed, ev->start_ns, ev->end_ns) : -ENOMEM;
 
 	if (err == -ENOMEM)
@@ -251,16 +244,16 @@ static int on_work(void *ctx, const struct event *work, const struct launch *lau
 	return consumers_work(&((struct model *)ctx)->consumers, work, launch);
 }
 
-static int on_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
+static int on_horizon(void *ctx, uint32_t process, uint64_t horizon_ns)
 {
-	return consumers_horizon(&((struct model *)ctx)->consumers, pid, horizon_ns);
+	return consumers_horizon(&((struct model *)ctx)->consumers, process, horizon_ns);
 }
 
-static int on_unseen(void *ctx, uint32_t pid, unsigned int why, uint64_t start_ns, uint64_t end_ns)
+static int on_unseen(void *ctx, uint32_t process, unsigned int why, uint64_t start_ns, uint64_t end_ns)
 {
-	struct process *p = processes_get(ctx, pid);
+	struct process *p = processes_find(ctx, process);
 
-	return p ? unseen_add(&p->unseen, why, start_ns, end_ns) : -ENOMEM;
+	return p ? unseen_add(&p->unseen, why, start_ns, end_ns) : 0;
 }
 
 static int init_join(void *state, struct model *m)
@@ -279,7 +272,7 @@ static int push_record(struct model *m, const struct event *ev)
 		return -EINVAL;
 	if (ev->kind == EVENT_WORK)
 		m->counts.clock_error_ns = num_max(m->counts.clock_error_ns, ev->work.error_ns);
-	err = join_push(m->join, ev);
+	err = processes_get(m, ev) ? join_push(m->join, ev) : -ENOMEM;
 	if (err != -EINVAL)
 		model_see_time(m, ev->end_ns);
 	return err;
@@ -353,6 +346,12 @@ void model_free(struct model *m)
 	free(m);
 }
 
+/* It is of a process that has a handle, or of none. */
+static bool is_known(const struct event *ev)
+{
+	return ev->process ? ev->process != MODEL_PAST_PID && ev->pid != MODEL_PAST_PID : !ev->pid;
+}
+
 int model_push(struct model *m, const struct event *ev)
 {
 	int err;
@@ -362,7 +361,7 @@ int model_push(struct model *m, const struct event *ev)
 		return 0;
 	}
 	m->counts.received[ev->kind]++;
-	err = ev->pid == MODEL_PAST_PID ? -EINVAL : consumers_push(&m->consumers, ev);
+	err = is_known(ev) ? consumers_push(&m->consumers, ev) : -EINVAL;
 	m->counts.invalid[ev->kind] += err == -EINVAL;
 	return err == -EINVAL || err == CONSUMER_ENDS ? 0 : err;
 }

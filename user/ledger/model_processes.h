@@ -35,6 +35,7 @@ struct model_child {		/* a child that was seen, not followed */
 #define MODEL_PAST_PID UINT32_MAX
 
 struct model_process {
+	uint32_t process;	/* its handle; MODEL_PAST_PID: it stands for others */
 	uint32_t pid;
 	char comm[16];		/* "": unknown */
 	const char *cmdline;	/* NULL: unknown */

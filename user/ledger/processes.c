@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Two lists, and maps to the newest of each number. Knows nothing of what events mean. */
+/* Two lists, and maps to their elements by handle and tid. Knows nothing of what events mean. */
 #include "ledger/processes.h"
 
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include "ledger/ledger.h"
 #include "facts/ranges.h"
 
-static uint64_t thread_key(uint32_t pid, uint32_t tid)
+static uint64_t thread_key(uint32_t process, uint32_t tid)
 {
-	return (uint64_t)pid << 32 | tid;
+	return (uint64_t)process << 32 | tid;
 }
 
 static void free_process(struct process *p)
@@ -29,44 +29,80 @@ static void free_process(struct process *p)
 	free(p);
 }
 
-static struct process *make_process(struct model *m, uint32_t pid)
+static void end_thread(struct thread *t, uint64_t end_ns)
 {
-	struct process *p = calloc(1, sizeof(*p)), **place = NULL;
-	struct map_slot *slot = p ? map_put(&m->by_pid, pid, NULL) : NULL;
+	if (t->has_book)
+		book_replace(&t->book, end_ns);
+	thread_ends(t);
+}
 
-	if (slot)
+/* Its pid is another process's from then on. */
+static void end_process(struct model *m, struct process *p, uint64_t end_ns)
+{
+	if (!p->info.exit_ns)
+		p->info.exit_ns = end_ns;
+	for (size_t i = 0; i < m->threads.n; i++)
+		if (m->threads.v[i]->process == p)
+			end_thread(m->threads.v[i], end_ns);
+}
+
+static uint64_t birth_of(const struct event *ev)
+{
+	if (ev->kind != EVENT_PROCESS && ev->kind != EVENT_THREAD)
+		return 0;
+	return ev->task.process_ns || ev->kind == EVENT_THREAD ? ev->task.process_ns : ev->start_ns;
+}
+
+static struct process *make_process(struct model *m, const struct event *ev)
+{
+	struct process *p = calloc(1, sizeof(*p)), **place = NULL, *before;
+	struct map_slot *slot = p ? map_put(&m->by_process, ev->process, NULL) : NULL;
+	struct map_slot *of_pid = slot ? map_put(&m->by_pid, ev->pid, NULL) : NULL;
+
+	if (of_pid)
 		place = VEC_PUSH(&m->processes);
 	if (!place) {
-		/* A slot that holds nobody is as good as none: processes_get looks again. */
+		/* A slot without a value is as good as none: processes_get looks again. */
 		free(p);
 		return NULL;
 	}
-	p->info.pid = pid;
+	before = (struct process *)(uintptr_t)of_pid->value;
+	if (before)
+		end_process(m, before, birth_of(ev) ? birth_of(ev) : m->now_ns);
+	p->info.process = ev->process;
+	p->info.pid = ev->pid;
 	p->index = m->processes.n - 1;
-	slot->value = (uintptr_t)p;
+	slot->value = of_pid->value = (uintptr_t)p;
 	*place = p;
 	return p;
 }
 
-struct process *processes_get(struct model *m, uint32_t pid)
+struct process *processes_find(const struct model *m, uint32_t process)
 {
-	struct map_slot *slot = map_find(&m->by_pid, pid);
-
-	if (slot && slot->value)
-		return (struct process *)(uintptr_t)slot->value;
-	return make_process(m, pid);
-}
-
-struct process *processes_find(const struct model *m, uint32_t pid)
-{
-	const struct map_slot *slot = map_find(&m->by_pid, pid);
+	const struct map_slot *slot = map_find(&m->by_process, process);
 
 	return slot ? (struct process *)(uintptr_t)slot->value : NULL;
 }
 
-struct thread *threads_find(const struct model *m, uint32_t pid, uint32_t tid)
+struct process *processes_get(struct model *m, const struct event *ev)
 {
-	struct map_slot *slot = map_find(&m->by_tid, thread_key(pid, tid));
+	struct process *p = processes_find(m, ev->process);
+	uint64_t birth_ns = birth_of(ev);
+
+	if (!p)
+		p = make_process(m, ev);
+	if (!p || !birth_ns)
+		return p;
+	if (ev->task.process_ns)
+		p->has_exact_start = true;
+	if (ev->task.process_ns || !p->has_exact_start)
+		p->info.start_ns = birth_ns;
+	return p;
+}
+
+struct thread *threads_find(const struct model *m, uint32_t process, uint32_t tid)
+{
+	struct map_slot *slot = map_find(&m->by_tid, thread_key(process, tid));
 
 	return slot ? (struct thread *)(uintptr_t)slot->value : NULL;
 }
@@ -76,7 +112,7 @@ static struct thread *make_thread(struct model *m, struct process *p, uint32_t t
 	struct thread *t = calloc(1, sizeof(*t)), **place = NULL;
 	struct map_slot *slot;
 
-	slot = t ? map_put(&m->by_tid, thread_key(p->info.pid, tid), NULL) : NULL;
+	slot = t ? map_put(&m->by_tid, thread_key(p->info.process, tid), NULL) : NULL;
 	if (slot)
 		place = VEC_PUSH(&m->threads);
 	if (!place) {
@@ -93,34 +129,27 @@ static struct thread *make_thread(struct model *m, struct process *p, uint32_t t
 	return t;
 }
 
-struct thread *threads_get(struct model *m, uint32_t pid, uint32_t tid)
+struct thread *threads_get(struct model *m, const struct event *ev)
 {
-	uint64_t key = thread_key(pid, tid);
+	uint64_t key = thread_key(ev->process, ev->tid);
 	struct process *p;
 	struct thread *t;
 
 	if (__builtin_expect(m->last && m->last_key == key, 1))
 		return m->last;
-	t = threads_find(m, pid, tid);
+	t = threads_find(m, ev->process, ev->tid);
 	if (!t) {
-		p = processes_get(m, pid);
-		t = p ? make_thread(m, p, tid) : NULL;
+		p = processes_get(m, ev);
+		t = p ? make_thread(m, p, ev->tid) : NULL;
 	}
 	m->last = t;
 	m->last_key = key;
 	return t;
 }
 
-static void end_thread(struct thread *t, uint64_t end_ns)
-{
-	if (t->has_book)
-		book_replace(&t->book, end_ns);
-	thread_ends(t);
-}
-
 struct thread *threads_renew(struct model *m, const struct thread *old, uint64_t birth_ns)
 {
-	struct thread *previous = threads_find(m, old->process->info.pid, old->tid);
+	struct thread *previous = threads_find(m, old->process->info.process, old->tid);
 	struct thread *t = make_thread(m, old->process, old->tid);
 
 	if (!t)
@@ -131,79 +160,17 @@ struct thread *threads_renew(struct model *m, const struct thread *old, uint64_t
 	return t;
 }
 
-static int new_process(struct model *m, uint32_t pid, uint64_t start_ns)
-{
-	struct process *old = processes_get(m, pid), *p;
-
-	p = make_process(m, pid);
-	if (!old || !p)
-		return -ENOMEM;
-	p->info.start_ns = start_ns;
-	if (!old->info.exit_ns)
-		old->info.exit_ns = start_ns;
-	for (size_t i = 0; i < m->threads.n; i++) {
-		struct thread *t = m->threads.v[i];
-
-		if (t->process != old)
-			continue;
-		end_thread(t, start_ns);
-		map_del(&m->by_tid, thread_key(pid, t->tid));
-	}
-	m->last = NULL;
-	return 0;
-}
-
-static enum birth compare_process(const struct process *p, uint64_t start_ns, uint64_t exact_ns)
-{
-	if (!exact_ns || !p->exact_ns)
-		return births_compare(p->info.start_ns, exact_ns ? exact_ns : start_ns);
-	if (exact_ns == p->exact_ns)
-		return BIRTH_SAME;
-	return exact_ns > p->exact_ns ? BIRTH_NEWER : BIRTH_OLDER;
-}
-
-int processes_meet(struct model *m, uint32_t pid, uint64_t start_ns, uint64_t exact_ns)
-{
-	struct process *p = processes_get(m, pid);
-	enum birth birth = p ? compare_process(p, start_ns, exact_ns) : BIRTH_SAME;
-
-	if (birth == BIRTH_OLDER)
-		return -ESTALE;
-	if (!p || (birth == BIRTH_NEWER && new_process(m, pid, exact_ns ? exact_ns : start_ns)))
-		return -ENOMEM;
-	p = processes_get(m, pid);
-	if (exact_ns)
-		p->exact_ns = p->info.start_ns = exact_ns;
-	else if (start_ns && !p->exact_ns)
-		p->info.start_ns = start_ns;
-	return 0;
-}
-
-uint64_t process_start_ns(const struct model *m, uint32_t pid)
-{
-	const struct process *p = processes_find(m, pid);
-
-	return p ? p->info.start_ns : 0;
-}
-
-uint64_t process_exit_ns(const struct model *m, uint32_t pid)
-{
-	const struct process *p = processes_find(m, pid);
-
-	return p ? p->info.exit_ns : 0;
-}
-
 void threads_drop(struct model *m, struct thread *t)
 {
 	const struct book_counts *c = &t->book.counts;
-	uint32_t pid = t->process->info.pid;
+	uint32_t process = t->process->info.process;
 
 	m->counts.lost += c->lost;
 	t->process->lost_calls |= c->lost > 0;
 	m->counts.late_ns += c->late_ns;
 	m->counts.abandoned += c->abandoned;
-	if (threads_find(m, pid, t->tid) == t)
-		map_del(&m->by_tid, thread_key(pid, t->tid));
+	if (threads_find(m, process, t->tid) == t)
+		map_del(&m->by_tid, thread_key(process, t->tid));
 	t->process->threads--;
 	t->process->living -= !t->ended;
 	if (t->past)
@@ -221,6 +188,8 @@ void processes_drop(struct model *m, struct process *p)
 	model_add_counts(p, &m->counts);
 	if (p == m->past)
 		m->past = NULL;
+	else
+		map_del(&m->by_process, p->info.process);
 	if (slot && slot->value == (uintptr_t)p)
 		map_del(&m->by_pid, p->info.pid);
 	free_process(p);
@@ -231,7 +200,7 @@ static bool is_asked(const struct model *m, const struct thread *t, uint64_t now
 {
 	const struct process *p = t->process;
 
-	return t->has_book && !t->past && (p->records_memory || join_knows(m->join, p->info.pid)) &&
+	return t->has_book && !t->past && (p->records_memory || join_knows(m->join, p->info.process)) &&
 	       num_add(t->book.exit, JOIN_WINDOW_NS) > now_ns;
 }
 
@@ -256,7 +225,7 @@ void processes_drop_ended(struct model *m, uint64_t now_ns)
 	for (size_t i = 0; i < m->processes.n; i++) {
 		struct process *p = m->processes.v[i];
 
-		if ((p->info.exit_ns || p->gone_ns) && !p->threads && !join_knows(m->join, p->info.pid))
+		if ((p->info.exit_ns || p->gone_ns) && !p->threads && !join_knows(m->join, p->info.process))
 			processes_drop(m, p);
 		else
 			m->processes.v[p->index = kept++] = p;
@@ -277,6 +246,7 @@ void processes_free(struct model *m)
 		free_process(m->processes.v[i]);
 	VEC_FREE(&m->threads);
 	VEC_FREE(&m->processes);
+	map_free(&m->by_process);
 	map_free(&m->by_pid);
 	map_free(&m->by_tid);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The registry of a model's processes and threads: by pid and tid, made when first named, replaced
- * when the kernel used a number again. What consumers of events keep of each lies in it. For the
+ * A model's processes and threads: by handle (event/registry.h) and tid, made when first named; a
+ * thread is replaced when the kernel used its number again. What consumers of events keep of each lies in it. For the
  * ledger's consumers (model.c, *_events.c, visibility.c, retention.c); readers have
  * ledger/snapshot.h.
  */
@@ -22,7 +22,7 @@ struct process {
 	struct model_process info;
 	char *cmdline;
 	struct pairs identity;
-	uint64_t exact_ns;		/* its birth as BPF tells it; 0: info.start_ns may be off */
+	bool has_exact_start;		/* else info.start_ns may be off by a clock tick */
 	struct intervals unarmed;
 	struct ranges *ranges;		/* NULL: it has none */
 	struct graphs *graphs;		/* NULL: it has captured none */
@@ -87,25 +87,17 @@ struct thread_past {
 	struct book_sum sum;	/* open_ns: 0; close_ns: all their wall time */
 };
 
-/* Found, or made; NULL on ENOMEM. */
-struct process *processes_get(struct model *m, uint32_t pid);
-struct process *processes_find(const struct model *m, uint32_t pid);	/* or NULL */
-struct thread *threads_get(struct model *m, uint32_t pid, uint32_t tid);
-struct thread *threads_find(const struct model *m, uint32_t pid, uint32_t tid); /* or NULL */
+/* Of an event, found or made; NULL on ENOMEM. One that is made ends the process that had its pid. */
+struct process *processes_get(struct model *m, const struct event *ev);
+struct thread *threads_get(struct model *m, const struct event *ev);
 
-/*
- * Process pid was born at exact_ns, or (that 0) near start_ns, as somebody says. If the one that is
- * known was born before, the number is used again: from now on it means a new process. 0, -ENOMEM,
- * or -ESTALE: a younger one is known, nothing changed.
- */
-int processes_meet(struct model *m, uint32_t pid, uint64_t start_ns, uint64_t exact_ns);
+/* By handle, and tid; or NULL. */
+struct process *processes_find(const struct model *m, uint32_t process);
+struct thread *threads_find(const struct model *m, uint32_t process, uint32_t tid);
 
-/* The same for a thread, born at birth_ns (0: unknown); the old one's book is closed there. */
+/* Its number means another thread from now on, born at birth_ns (0: unknown); the old one's book is closed there. */
 struct thread *threads_renew(struct model *m, const struct thread *old, uint64_t birth_ns);
 
-uint64_t process_start_ns(const struct model *m, uint32_t pid);	/* 0: unknown */
-/* 0: it goes on, or nobody knows it */
-uint64_t process_exit_ns(const struct model *m, uint32_t pid);
 void threads_drop(struct model *m, struct thread *t);	/* from all but the lists */
 void processes_drop(struct model *m, struct process *p);
 /* Threads and processes that ended before now, as an interval does: but whom a helper may yet

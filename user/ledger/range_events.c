@@ -9,7 +9,7 @@
 
 static int push_range(struct model *m, const struct event *ev)
 {
-	struct process *p = processes_get(m, ev->pid);
+	struct process *p = processes_get(m, ev);
 	int err;
 
 	if (p && !p->ranges) {
@@ -26,7 +26,7 @@ static int push_range(struct model *m, const struct event *ev)
 /* All that the thread had open ends; with the process, all that any had. */
 static int push_exit(const struct model *m, const struct event *ev)
 {
-	const struct process *p = processes_find(m, ev->pid);
+	const struct process *p = processes_find(m, ev->process);
 
 	if (p && p->ranges)
 		ranges_exit(p->ranges, ev->tid == ev->pid ? 0 : ev->tid, ev->end_ns);
@@ -49,7 +49,7 @@ static int on_event(void *state, const struct event *ev)
 
 static int on_work(void *state, const struct event *work, const struct launch *launch)
 {
-	const struct process *p = launch ? processes_find(state, work->pid) : NULL;
+	const struct process *p = launch ? processes_find(state, work->process) : NULL;
 
 	if (p && p->ranges)
 		ranges_work(p->ranges, work, launch);
@@ -57,9 +57,9 @@ static int on_work(void *state, const struct event *work, const struct launch *l
 }
 
 /* A graph's works may come JOIN_WINDOW_NS after its launch. */
-static int on_horizon(void *state, uint32_t pid, uint64_t horizon_ns)
+static int on_horizon(void *state, uint32_t process, uint64_t horizon_ns)
 {
-	const struct process *p = processes_find(state, pid);
+	const struct process *p = processes_find(state, process);
 
 	if (p && p->ranges && horizon_ns > JOIN_WINDOW_NS)
 		ranges_settle(p->ranges, horizon_ns - JOIN_WINDOW_NS);

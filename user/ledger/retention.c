@@ -131,16 +131,10 @@ static struct process *find_past(struct model *m)
 		free(p);
 		return NULL;
 	}
-	p->info.pid = MODEL_PAST_PID;
+	p->info.process = p->info.pid = MODEL_PAST_PID;
 	p->index = m->processes.n - 1;
 	*place = m->past = p;
 	return make_past(m, p) ? p : NULL;
-}
-
-/* Numbers are used again: devices are those of the last one that had it. */
-static bool has_devices(const struct model *m, const struct process *p)
-{
-	return processes_find(m, p->info.pid) == p;
 }
 
 /* Nothing of it will come: it waits for nothing, and takes no more memory than it needs. *done:
@@ -247,7 +241,7 @@ static bool may_fold(const struct model *m, const struct process *p)
 
 	return end_of(p) && !p->info.past && (!p->living || p->gone_ns) &&
 	       m->now_ns - num_min(num_max(end_of(p), p->gone_ns), m->now_ns) > wait_ns &&
-	       !(has_devices(m, p) && join_knows(m->join, p->info.pid));
+	       !join_knows(m->join, p->info.process);
 }
 
 static int collect(struct all_ended *out, const struct model *m)
@@ -368,8 +362,9 @@ static int note_end(struct model *m, struct process *p, uint64_t end_ns)
 {
 	m->ended += !p->info.exit_ns;
 	p->info.exit_ns = end_ns;
-	return join_push(m->join, &(struct event){ .kind = EVENT_EXIT, .pid = p->info.pid,
-						   .tid = p->info.pid, .end_ns = end_ns });
+	return join_push(m->join, &(struct event){ .kind = EVENT_EXIT, .process = p->info.process,
+						   .pid = p->info.pid, .tid = p->info.pid,
+						   .end_ns = end_ns });
 }
 
 static int note_told_end(struct model *m, struct process *p)
@@ -380,7 +375,7 @@ static int note_told_end(struct model *m, struct process *p)
 
 static int note_exit(struct model *m, const struct event *ev)
 {
-	const struct thread *t = threads_find(m, ev->pid, ev->tid);
+	const struct thread *t = threads_find(m, ev->process, ev->tid);
 	struct process *p = t->process;
 
 	p->first_ended |= ev->tid == ev->pid;
@@ -404,7 +399,7 @@ static int note_gone(struct model *m, struct process *p)
 
 static int note_identity(struct model *m, const struct event *ev)
 {
-	struct process *p = processes_get(m, ev->pid);
+	struct process *p = processes_get(m, ev);
 	bool is_end = !strcmp(ev->fact.key, EVENT_ENDED_NS);
 	uint64_t ns = is_end ? strtoull(ev->fact.value, NULL, 10) : 0;
 

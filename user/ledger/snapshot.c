@@ -62,7 +62,7 @@ static int take_process(struct snapshot *s, const struct model *m, const struct 
 	if (err)
 		return err;
 	*to = (struct snapshot_process){
-		.pid = p->pid, .cmdline = copy_text(s, p->cmdline, &err),
+		.process = p->process, .pid = p->pid, .cmdline = copy_text(s, p->cmdline, &err),
 		.start_ns = p->start_ns, .exec_ns = p->exec_ns, .exit_ns = p->exit_ns,
 		.past = p->past, .children = p->children,
 		.has_ended = process_has_ended(from),
@@ -152,8 +152,8 @@ static int take_host(struct snapshot *s, const struct model *m, const struct hos
 		err = member ? 0 : -ENOMEM;
 		if (member)
 			*member = (struct snapshot_member){
-				h->members.v[i]->pid, h->members.v[i]->device,
-				h->members.v[i]->book, share_book_member(book, i),
+				h->members.v[i]->process, h->members.v[i]->pid,
+				h->members.v[i]->device, h->members.v[i]->book, share_book_member(book, i),
 			};
 	}
 	share_book_free(book);
@@ -212,6 +212,7 @@ static int take_device(struct snapshot *s, const struct model *m, const struct d
 
 	if (err)
 		return err;
+	to->process = from->process;
 	to->pid = from->pid;
 	to->device = from->device;
 	to->number = number_of(m, from);
@@ -358,10 +359,10 @@ uint64_t snapshot_fact_number(const struct snapshot *s, const char *key)
 	return text && *text >= '0' && *text <= '9' ? strtoull(text, NULL, 10) : 0;
 }
 
-const struct snapshot_process *snapshot_process(const struct snapshot *s, uint32_t pid)
+const struct snapshot_process *snapshot_process(const struct snapshot *s, uint32_t process)
 {
 	for (size_t i = s->processes.n; i-- > 0;)
-		if (s->processes.v[i].pid == pid)
+		if (s->processes.v[i].process == process)
 			return &s->processes.v[i];
 	return NULL;
 }
@@ -371,32 +372,32 @@ const char *snapshot_identity(const struct snapshot_process *p, const char *key)
 	return p ? pairs_get(&p->identity, key) : NULL;
 }
 
-const char *snapshot_thread_comm(const struct snapshot *s, uint32_t pid, uint32_t tid)
+const char *snapshot_thread_comm(const struct snapshot *s, uint32_t process, uint32_t tid)
 {
 	for (size_t i = s->threads.n; i-- > 0;) {
 		const struct snapshot_thread *t = &s->threads.v[i];
 
-		if (t->pid != pid || t->tid != tid)
+		if (s->processes.v[t->process].process != process || t->tid != tid)
 			continue;
 		if (t->comm[0])
 			return t->comm;
-		return pid == tid && t->process_comm[0] ? t->process_comm : NULL;
+		return t->pid == tid && t->process_comm[0] ? t->process_comm : NULL;
 	}
 	return NULL;
 }
 
-const struct snapshot_device *snapshot_device(const struct snapshot *s, uint32_t pid,
+const struct snapshot_device *snapshot_device(const struct snapshot *s, uint32_t process,
 					      uint32_t device)
 {
 	for (size_t i = 0; i < s->devices.n; i++)
-		if (s->devices.v[i].pid == pid && s->devices.v[i].device == device)
+		if (s->devices.v[i].process == process && s->devices.v[i].device == device)
 			return &s->devices.v[i];
 	return NULL;
 }
 
-uint32_t snapshot_device_number(const struct snapshot *s, uint32_t pid, uint32_t device)
+uint32_t snapshot_device_number(const struct snapshot *s, uint32_t process, uint32_t device)
 {
-	const struct snapshot_device *d = snapshot_device(s, pid, device);
+	const struct snapshot_device *d = snapshot_device(s, process, device);
 
 	return d ? d->number : device;
 }

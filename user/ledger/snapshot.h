@@ -19,7 +19,7 @@
 #include "ledger/model.h"
 
 struct snapshot_process {	/* as struct model_process */
-	uint32_t pid;
+	uint32_t process, pid;
 	char comm[16];
 	const char *cmdline;
 	uint64_t start_ns, exec_ns, exit_ns;
@@ -50,7 +50,7 @@ struct snapshot_thread {
 };
 
 struct snapshot_device {	/* of one process, or of those that ended */
-	uint32_t pid, device;		/* device: the process's own ordinal */
+	uint32_t process, pid, device;	/* device: the process's own ordinal */
 	uint32_t number;		/* as it is shown: the host's, where devices reported it */
 	bool has_book;			/* false: it stands for ended processes */
 	bool has_facts;
@@ -67,7 +67,7 @@ struct snapshot_device {	/* of one process, or of those that ended */
 };
 
 struct snapshot_member {	/* a process's device, as one of a host's device */
-	uint32_t pid, device;
+	uint32_t process, pid, device;
 	bool has_book;
 	struct share_member share;
 };
@@ -107,14 +107,13 @@ void snapshot_free(struct snapshot *s);
 const char *snapshot_fact(const struct snapshot *s, const char *key);
 uint64_t snapshot_fact_number(const struct snapshot *s, const char *key);
 
-/* The newest process, thread and device of that number; NULL: unknown. A thread without a name is
- * called like its process; key: of EVENT_IDENTITY. */
-const struct snapshot_process *snapshot_process(const struct snapshot *s, uint32_t pid);
+/* A process by its handle, its newest thread of a tid, its device; NULL: unknown. A thread without
+ * a name is called like its process; key: of EVENT_IDENTITY; an unknown device has its own ordinal. */
+const struct snapshot_process *snapshot_process(const struct snapshot *s, uint32_t process);
 const char *snapshot_identity(const struct snapshot_process *p, const char *key);
-const char *snapshot_thread_comm(const struct snapshot *s, uint32_t pid, uint32_t tid);
-const struct snapshot_device *snapshot_device(const struct snapshot *s, uint32_t pid,
+const char *snapshot_thread_comm(const struct snapshot *s, uint32_t process, uint32_t tid);
+const struct snapshot_device *snapshot_device(const struct snapshot *s, uint32_t process,
 					      uint32_t device);
-/* Of an unknown one the process's own ordinal. */
-uint32_t snapshot_device_number(const struct snapshot *s, uint32_t pid, uint32_t device);
+uint32_t snapshot_device_number(const struct snapshot *s, uint32_t process, uint32_t device);
 
 #endif

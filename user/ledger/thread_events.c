@@ -23,7 +23,7 @@ static void open_book(struct model *m, struct thread *t, uint64_t first_ns)
 
 static struct thread *find_thread(struct model *m, const struct event *ev, uint64_t first_ns)
 {
-	struct thread *t = threads_get(m, ev->pid, ev->tid);
+	struct thread *t = threads_get(m, ev);
 
 	if (__builtin_expect(t && t->has_book && !t->ended, 1))
 		return t;
@@ -199,7 +199,7 @@ static bool is_told(const struct thread *t, const struct event *ev)
 static int push_off(struct model *m, const struct event *ev)
 {
 	bool reading = !(ev->has & HAS_END);
-	struct thread *t = reading ? threads_find(m, ev->pid, ev->tid) :
+	struct thread *t = reading ? threads_find(m, ev->process, ev->tid) :
 				     find_thread(m, ev, ev->start_ns);
 	uint64_t cursor;
 	unsigned int found;
@@ -254,8 +254,8 @@ static void book_told(struct model *m, struct thread *t, const struct event *ev)
 
 static int push_told(struct model *m, const struct event *ev)
 {
-	struct thread *t = threads_find(m, ev->pid, ev->tid);
-	struct process *p = processes_get(m, ev->pid);
+	struct thread *t = threads_find(m, ev->process, ev->tid);
+	struct process *p = processes_get(m, ev);
 	struct call_stat *s;
 
 	if (!p)

@@ -37,7 +37,7 @@ static int on_event(void *state, const struct event *ev)
 {
 	struct model *m = state;
 	const unsigned int of = ev->unseen.of & (UNSEEN_OF_WORKS | UNSEEN_OF_MEMORY);
-	struct process *p = ev->end_ns < ev->start_ns ? NULL : processes_get(m, ev->pid);
+	struct process *p = ev->end_ns < ev->start_ns ? NULL : processes_get(m, ev);
 	int err = 0;
 
 	if (ev->end_ns < ev->start_ns)
@@ -96,7 +96,7 @@ static uint64_t tail_of(const struct thread *t)
 static int add_tail(struct model *m, struct process *p)
 {
 	const struct event ev = { .kind = EVENT_UNSEEN, .unseen.why = UNSEEN_UNKNOWN,
-				  .pid = p->info.pid,
+				  .process = p->info.process, .pid = p->info.pid,
 				  .start_ns = p->told_end_ns, .end_ns = UINT64_MAX };
 	uint64_t launches = 0;
 

@@ -144,7 +144,7 @@ static int collect(struct lines *lines, const struct snapshot *snap, const struc
 	for (size_t i = 0; i < h->members.n && !err; i++) {
 		const struct snapshot_member *m = &h->members.v[i];
 
-		err = add_line(lines, view_comm(snap, m->pid), m->pid, m->share.owned_ns, WORKS);
+		err = add_line(lines, view_comm(snap, m->process), m->pid, m->share.owned_ns, WORKS);
 	}
 	if (!err)
 		err = add_line(lines, "shared", 0, sum->shared_ns, WORKS);
@@ -316,7 +316,7 @@ static bool may_be_watched(const struct snapshot *snap, const struct sampled_dev
 {
 	for (size_t i = 0; i < d->users.n; i++)
 		for (size_t k = 0; k < snap->processes.n; k++)
-			if (snap->processes.v[k].pid == d->users.v[i].pid)
+			if (snap->processes.v[k].process == d->users.v[i].process)
 				return true;
 	return false;
 }

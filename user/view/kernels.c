@@ -192,11 +192,10 @@ static int add_row(struct table *t, uint32_t number, const struct snapshot_devic
 
 /* ---- by launch ------------------------------------------------------------------------------ */
 
-/* The last process of that number: it has the ranges that works are put into. */
 static const struct range_sum *find_range(const struct snapshot *snap,
 					  const struct kernel_config_key *key)
 {
-	const struct snapshot_process *p = key->range ? snapshot_process(snap, key->pid) : NULL;
+	const struct snapshot_process *p = key->range ? snapshot_process(snap, key->process) : NULL;
 
 	return p && key->range <= p->ranges.n ? &p->ranges.v[key->range - 1] : NULL;
 }
@@ -221,14 +220,14 @@ static int fill_captured(struct table *t, struct cell *row, const struct snapsho
 
 static int add_launched(struct table *t, const struct snapshot *snap, const struct kernel_config *r)
 {
-	const struct snapshot_device *s = snapshot_device(snap, r->key.pid, r->key.device);
+	const struct snapshot_device *s = snapshot_device(snap, r->key.process, r->key.device);
 	struct cell *row = table_row(t);
 	int err;
 
 	if (!row)
 		return -ENOMEM;
 	view_put_pid(&row[PID], r->key.pid);
-	cell_u(&row[DEVICE], snapshot_device_number(snap, r->key.pid, r->key.device));
+	cell_u(&row[DEVICE], snapshot_device_number(snap, r->key.process, r->key.device));
 	cell_u(&row[COUNT], r->count);
 	cell_u(&row[TOTAL], r->total_ns);
 	cell_u(&row[AVG], r->total_ns / r->count);

@@ -105,7 +105,7 @@ static int add_all(struct table *t, const struct of *of)
 
 static int add_device(struct table *t, const struct snapshot *snap, const struct snapshot_device *s)
 {
-	struct of of = { .state = s, .comm = view_comm(snap, s->pid),
+	struct of of = { .state = s, .comm = view_comm(snap, s->process),
 			 .wall_ns = s->sum.close_ns - s->sum.open_ns };
 	size_t used = 0;
 	int err = 0;

@@ -74,7 +74,7 @@ static int add_row(struct table *t, const struct snapshot *snap, const struct sn
 {
 	uint64_t wall_ns = s->sum.close_ns - s->sum.open_ns;
 	struct cell *row = table_row(t);
-	const char *rank = snapshot_identity(snapshot_process(snap, s->pid), "rank");
+	const char *rank = snapshot_identity(snapshot_process(snap, s->process), "rank");
 	int err;
 
 	if (!row)
@@ -90,7 +90,7 @@ static int add_row(struct table *t, const struct snapshot *snap, const struct sn
 		cell_u(&row[OVERLAPPED], line->busy_ns - line->ns);
 	}
 	cell_u(&row[WALL], wall_ns);
-	err = cell_s(t, &row[COMM], view_comm(snap, s->pid));
+	err = cell_s(t, &row[COMM], view_comm(snap, s->process));
 	if (!err)
 		err = cell_s(t, &row[UUID], s->has_facts ?
 			     samples_uuid(&snap->samples, s->facts.uuid) : NULL);

@@ -81,15 +81,15 @@ static void fill_sums(struct cell *row, const struct filling *r, const struct me
 }
 
 /* All that it has of the device by NVML, with what CUDA itself needs; NULL: unknown. */
-static const struct sample_user *find_user(const struct snapshot *snap, uint32_t pid,
+static const struct sample_user *find_user(const struct snapshot *snap, uint32_t process,
 					   uint32_t device)
 {
-	const struct snapshot_device *s = snapshot_device(snap, pid, device);
+	const struct snapshot_device *s = snapshot_device(snap, process, device);
 	const struct sampled_device *sampled = NULL;
 
 	if (s && s->has_facts)
 		sampled = samples_find(&snap->samples, s->facts.uuid);
-	return sampled ? samples_user(sampled, pid) : NULL;
+	return sampled ? samples_user(sampled, process) : NULL;
 }
 
 static void fill_used(struct cell *row, const struct snapshot *snap,
@@ -98,7 +98,7 @@ static void fill_used(struct cell *row, const struct snapshot *snap,
 	const struct sample_user *user = NULL;
 
 	if (s->key.device != MEMORY_NO_DEVICE && s->key.kind != MEMORY_KIND_PINNED)
-		user = find_user(snap, p->pid, s->key.device);
+		user = find_user(snap, p->process, s->key.device);
 	if (user && user->has_bytes)
 		cell_u(&row[NVML], user->used_bytes);
 }
@@ -115,7 +115,7 @@ static int add_row(struct filling *r, const struct memory_sums *s)
 		return -ENOMEM;
 	view_put_pid(&row[PID], p->pid);
 	if (s->key.device != MEMORY_NO_DEVICE)
-		cell_u(&row[DEVICE], snapshot_device_number(r->snap, p->pid, s->key.device));
+		cell_u(&row[DEVICE], snapshot_device_number(r->snap, p->process, s->key.device));
 	fill_sums(row, r, s);
 	fill_used(row, r->snap, p, s);
 	err = cell_s(t, &row[COMM], p->comm[0] ? p->comm : NULL);

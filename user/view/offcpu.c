@@ -117,7 +117,7 @@ static int add_row(struct table *t, struct lines *lines, const struct snapshot *
 		err = cell_s(t, &row[STACK], stack);
 	if (!err)
 		err = cell_s(t, &row[COMM],
-			     snapshot_thread_comm(snap, line->key.pid, line->key.tid));
+			     snapshot_thread_comm(snap, line->key.process, line->key.tid));
 	if (!err)
 		err = cell_s(t, &row[REASON], off_reason_name(line->key.reason));
 	if (!err)

@@ -131,14 +131,14 @@ struct device_time {		/* of all devices of a process */
 	uint64_t idle_ns[IDLE_CAUSES];
 };
 
-static struct device_time add_up_devices(const struct snapshot *snap, uint32_t pid)
+static struct device_time add_up_devices(const struct snapshot *snap, uint32_t process)
 {
 	struct device_time sum = { 0 };
 
 	for (size_t i = 0; i < snap->devices.n; i++) {
 		const struct snapshot_device *s = &snap->devices.v[i];
 
-		if (s->pid != pid)
+		if (s->process != process)
 			continue;
 		sum.wall_ns += s->sum.close_ns - s->sum.open_ns;
 		sum.comm_ns += s->sum.owned_ns[DEVICE_KERNELS + KERNEL_COMM];
@@ -160,12 +160,12 @@ static const char *largest_cause(const struct device_time *sum)
 }
 
 /* The name of its largest finding that matters, or "none". They are sorted. */
-static const char *find_verdict(const struct findings *f, uint32_t pid)
+static const char *find_verdict(const struct findings *f, uint32_t process)
 {
 	for (size_t i = 0; i < f->all.n; i++) {
 		const struct finding *first = &f->all.v[i];
 
-		if (first->pid == pid && (first->is_severe || first->has_share))
+		if (first->process == process && (first->is_severe || first->has_share))
 			return first->is_severe || first->share >= FINDING_SHARE_MEDIUM ?
 				       first->name :
 				       "none";
@@ -174,9 +174,9 @@ static const char *find_verdict(const struct findings *f, uint32_t pid)
 }
 
 static int fill_devices(struct table *t, struct cell *row, const struct snapshot *snap,
-			const struct findings *f, uint32_t pid)
+			const struct findings *f, uint32_t process)
 {
-	const struct device_time sum = add_up_devices(snap, pid);
+	const struct device_time sum = add_up_devices(snap, process);
 	int err;
 
 	if (!sum.wall_ns)
@@ -184,15 +184,15 @@ static int fill_devices(struct table *t, struct cell *row, const struct snapshot
 	cell_d(&row[BUSY_SHARE], (double)(sum.wall_ns - sum.idle_total_ns) / (double)sum.wall_ns);
 	cell_d(&row[EXPOSED_COMM_SHARE], (double)sum.comm_ns / (double)sum.wall_ns);
 	err = cell_s(t, &row[IDLE_CAUSE], largest_cause(&sum));
-	if (pid == MODEL_PAST_PID)
+	if (process == MODEL_PAST_PID)
 		return err;	/* judged: the processes with rows of their own */
-	return err ? err : cell_s(t, &row[VERDICT], find_verdict(f, pid));
+	return err ? err : cell_s(t, &row[VERDICT], find_verdict(f, process));
 }
 
 /* A process in a MIG instance has its GPU open, and no other device: its own CUDA identifies the
  * instance by the UUID, and NVML by the number. */
 static int fill_instances(struct table *t, struct cell *row, const struct snapshot *snap,
-			  uint32_t pid)
+			  uint32_t process)
 {
 	struct strbuf list = STRBUF_INIT;
 	int err = 0;
@@ -200,7 +200,7 @@ static int fill_instances(struct table *t, struct cell *row, const struct snapsh
 	for (size_t i = 0; i < snap->devices.n; i++) {
 		const struct snapshot_device *s = &snap->devices.v[i];
 
-		if (s->pid != pid || !device_number_is_instance(s->number))
+		if (s->process != process || !device_number_is_instance(s->number))
 			continue;
 		if (list.len)
 			strbuf_addch(&list, ',');
@@ -273,12 +273,10 @@ static int add_row(struct table *t, const struct context *c, const struct snapsh
 		err = cell_s(t, &row[CMDLINE], p->cmdline);
 	if (!err)
 		err = fill_identity(t, row, p);
-	/* Process numbers are reused: device activity is the newest one's. */
-	if (err || snapshot_process(snap, p->pid) != p)
-		return err;
-	err = fill_devices(t, row, snap, c->findings, p->pid);
-	if (!err && p->pid != MODEL_PAST_PID)
-		err = fill_instances(t, row, snap, p->pid);
+	if (!err)
+		err = fill_devices(t, row, snap, c->findings, p->process);
+	if (!err && p->process != MODEL_PAST_PID)
+		err = fill_instances(t, row, snap, p->process);
 	return err;
 }
 

@@ -21,10 +21,8 @@ static double ratio(uint64_t part_ns, uint64_t of_ns)
 	return of_ns ? (double)part_ns / (double)of_ns : 0;
 }
 
-static void add_process(struct strbuf *out, const struct snapshot *snap, uint32_t pid)
+static void add_process(struct strbuf *out, uint32_t pid, const char *comm)
 {
-	const char *comm = view_comm(snap, pid);
-
 	strbuf_addf(out, "pid %u%s", pid, comm ? ", " : "");
 	if (comm)
 		format_safe(out, comm);
@@ -43,7 +41,7 @@ static void add_finding(struct strbuf *out, const struct snapshot *snap, const s
 	strbuf_addf(out, "%.1f %% of device ", 100 * f->share);
 	device_number_add(out, f->device);
 	strbuf_addstr(out, " (");
-	add_process(out, snap, f->pid);
+	add_process(out, f->pid, view_comm(snap, f->process));
 	strbuf_addf(out, ") is lost to %s: ", f->name);
 	format_safe(out, f->cause.s);
 	if (same)
@@ -59,7 +57,7 @@ static void add_error(struct strbuf *out, const struct snapshot *snap, const str
 	strbuf_addstr(out, f->headline);
 	if (f->pid) {
 		strbuf_addstr(out, " (");
-		add_process(out, snap, f->pid);
+		add_process(out, f->pid, view_comm(snap, f->process));
 		strbuf_addch(out, ')');
 	}
 	strbuf_addstr(out, ": ");
@@ -135,14 +133,14 @@ static void add_device(struct strbuf *out, const char *what, const struct snapsh
 	strbuf_addf(out, "%s ", what);
 	device_number_add(out, s->number);
 	strbuf_addstr(out, " (");
-	add_process(out, snap, s->pid);
+	add_process(out, s->pid, view_comm(snap, s->process));
 	strbuf_addch(out, ')');
 }
 
 /* It was idle, or its activity is unknown. */
 static void add_no_work(struct strbuf *out, const struct snapshot *snap, const struct idlest *book)
 {
-	const struct next_target target = next_of(snap, book->state->pid, book->state->device);
+	const struct next_target target = next_of(snap, book->state->process, book->state->device);
 
 	if (unknown(book) >= 0.5) {
 		add_device(out, "What device", snap, book->state);
@@ -279,15 +277,15 @@ static enum next choose_remedy(const char *helper, const struct next_target *tar
 static void add_unseen(struct strbuf *out, const struct snapshot *snap,
 		       const struct snapshot_thread *t)
 {
-	const struct snapshot_process *p = snapshot_process(snap, t->pid);
+	const struct snapshot_process *p = &snap->processes.v[t->process];
 	const char *helper = snapshot_identity(p, "helper"),
 		   *why = snapshot_identity(p, "helper_why");
-	const struct next_target target = next_of(snap, t->pid, 0);
+	const struct next_target target = next_of(snap, p->process, 0);
 
 	strbuf_addf(out, "What the devices of pid %u", t->pid);
-	if (view_comm(snap, t->pid)) {
+	if (*p->comm) {
 		strbuf_addstr(out, " (");
-		format_safe(out, view_comm(snap, t->pid));
+		format_safe(out, p->comm);
 		strbuf_addch(out, ')');
 	}
 	strbuf_addstr(out, " did was not seen: ");

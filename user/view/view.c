@@ -41,9 +41,9 @@ struct table *view_fill(const struct view *v, const struct view_query *q)
 	return NULL;
 }
 
-const char *view_comm(const struct snapshot *snap, uint32_t pid)
+const char *view_comm(const struct snapshot *snap, uint32_t process)
 {
-	const struct snapshot_process *p = snapshot_process(snap, pid);
+	const struct snapshot_process *p = snapshot_process(snap, process);
 
 	return p && p->comm[0] ? p->comm : NULL;
 }

@@ -50,9 +50,10 @@ static inline unsigned int view_columns(const struct view *v, enum calls_by by)
 
 struct table *view_fill(const struct view *v, const struct view_query *q);	/* NULL + errno */
 
-/* The name of process pid, or NULL: unknown. The cell of its number stays unknown where it
+/* The name of a process, or NULL: unknown. The cell of its number stays unknown where it
  * stands for many that exited (MODEL_PAST_PID): then the name has their number. */
-const char *view_comm(const struct snapshot *snap, uint32_t pid);
+const char *view_comm(const struct snapshot *snap, uint32_t process);
+
 static inline void view_put_pid(struct cell *cell, uint32_t pid)
 {
 	if (pid != MODEL_PAST_PID)
