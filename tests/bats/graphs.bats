@@ -50,10 +50,10 @@ print(sum(w["end"] - w["start"] for w in json.load(open(sys.argv[1]))["works"]))
 	assert_output "seen some, not known some"
 	run works
 	assert [ "$output" -gt 2500 ]
-	grep -q "device records were lost" said
+	assert_note records-lost
 	GPUSIM_CUPTI_FAULTS='device!=2500' graphs 12
 	run -0 "$TEST_LIB/check_works.py" r.json ./*.log --faults
-	grep -q "graphs were told whole: CUPTI had no room for more of their nodes" said
+	assert_note graphs-whole
 	run report_value r.json '[x["ns"] > 0 for x in t["ledger"] if (x["state"], x["bucket"]) == ("compute", "graph")]'
 	assert_output "[True]"
 }

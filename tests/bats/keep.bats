@@ -40,8 +40,7 @@ duration_ms() { report_value report.json 'r["meta"]["duration_ns"] // 10**6'; }
 		works=$(report_value report.json '[e["matched"] + e["orphan"] for e in t["events"] if e["kind"] == "work"][0]')
 		seen=$((seen + works))
 	done
-	"$GPUPROF" report run.000001.gpr >report.txt
-	grep -q '^goes on in run.000002.gpr' report.txt
+	assert_note -f run.000001.gpr goes-on 'run\.000002\.gpr'
 	assert [ "$(find . -name 'run.*.gpr' | wc -l)" -ge 3 ]
 	works=$(python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["works"]))' ./*.log)
 	# What ran beyond the watermark when a file ended is outside of it.

@@ -83,8 +83,8 @@ counts_all() { # COMMAND...
 @test "privileges: without CAP_SYS_PTRACE, one's own processes are measured and -a names the others" {
 	open_folder
 	start_calls 65534
-	run -0 without cap_sys_ptrace "$GPUPROF" stat -a -d 10ms --table events
-	assert_output --partial "could not be read: permission denied, CAP_SYS_PTRACE"
+	run -0 without cap_sys_ptrace "$GPUPROF" record -o c.gpr -a -d 10ms
+	assert_note -f c.gpr processes-unreadable CAP_SYS_PTRACE
 	run without cap_sys_ptrace "$GPUPROF" doctor
 	assert_output --regexp "less +CAP_SYS_PTRACE +missing"
 	kill -KILL "$TARGET"

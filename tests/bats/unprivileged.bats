@@ -39,6 +39,7 @@ as_nobody() { with_sim setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; 
 	run -0 "$TEST_LIB/same_tables.py" "$OPEN/user.json" root.json
 	run report_value "$OPEN/user.json" 'len({h["tid"] for h in t["threads"]}), r["meta"]["sources"], t["processes"][0]["user"]'
 	assert_output "(2, 'cupti: API records of single functions', 'nobody')"
+	assert_note -f "$OPEN/user.json" without-probes "CAP_BPF is missing; run as root or with sudo"
 	run report_value "$OPEN/user.json" '[b for b in t["ledger"] if b["bucket"] == "other" and b["state"] == "idle"]'
 	assert_output "[]"
 	run -0 as_nobody "$OPEN/gpuprof" stat -- "$OPEN/train" --steps 2 --quiet
@@ -165,8 +166,9 @@ job() {
 }
 
 @test "unprivileged: unseen calls of forked children are reported" {
-	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat --attach none -- "$SIM/lives" fork-stay
-	assert_line --regexp "^gpuprof: warning: process [0-9]+ was forked by [0-9]+, which uses CUDA: .* not seen without probes\$"
+	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat --attach none --format json -o r.json -- \
+		"$SIM/lives" fork-stay
+	assert_note forked-with-cuda
 }
 
 # As torchrun and mpirun start theirs.

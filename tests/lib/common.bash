@@ -198,6 +198,36 @@ compare() { "$TEST_LIB/compare_truth.py" "$@"; }
 laws() { "$TEST_LIB/check_report.py" "$@"; }
 
 # The value of a python expression over the report r (json), with its tables as t.
+# The notes of a report in json (r.json), or of a capture: code, tab, text, one a line.
+notes_of() { # [FILE]
+	local file=${1:-r.json}
+	if [[ $file == *.gpr ]]; then
+		"$GPUPROF" report "$file" --format json >"$file.notes.json" || [ $? -eq 5 ] # some are lost
+		file=$file.notes.json
+	fi
+	report_value "$file" '"\n".join(n["code"] + "\t" + n["text"] for n in r["meta"]["notes"])'
+}
+
+# There is a note of that code and, for what its text has of this run, with that text.
+assert_note() { # [-f FILE] CODE [REGEX]
+	local file=r.json notes
+	if [ "$1" = -f ]; then
+		file=$2
+		shift 2
+	fi
+	notes=$(notes_of "$file")
+	grep -Eq -- "^$1	.*${2:-}" <<<"$notes" && return
+	printf 'no note %s in %s:\n%s\n' "$*" "$file" "$notes" >&2
+	return 1
+}
+
+refute_note() { # [-f FILE] CODE [REGEX]
+	if assert_note "$@" 2>/dev/null; then
+		echo "note $* is there" >&2
+		return 1
+	fi
+}
+
 report_value() { # REPORT EXPRESSION
 	python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); t = r["tables"]
 print(eval(sys.argv[2]))' "$@"

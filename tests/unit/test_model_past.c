@@ -354,7 +354,7 @@ TEST(the_footer_counts_folded_processes)
 	summary_head(&text, &summary);
 	assert_non_null(strstr(text.s, "gpuprof: 2000 processes, "));
 	strbuf_reset(&text);
-	summary_foot(&text, &summary);
+	add_foot(&text, &summary);
 	snprintf(label, sizeof(label), " processes are added up as one, [%llu ended], ",
 		 (unsigned long long)find_past(m)->past);
 	assert_non_null(strstr(text.s, "\nended: "));

@@ -187,7 +187,7 @@ TEST(header_and_footer_have_measured_lost_and_cost)
 	summary_head(&sb, &s);
 	assert_string_equal(sb.s, "gpuprof: pid 77 (tr\\x1b[ain), 1.000 ms on node-1");
 	strbuf_reset(&sb);
-	summary_foot(&sb, &s);
+	add_foot(&sb, &s);
 	assert_string_equal(sb.s, "lost: none of 5 events; gpuprof cost: ~0.2 % of the targets' "
 			    "thread time (estimated: 4 calls x 500 ns)\n"
 			    "not followed: 1 child of pid 77: 99 (sh)\n"

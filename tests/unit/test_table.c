@@ -317,7 +317,7 @@ TEST(json_is_strict_and_whole)
 		{ "lost", { .known = 1, .u = UINT64_MAX }, CELL_INT },
 		{ "start", { .known = 0 }, CELL_TEXT },
 	};
-	struct meta meta = { pairs, 4 };
+	struct meta meta = { .v = pairs, .n = 4 };
 	struct table *t = sample();
 
 	cell_d(&add(t, 7, "\x01\\\xff\u00e9", 0)[SHARE], INFINITY);

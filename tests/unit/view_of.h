@@ -46,12 +46,21 @@ static inline int verdict_of(struct strbuf *out, const struct model *m)
 	return err;
 }
 
+static inline void add_foot(struct strbuf *out, const struct summary *s)
+{
+	struct notes notes = { .all = { .n = 0 } };
+
+	if (summary_notes(&notes, out, s))
+		out->failed = true;
+	notes_free(&notes);
+}
+
 static inline void foot_of(struct strbuf *out, const struct model *m)
 {
 	struct snapshot *snap = snapshot_take(m, 0);
 	struct summary s = summary_read(snap, false);
 
-	summary_foot(out, &s);
+	add_foot(out, &s);
 	snapshot_free(snap);
 }
 

@@ -105,7 +105,7 @@ static int add_process(struct stack_snapshot *s, uint32_t pid, bool found)
 static int print(const struct options *o, const struct stack_snapshot *s, uint64_t start_ns, int rc)
 {
 	struct facts facts;
-	struct meta meta = { facts.pair, META_N };
+	struct meta meta = { .v = facts.pair, .n = META_N };
 	struct strbuf out = STRBUF_INIT;
 	int written;
 

@@ -70,6 +70,7 @@ enum event_kind {
 				 * number and not in the order of its thread */
 	EVENT_NODE = 34,	/* a node was added to a graph of process pid at start_ns, by the
 				 * call that thread tid was in */
+	EVENT_NOTE = 35,	/* a message to the user, about process pid or (0) the session */
 	EVENT_KIND_END
 };
 
@@ -278,6 +279,12 @@ struct event_fault {
 	uint64_t value;
 };
 
+struct event_note {
+	const char *code;	/* base/note.h */
+	const char *text;
+	uint8_t severity;	/* enum note_severity */
+};
+
 struct event_node {
 	uint64_t id;		/* as works have it */
 	uint64_t original;	/* the node that it is a clone of; 0: a call made it */
@@ -314,6 +321,7 @@ struct event {
 		struct event_user user;
 		struct event_fault fault;
 		struct event_node node;
+		struct event_note note;
 	};
 };
 

@@ -108,6 +108,10 @@ static const struct event_field fault[] = {
 
 static const struct event_field node[] = { NUMBER(node.id), NUMBER(node.original) };
 
+static const struct event_field note[] = {
+	TEXT(note.code), TEXT(note.text), NUMBER(note.severity),
+};
+
 #define PAYLOAD_END(member) (offsetof(struct event, member) + sizeof(MEMBER(member)))
 #define SCHEMA(kind_name, member) { .name = kind_name, .fields = member, \
 	.n = sizeof(member) / sizeof(member[0]), .bytes = PAYLOAD_END(member) }
@@ -146,6 +150,7 @@ static const struct event_schema schemas[] = {
 	[EVENT_FAULT] = SCHEMA("fault", fault),
 	[EVENT_TOLD] = SCHEMA("told", call),
 	[EVENT_NODE] = SCHEMA("node", node),
+	[EVENT_NOTE] = SCHEMA("note", note),
 };
 _Static_assert(sizeof(schemas) / sizeof(schemas[0]) == EVENT_KIND_END, "a row for each kind");
 

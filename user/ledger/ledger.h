@@ -13,6 +13,7 @@
 #include "event/stacks.h"
 #include "facts/consumer.h"
 #include "facts/memory_book.h"
+#include "facts/notes.h"
 #include "facts/ranges.h"
 #include "facts/samples.h"
 #include "join/join.h"
@@ -39,6 +40,7 @@ struct model {
 	struct map by_process, by_tid;	/* handle -> process; handle, tid -> its newest thread */
 	struct map by_pid;		/* -> the process that was made last */
 	struct pairs facts;
+	struct notes notes;
 	bool without_probes;		/* one of them: calls are those that CUPTI records */
 	VEC(struct reading) readings;
 	struct stacks stacks;

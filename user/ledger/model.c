@@ -226,14 +226,15 @@ static int push_session(void *state, const struct event *ev)
 	case EVENT_WATERMARK: return push_watermark(state, ev);
 	case EVENT_FACT: return push_fact(state, ev);
 	case EVENT_COUNT: return push_count(state, ev);
+	case EVENT_NOTE: return notes_push(&((struct model *)state)->notes, ev);
 	default: return push_stacks(state, ev);
 	}
 }
 
 static const struct consumer session_consumer = {
 	.kinds = 1ull << EVENT_START | 1ull << EVENT_STOP | 1ull << EVENT_WATERMARK |
-		 1ull << EVENT_FACT | 1ull << EVENT_COUNT | 1ull << EVENT_FRAME |
-		 1ull << EVENT_STACK,
+		 1ull << EVENT_FACT | 1ull << EVENT_COUNT | 1ull << EVENT_NOTE |
+		 1ull << EVENT_FRAME | 1ull << EVENT_STACK,
 	.on_event = push_session,
 };
 
@@ -340,6 +341,7 @@ void model_free(struct model *m)
 		free(m->readings.v[i].kind);
 	}
 	pairs_free(&m->facts);
+	notes_free(&m->notes);
 	VEC_FREE(&m->readings);
 	stacks_free(&m->stacks);
 	consumers_free(&m->consumers);

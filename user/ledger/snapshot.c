@@ -265,6 +265,8 @@ static int take_all(struct snapshot *s, const struct model *m)
 
 	if (!err)
 		err = pairs_copy(&s->facts, &m->facts);
+	if (!err)
+		err = notes_copy(&s->notes, &m->notes);
 	for (size_t i = 0; i < m->processes.n && !err; i++)
 		err = take_process(s, m, m->processes.v[i]);
 	for (size_t i = 0; i < m->threads.n && !err; i++)
@@ -337,6 +339,7 @@ void snapshot_free(struct snapshot *s)
 	VEC_FREE(&s->readings);
 	pairs_free(&s->facts);
 	consumers_free(&s->states);
+	notes_free(&s->notes);
 	samples_free(&s->samples);
 	offcpu_free(&s->offcpu);
 	stacks_free(&s->stacks);

@@ -11,6 +11,7 @@
 #include "base/pairs.h"
 #include "facts/consumer.h"
 #include "facts/kernel_configs.h"
+#include "facts/notes.h"
 #include "facts/ranges.h"
 #include "event/stacks.h"
 #include "facts/memory_book.h"
@@ -85,6 +86,7 @@ struct snapshot {
 	struct model_counts counts;
 	const struct funcs *funcs;
 	struct pairs facts;
+	struct notes notes;
 	VEC(struct model_reading) readings;
 	VEC(struct snapshot_process) processes;
 	VEC(struct snapshot_thread) threads;
@@ -98,8 +100,7 @@ struct snapshot {
 	struct strpool *texts;
 };
 
-/* Open books are closed at now_ns, in the model's interval; 0: at the
- * session's end, or the latest time that any event named. NULL + errno. */
+/* Closes open books at now_ns; 0: at the session's end, or at the latest event. NULL + errno. */
 struct snapshot *snapshot_take(const struct model *m, uint64_t now_ns);
 void snapshot_free(struct snapshot *s);
 

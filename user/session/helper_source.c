@@ -197,12 +197,13 @@ static bool could_not_load(const struct helper_source *s, pid_t pid)
 	return slot && slot->value == CANNOT_LOAD;
 }
 
-static void warn_unloadable(pid_t pid, const char *comm)
+static void warn_unloadable(const struct helper_source *s, pid_t pid, const char *comm)
 {
-	log_warn("device times of process %d (%s) are not known: %s, so CUDA could not load the "
-		 "helper; let it see that file (gpuprof env --for docker shows how), or bring it "
-		 "in while it runs: gpuprof -p PID --inject",
-		 pid, comm, unseen);
+	live_push_note(s->live.sink, NOTE_HELPER_NOT_LOADABLE, pid,
+		       "device times of process %d (%s) are not known: %s, so CUDA could not "
+		       "load the helper; let it see that file (gpuprof env --for docker shows "
+		       "how), or bring it in while it runs: gpuprof -p PID --inject", pid, comm,
+		       unseen);
 }
 
 static void warn_unloadable_without_probes(const struct helper_source *s)
@@ -211,9 +212,10 @@ static void warn_unloadable_without_probes(const struct helper_source *s)
 
 	if (s->plan.probes || !u->n)
 		return;
-	warn_unloadable(u->first, u->comm);
+	warn_unloadable(s, u->first, u->comm);
 	if (u->n > 1)
-		log_warn("the same holds for %" PRIu64 " more processes", u->n - 1);
+		live_push_note(s->live.sink, NOTE_HELPER_NOT_LOADABLE, 0,
+			       "the same holds for %" PRIu64 " more processes", u->n - 1);
 }
 
 /* ---- forked children ------------------------------------------------------------------------- */
@@ -263,12 +265,12 @@ static void warn_forked(const struct helper_source *s)
 
 	if (!f->n)
 		return;
-	log_warn("process %d was forked by %d, which uses CUDA: if it calls CUDA too, that fails, "
-		 "and is not "
-		 "seen without probes",
-		 f->first, f->parent);
+	live_push_note(s->live.sink, NOTE_FORKED_WITH_CUDA, f->first,
+		       "process %d was forked by %d, which uses CUDA: if it calls CUDA too, that "
+		       "fails, and is not seen without probes", f->first, f->parent);
 	if (f->n > 1)
-		log_warn("the same holds for %" PRIu64 " more processes", f->n - 1);
+		live_push_note(s->live.sink, NOTE_FORKED_WITH_CUDA, 0,
+			       "the same holds for %" PRIu64 " more processes", f->n - 1);
 }
 
 /* ---- without probes -------------------------------------------------------------------------- */
@@ -476,27 +478,42 @@ const char *helper_advice(const char *reason)
 	return "";
 }
 
+static const struct {
+	enum note_code code;
+	const char *text;
+} silences[] = {
+	[HELPERS_BUSY] = { NOTE_HELPER_BUSY, "four other readers have its helper" },
+	[HELPERS_BROKEN] = { NOTE_HELPER_DAMAGED, "its helper's ring is damaged" },
+	[HELPERS_OTHER] = { NOTE_HELPER_VERSION,
+			    "its helper is of another version of gpuprof; start it anew with this "
+			    "one" },
+	[HELPERS_CONFINED] = { NOTE_HELPER_CONFINED,
+			       "since its helper came it lets seccomp filter its system calls, "
+			       "which may be its end when CUPTI begins; start it by gpuprof's -- "
+			       "CMD, then CUPTI begins with CUDA" },
+};
+
+static bool state_explains(const struct helpers_status *st)
+{
+	return st->state < sizeof(silences) / sizeof(silences[0]) && silences[st->state].text;
+}
+
 /* NULL: nothing is wrong with it. */
 static const char *why_silent(const struct helpers_status *st)
 {
-	switch (st->state) {
-	case HELPERS_BUSY:
-		return "four other readers have its helper";
-	case HELPERS_BROKEN:
-		return "its helper's ring is damaged";
-	case HELPERS_OTHER:
-		return "its helper is of another version of gpuprof; start it anew with this one";
-	case HELPERS_CONFINED:
-		return "since its helper came it lets seccomp filter its system calls, which may "
-		       "be its end when "
-		       "CUPTI begins; start it by gpuprof's -- CMD, then CUPTI begins with CUDA";
-	default:
-		break;
-	}
+	if (state_explains(st))
+		return silences[st->state].text;
 	/* Its state may have changed since: a process that ends is in order. */
 	if (*st->head.occupant)
 		return "another client uses CUPTI in it";
 	return *st->head.reason ? "its helper could not start CUPTI" : NULL;
+}
+
+static enum note_code silence_code(const struct helpers_status *st)
+{
+	return state_explains(st) ? silences[st->state].code :
+	       *st->head.occupant ? NOTE_CUPTI_OCCUPIED :
+				     NOTE_CUPTI_FAILED;
 }
 
 enum silence { NONE, REFUSED, STOPPED, SILENT, PENDING };
@@ -585,49 +602,53 @@ static void explain_silence(struct live_source *l, enum live_moment when)
 
 /* ---- warnings at the end --------------------------------------------------------------------- */
 
-static void warn_process(const struct helpers_status *st)
+static void warn_process(const struct helpers_status *st, const struct event_sink *to)
 {
 	uint64_t lost = num_add(num_add(st->lost, st->counts.dropped), st->counts.invalid);
 
 	if (why_silent(st))
-		log_warn("device times of process %d are not %sknown: %s%s%s%s%s", st->pid,
-			 st->counts.works ? "all " : "", why_silent(st),
-			 *st->head.reason || *st->head.occupant ? ": " : "", st->head.occupant,
-			 *st->head.occupant ? "" : st->head.reason,
-			 *st->head.occupant ? "" : helper_advice(st->head.reason));
+		live_push_note(to, silence_code(st), st->pid,
+			       "device times of process %d are not %sknown: %s%s%s%s%s", st->pid,
+			       st->counts.works ? "all " : "", why_silent(st),
+			       *st->head.reason || *st->head.occupant ? ": " : "",
+			       st->head.occupant, *st->head.occupant ? "" : st->head.reason,
+			       *st->head.occupant ? "" : helper_advice(st->head.reason));
 	if (*st->head.chained && strcmp(st->head.chained, GP_CHAIN_LOADED))
-		log_warn("the injection that CUDA_INJECTION64_PATH named before is not in process "
-			 "%d: %s",
-			 st->pid, st->head.chained);
+		live_push_note(to, NOTE_INJECTION_NOT_CHAINED, st->pid,
+			       "the injection that CUDA_INJECTION64_PATH named before is not in "
+			       "process %d: %s", st->pid, st->head.chained);
 	if (lost)
-		log_warn("of process %d, %" PRIu64 " device records were lost%s", st->pid, lost,
-			 st->lost && st->head.ring_bytes < GP_RING_BYTES_USUAL ?
-			 ": its helper's ring is small, as its files may be (ulimit -f)" : "");
+		live_push_note(to, NOTE_RECORDS_LOST, st->pid,
+			       "of process %d, %" PRIu64 " device records were lost%s", st->pid,
+			       lost, st->lost && st->head.ring_bytes < GP_RING_BYTES_USUAL ?
+			       ": its helper's ring is small, as its files may be (ulimit -f)" :
+			       "");
 	if (st->kept_bytes)
-		log_warn("of process %d, CUPTI has not given back %" PRIu64
-			 " bytes of records: works of the last "
-			 "%.3g s may be missing",
-			 st->pid, st->kept_bytes, (double)st->kept_ns / NS_PER_SEC);
+		live_push_note(to, NOTE_RECORDS_KEPT, st->pid,
+			       "of process %d, CUPTI has not given back %" PRIu64 " bytes of "
+			       "records: works of the last %.3g s may be missing", st->pid,
+			       st->kept_bytes, (double)st->kept_ns / NS_PER_SEC);
 	if (st->lost_calls)
-		log_warn("%" PRIu64
-			 " calls of process %d were lost: its helper did not tell the time, and "
-			 "no more than %d can wait for that",
-			 st->lost_calls, st->pid, API_CALLS_HELD_MAX);
+		live_push_note(to, NOTE_CALLS_WITHOUT_CLOCK, st->pid,
+			       "%" PRIu64 " calls of process %d were lost: its helper did not "
+			       "tell the time, and no more than %d can wait for that",
+			       st->lost_calls, st->pid, API_CALLS_HELD_MAX);
 	if (st->away_ns && st->state != HELPERS_BROKEN)
-		log_warn("what devices did for process %d is not known for %.3g s: gpuprof did not "
-			 "run for "
-			 "so long that the helper took it for gone",
-			 st->pid, (double)st->away_ns / NS_PER_SEC);
+		live_push_note(to, NOTE_READER_AWAY, st->pid,
+			       "what devices did for process %d is not known for %.3g s: gpuprof "
+			       "did not run for so long that the helper took it for gone",
+			       st->pid, (double)st->away_ns / NS_PER_SEC);
 	if (st->counts.clock_steps)
-		log_warn("the clock that times the works of process %d was set meanwhile, %" PRIu64
-			 " times: around that it is not known what its devices did", st->pid,
-			 st->counts.clock_steps);
+		live_push_note(to, NOTE_CLOCK_SET, st->pid,
+			       "the clock that times the works of process %d was set meanwhile, %"
+			       PRIu64 " times: around that it is not known what its devices did",
+			       st->pid, st->counts.clock_steps);
 	if (st->unread_ns && !why_silent(st))
-		log_warn("what devices did for process %d in the last %.3g s is not known: it was "
-			 "killed or "
-			 "stopped, CUPTI did not answer, or gpuprof did not run, before that was "
-			 "handed on",
-			 st->pid, (double)st->unread_ns / NS_PER_SEC);
+		live_push_note(to, NOTE_RECORDS_UNREAD, st->pid,
+			       "what devices did for process %d in the last %.3g s is not known: "
+			       "it was killed or stopped, CUPTI did not answer, or gpuprof did "
+			       "not run, before that was handed on", st->pid,
+			       (double)st->unread_ns / NS_PER_SEC);
 }
 
 /* A forked child whose launches fail has not. */
@@ -679,11 +700,11 @@ static void warn_unfound(const struct helper_source *s)
 			continue;
 		err = map_put(&silent, pid, &is_new) ? 0 : -ENOMEM;
 		if (is_new && is_closed)
-			warn_unloadable((pid_t)pid, p->comm);
+			warn_unloadable(s, (pid_t)pid, p->comm);
 		else if (is_new)
-			log_warn("device times of process %u are not known: no helper was found in "
-				 "it in time",
-				 pid);
+			live_push_note(s->live.sink, NOTE_HELPER_NOT_FOUND, (pid_t)pid,
+				       "device times of process %u are not known: no helper was "
+				       "found in it in time", pid);
 	}
 	map_free(&silent);
 }
@@ -698,10 +719,10 @@ static void warn_uncounted(const struct helper_source *s, uint64_t dropped)
 	counted = num_add(num_add(dropped, counts.untold), counts.invalid[EVENT_WORK]);
 	lost = counts.unmet_lost - counts.unmet_ended;	/* the others may have been cut off */
 	if (lost > counted)
-		log_warn("no record came of %" PRIu64
-			 " kernels that ran, and CUPTI counted %s as dropped: when they ran is "
-			 "`lost` time of devices",
-			 lost, counted ? "fewer" : "none");
+		live_push_note(s->live.sink, NOTE_RECORDS_MISSING, 0,
+			       "no record came of %" PRIu64 " kernels that ran, and CUPTI "
+			       "counted %s as dropped: when they ran is `lost` time of devices",
+			       lost, counted ? "fewer" : "none");
 }
 
 static void warn(const struct live_source *l)
@@ -716,21 +737,22 @@ static void warn(const struct live_source *l)
 	helpers_totals(s->helpers, &totals);
 	warn_uncounted(s, totals.lost_works);
 	if (totals.forgotten)
-		log_warn("what helpers of %" PRIu64 " more processes did not tell is only added up",
-			 totals.forgotten);
+		live_push_note(s->live.sink, NOTE_HELPERS_FORGOTTEN, 0,
+			       "what helpers of %" PRIu64 " more processes did not tell is only "
+			       "added up", totals.forgotten);
 	for (size_t i = 0; i < helpers_count(s->helpers); i++) {
 		helpers_status(s->helpers, i, &st);
-		warn_process(&st);
+		warn_process(&st, s->live.sink);
 		if (s->plan.targets->o->cupti == CUPTI_SUBSCRIBE && *st.head.unsubscribed)
-			log_warn("of process %d, nodes of graphs are known by their order, as "
-				 "without "
-				 "--cupti subscribe: %s",
-				 st.pid, st.head.unsubscribed);
+			live_push_note(s->live.sink, NOTE_GRAPHS_BY_ORDER, st.pid,
+				       "of process %d, nodes of graphs are known by their order, "
+				       "as without --cupti subscribe: %s", st.pid,
+				       st.head.unsubscribed);
 		if (st.counts.whole_graphs && !wants_whole_graphs(s))
-			log_warn("of process %d, %" PRIu64
-				 " graphs were told whole: CUPTI had no room for "
-				 "more of their nodes",
-				 st.pid, st.counts.whole_graphs);
+			live_push_note(s->live.sink, NOTE_GRAPHS_WHOLE, st.pid,
+				       "of process %d, %" PRIu64 " graphs were told whole: CUPTI "
+				       "had no room for more of their nodes", st.pid,
+				       st.counts.whole_graphs);
 	}
 }
 

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/log.h"
 #include "base/num.h"
 
 void live_push_fact(const struct event_sink *to, const char *key, const char *fmt, ...)
@@ -24,6 +25,22 @@ void live_push_trait(const struct event_sink *to, pid_t pid, const char *key, co
 	to->push(to->ctx, &(struct event){ .kind = EVENT_IDENTITY, .pid = (uint32_t)pid,
 					   .tid = (uint32_t)pid, .fact.key = key,
 					   .fact.value = value });
+}
+
+void live_push_note(const struct event_sink *to, enum note_code code, pid_t pid,
+		    const char *fmt, ...)
+{
+	const enum note_severity severity = note_severity(code);
+	char text[2048];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	log_msg(severity == NOTE_WARNING ? LOG_WARN : LOG_INFO, "%s", text);
+	to->push(to->ctx, &(struct event){ .kind = EVENT_NOTE, .pid = (uint32_t)pid,
+					   .note.code = note_name(code), .note.text = text,
+					   .note.severity = (uint8_t)severity });
 }
 
 int live_push_count(const struct event_sink *to, const char *source, const char *kind,

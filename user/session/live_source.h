@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include "base/note.h"
 #include "base/str.h"
 #include "event/event.h"
 
@@ -56,6 +57,11 @@ struct live_source {
 void live_push_fact(const struct event_sink *to, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void live_push_trait(const struct event_sink *to, pid_t pid, const char *key, const char *value);
+
+/* A message: logged, and pushed as an EVENT_NOTE. pid 0: of no process. */
+void live_push_note(const struct event_sink *to, enum note_code code, pid_t pid,
+		    const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 
 /* An EVENT_COUNT: hits = received + lost. 0 or the sink's error. */
 int live_push_count(const struct event_sink *to, const char *source, const char *kind,

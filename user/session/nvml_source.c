@@ -45,7 +45,8 @@ static void begin(struct nvml_source *s)
 	s->began = true;
 	s->reader = nvml_start(nvml_load);
 	if (!s->reader)
-		log_warn("cannot read devices by NVML: %s", strerror(errno));
+		live_push_note(s->live.sink, NOTE_NVML_FAILED, 0,
+			       "cannot read devices by NVML: %s", strerror(errno));
 }
 
 /* ---- facts and warnings ---------------------------------------------------------------------- */
@@ -57,10 +58,9 @@ static void report_missing(struct nvml_source *s, const char *why, bool warns)
 	s->missing = true;
 	live_push_fact(s->live.sink, "nvml_missing", "%s", why);
 	if (warns)
-		log_warn("NVML: %s; what it alone knows of devices is missing in part: how active "
-			 "they "
-			 "were, who else was on them, their faults",
-			 why);
+		live_push_note(s->live.sink, NOTE_NVML_INCOMPLETE, 0,
+			       "NVML: %s; what it alone knows of devices is missing in part: how "
+			       "active they were, who else was on them, their faults", why);
 }
 
 static bool is_stuck(const struct nvml_status *st, uint64_t now_ns)

@@ -200,8 +200,9 @@ static int attach_members(struct probe_set *p, const struct family *f)
 		}
 	}
 	if (below.denied)
-		log_warn("%u child processes could not be read: permission denied, CAP_SYS_PTRACE "
-			 "is needed", below.denied);
+		live_push_note(p->sink, NOTE_PROCESSES_UNREADABLE, 0,
+			       "%u child processes could not be read: permission denied, "
+			       "CAP_SYS_PTRACE is needed", below.denied);
 	return err;
 }
 
@@ -231,9 +232,10 @@ static int attach_all(struct probe_set *p)
 	if (!err)
 		err = target_each_pid(on_host_pid, &scan);
 	if (scan.denied)
-		log_warn("%u process%s could not be read: permission denied, CAP_SYS_PTRACE is "
-			 "needed; libraries used by no other are not probed", scan.denied,
-			 scan.denied == 1 ? "" : "es");
+		live_push_note(p->sink, NOTE_PROCESSES_UNREADABLE, 0,
+			       "%u process%s could not be read: permission denied, "
+			       "CAP_SYS_PTRACE is needed; libraries used by no other are not "
+			       "probed", scan.denied, scan.denied == 1 ? "" : "es");
 	return err;
 }
 
@@ -319,11 +321,14 @@ static void report_selection(const struct scan *scan, const struct selection *fo
 			 o->duration_ns ? "as long as -d says" : "until Ctrl-C");
 	strbuf_free(&sb);
 	if (found->denied)
-		log_warn("of %u process%s it cannot be told whether they match: permission denied, "
-			 "CAP_SYS_PTRACE is needed", found->denied, found->denied == 1 ? "" : "es");
+		live_push_note(scan->p->sink, NOTE_MATCH_UNKNOWN, 0,
+			       "of %u process%s it cannot be told whether they match: permission "
+			       "denied, CAP_SYS_PTRACE is needed", found->denied,
+			       found->denied == 1 ? "" : "es");
 	if (scan->denied)
-		log_warn("%u of these could not be read: permission denied, CAP_SYS_PTRACE is "
-			 "needed", scan->denied);
+		live_push_note(scan->p->sink, NOTE_PROCESSES_UNREADABLE, 0,
+			       "%u of these could not be read: permission denied, CAP_SYS_PTRACE "
+			       "is needed", scan->denied);
 }
 
 static int follow_selection(const struct probe_set *p, const struct selection *found)

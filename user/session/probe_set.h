@@ -4,12 +4,14 @@
 #define SESSION_PROBE_SET_H
 
 #include "probe/attach.h"
+#include "session/live_source.h"
 #include "session/targets.h"
 #include "session/worker.h"
 #include "stack/inflight.h"
 
 struct probe_set {
 	struct targets *targets;
+	const struct event_sink *sink;	/* for notes */
 	struct loader *loader;
 	struct attach *attach;
 	struct worker *worker;		/* probes what is mapped later */

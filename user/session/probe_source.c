@@ -118,13 +118,15 @@ static int choose(const struct session_options *o, struct no_probes *none)
 }
 
 /* Probes failed with err. 0: none->why is set, else err. */
-static int after_failure(const struct session_options *o, struct no_probes *none, int err)
+static int after_failure(const struct session_options *o, const struct event_sink *sink,
+			 struct no_probes *none, int err)
 {
 	/* For a kernel without support the user has to ask for the helper alone. */
 	if (!err || err == -ENOMEM || err == -ENOTSUP || err == -EMFILE ||
 	    !may_do_without(o))
 		return err;
-	log_warn("going on without probes: calls are told by the helper alone");
+	live_push_note(sink, NOTE_WITHOUT_PROBES, 0,
+		       "going on without probes: calls are told by the helper alone");
 	return do_without(none, "BPF cannot be used here", "gpuprof doctor tells more");
 }
 
@@ -213,6 +215,7 @@ static struct probe_source *new_source(const struct probe_plan *plan)
 		return NULL;
 	p->live = (struct live_source){ .ops = &ops, .sink = plan->sink, .fds = { -1, -1 } };
 	p->set.targets = plan->targets;
+	p->set.sink = plan->sink;
 	p->bpf.decoder = plan->decoder;
 	p->bpf.sink = *plan->sink;
 	return p;
@@ -239,7 +242,7 @@ int probe_source_open(struct live_source **out, const struct probe_plan *plan,
 	p = new_source(plan);
 	if (!p)
 		return -ENOMEM;
-	err = after_failure(o, none, start_loader(p));
+	err = after_failure(o, plan->sink, none, start_loader(p));
 	if (!err && !none->why)
 		err = probe_set_attach(&p->set);
 	if (err || none->why) {
@@ -316,9 +319,9 @@ static void cut(struct live_source *l, uint64_t until_ns)
 	struct off_reading r = { &p->bpf, until_ns };
 
 	if (loader_each_off(p->set.loader, on_off, &r))
-		log_warn(
-			"cannot read who is off the CPU: what began before this interval's end and "
-			"goes on is shown as other");
+		live_push_note(l->sink, NOTE_OFF_CPU_UNREAD, 0,
+			       "cannot read who is off the CPU: what began before this "
+			       "interval's end and goes on is shown as other");
 }
 
 /* ---- counters -------------------------------------------------------------------------------- */
@@ -355,17 +358,19 @@ static void check_counts(const struct probe_source *p, const struct gp_counts *c
 {
 	for (int k = 1; k < GP_KINDS; k++)
 		if (c->hits[k] != p->bpf.received[k] + c->lost[k])
-			log_warn("%s records do not add up: %" PRIu64 " hits, %" PRIu64
-				 " received, %" PRIu64 " lost; please report this", kind_names[k],
-				 c->hits[k], p->bpf.received[k], c->lost[k]);
+			live_push_note(p->live.sink, NOTE_COUNTERS_UNBALANCED, 0,
+				       "%s records do not add up: %" PRIu64 " hits, %" PRIu64
+				       " received, %" PRIu64 " lost; please report this",
+				       kind_names[k], c->hits[k], p->bpf.received[k], c->lost[k]);
 	if (c->unfollowed)
-		log_warn("%" PRIu64
-			 " child processes were not followed: more than 65,536 at a time "
-			 "are not; give -a", c->unfollowed);
+		live_push_note(p->live.sink, NOTE_TOO_MANY_CHILDREN, 0,
+			       "%" PRIu64 " child processes were not followed: more than 65,536 "
+			       "at a time are not; give -a", c->unfollowed);
 	if (p->bpf.invalid || p->bpf.skipped)
-		log_warn("%" PRIu64 " malformed records and %" PRIu64
-			 " of unknown kinds came from the kernel side; please report this",
-			 p->bpf.invalid, p->bpf.skipped);
+		live_push_note(p->live.sink, NOTE_RECORDS_MALFORMED, 0,
+			       "%" PRIu64 " malformed records and %" PRIu64 " of unknown kinds "
+			       "came from the kernel side; please report this", p->bpf.invalid,
+			       p->bpf.skipped);
 }
 
 /* The kernel's counters; what arrived of the worker's ring is the worker's to say. */
@@ -548,7 +553,9 @@ static void read_states(struct probe_source *p, struct states *states)
 {
 	if (loader_each_off(p->set.loader, on_last_off, states) ||
 	    loader_each_state(p->set.loader, on_state, states) || states->full)
-		log_warn("cannot read the threads' last states; calls still open are not shown");
+		live_push_note(p->live.sink, NOTE_STATES_UNREAD, 0,
+			       "cannot read the threads' last states; calls still open are not "
+			       "shown");
 }
 
 static void push_states(struct probe_source *p, struct states *states, uint64_t now_ns)

@@ -51,6 +51,7 @@ struct session {
 	struct live_source *sources[SOURCES];	/* NULL: not begun, or none */
 	struct no_probes no_probes;
 	struct pipeline tap;
+	struct notes early;		/* until the capture is open */
 	struct event_sink sink;		/* session_push: what the sources push into */
 
 	VEC(int) timers;
@@ -73,6 +74,8 @@ static int session_push(void *ctx, const struct event *ev)
 {
 	struct session *s = ctx;
 
+	if (ev->kind == EVENT_NOTE && s->plan->capture_path && !s->tap.keep && !s->err)
+		s->err = notes_push(&s->early, ev);
 	if (!s->err)
 		s->err = pipeline_push(&s->tap, ev);
 	for (size_t i = 0; i < SOURCES && !s->err; i++)
@@ -339,6 +342,22 @@ static struct capture_sink_plan plan_capture(const struct session_plan *plan)
 				      .on = (enum trigger)o->on };
 }
 
+/* Of the time before the capture was open. 0, or the capture's error, logged. */
+static int keep_early_notes(struct session *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->early.all.n && !err; i++) {
+		const struct note *n = &s->early.all.v[i];
+
+		err = capture_sink_push(s->tap.keep, &(struct event){
+			.kind = EVENT_NOTE, .pid = n->pid, .note.code = n->code,
+			.note.text = n->text, .note.severity = n->severity });
+	}
+	notes_free(&s->early);
+	return err;
+}
+
 /* The last step that can refuse: a session that never began replaces no older capture. */
 static int start_capture(struct session *s)
 {
@@ -355,7 +374,7 @@ static int start_capture(struct session *s)
 		return -EIO;	/* logged */
 	s->tap.keep->cut_ctx = s;
 	s->tap.keep->on_cut = on_cut;
-	return 0;
+	return keep_early_notes(s);
 }
 
 /* The session began when its probes were in place, not when it was ready to wait. */
@@ -681,6 +700,7 @@ static void release(struct session *s)
 	for (size_t i = 0; i < SOURCES; i++)
 		if (s->sources[i])
 			s->sources[i]->ops->release(s->sources[i]);
+	notes_free(&s->early);
 	pipeline_free(&s->tap);
 	close_all(s->targets.pidfds.v, s->targets.pidfds.n);
 	close_all(s->timers.v, s->timers.n);

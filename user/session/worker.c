@@ -23,6 +23,7 @@
 #include "probe/recheck.h"
 #include "source/bpf/ring.h"
 #include "stack/callstacks.h"
+#include "session/live_source.h"
 #include "target/target_watch.h"
 
 struct watch {
@@ -660,7 +661,8 @@ static void feed_stacks(struct worker *w, bool now)
 	int err = w->feed ? stack_feed_round(w->feed, &to, now) : 0;
 
 	if (err && !w->feed_failed)
-		log_warn("cannot tell more stacks of calls: %s", strerror(-err));
+		live_push_note(&to, NOTE_STACKS_FAILED, 0,
+			       "cannot tell more stacks of calls: %s", strerror(-err));
 	w->feed_failed = err;
 }
 
@@ -764,6 +766,7 @@ int worker_take_stacks(struct worker *w, struct loader *l)
 
 void worker_finish_stacks(struct worker *w)
 {
+	struct event_sink to = { tell, w };
 	uint64_t over;
 
 	if (w->feed)
@@ -771,10 +774,10 @@ void worker_finish_stacks(struct worker *w)
 	feed_stacks(w, true);
 	over = w->feed ? callstacks_counts(w->feed->stacks)->over : 0;
 	if (over)
-		log_warn("%llu stacks are not told: more than %u different ones, or %u frames, are "
-			 "not "
-			 "kept",
-			 (unsigned long long)over, STACKS_MAX, STACKS_FRAMES_MAX);
+		live_push_note(&to, NOTE_STACKS_LIMIT, 0,
+			       "%llu stacks are not told: more than %u different ones, or %u "
+			       "frames, are not kept", (unsigned long long)over, STACKS_MAX,
+			       STACKS_FRAMES_MAX);
 }
 
 uint64_t worker_stacks_received(const struct worker *w)

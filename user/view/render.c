@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/note.h"
 #include "base/utf8.h"
 #include "event/device_number.h"
 #include "view/format.h"
@@ -670,6 +671,31 @@ static void add_pair(struct strbuf *out, const char *key, const struct cell *c, 
 	add_value(out, c, type);
 }
 
+static void add_note(struct strbuf *out, const struct note *note)
+{
+	strbuf_addstr(out, "\n  {\"code\": ");
+	render_json_string(out, note->code);
+	strbuf_addstr(out, ", \"severity\": ");
+	render_json_string(out, note_severity_name(note->severity));
+	if (note->pid)
+		strbuf_addf(out, ", \"pid\": %u", note->pid);
+	else
+		strbuf_addstr(out, ", \"pid\": null");
+	strbuf_addstr(out, ", \"text\": ");
+	render_json_string(out, note->text);
+	strbuf_addch(out, '}');
+}
+
+static void add_notes(struct strbuf *out, const struct notes *notes)
+{
+	strbuf_addstr(out, ", \"notes\": [");
+	for (size_t i = 0; i < notes->all.n; i++) {
+		strbuf_addstr(out, i ? "," : "");
+		add_note(out, &notes->all.v[i]);
+	}
+	strbuf_addch(out, ']');
+}
+
 void render_json_meta(struct strbuf *out, const struct meta *meta)
 {
 	strbuf_addch(out, '{');
@@ -677,6 +703,8 @@ void render_json_meta(struct strbuf *out, const struct meta *meta)
 		strbuf_addstr(out, i ? ", " : "");
 		add_pair(out, meta->v[i].key, &meta->v[i].value, meta->v[i].type);
 	}
+	if (meta && meta->notes)
+		add_notes(out, meta->notes);
 	strbuf_addch(out, '}');
 }
 

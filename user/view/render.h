@@ -6,6 +6,7 @@
 #ifndef VIEW_RENDER_H
 #define VIEW_RENDER_H
 
+#include "facts/notes.h"
 #include "view/table.h"
 
 enum format { FORMAT_TEXT, FORMAT_MD, FORMAT_CSV, FORMAT_JSON, FORMAT_END };
@@ -19,6 +20,7 @@ struct meta_pair {
 struct meta {			/* key/value pairs of the report's `meta` */
 	struct meta_pair *v;
 	size_t n;
+	const struct notes *notes;	/* NULL: none */
 };
 
 struct report {

@@ -333,12 +333,14 @@ static void render(struct strbuf *out, const struct report_options *o, const str
 	const struct terminal terminal = output_terminal(o->output);
 	const unsigned int columns = terminal.columns;
 	struct meta_pair pairs[SUMMARY_META];
-	struct meta meta = { .v = pairs };
+	struct notes notes = { .all = { .n = 0 } };
+	struct meta meta = { .v = pairs, .notes = &notes };
 
 	summary_head(&head, s);
 	if (verdict_add(&verdict, s->snap))
 		out->failed = true;
-	summary_foot(&foot, s);
+	if (summary_notes(&notes, &foot, s))
+		out->failed = true;
 	if (pool)
 		meta.n = summary_meta(pairs, s, verdict.s, pool);
 	report_render(out, &(struct report){
@@ -352,6 +354,7 @@ static void render(struct strbuf *out, const struct report_options *o, const str
 	strbuf_free(&head);
 	strbuf_free(&verdict);
 	strbuf_free(&foot);
+	notes_free(&notes);
 }
 
 static int judge_loss(const struct report_options *o, const struct summary *s)

@@ -15,10 +15,12 @@
 #include "view/summary.h"
 
 #include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/note.h"
 #include "base/num.h"
 #include "base/time.h"
 #include "base/version.h"
@@ -28,6 +30,7 @@
 
 #define NAMED_MAX 4			/* processes in the header line */
 #define FUNCTIONS_NAMED_MAX 8		/* functions in a line */
+#define FOOT_LINES_MAX 512
 #define TOLD_SHARE 0.01	/* so much of our own is worth a look at the threads */
 
 static uint64_t sum_received(const struct model_counts *c)
@@ -202,6 +205,29 @@ void summary_head(struct strbuf *out, const struct summary *s)
 	add_blind(out, s->snap);
 }
 
+/* ---- notes ---------------------------------------------------------------------------------- */
+
+/* The lines below the tables, each a note. */
+struct foot {
+	struct strbuf text;		/* joined by newlines */
+	struct foot_line {
+		size_t at, bytes;	/* in text; 0: the whole line */
+		enum note_code code;	/* NOTE_CODES: no note */
+		uint32_t pid;
+	} lines[FOOT_LINES_MAX];
+	size_t n;
+};
+
+/* A line of its own; where it is written to. Over the bound they have no code. */
+static struct strbuf *begin_note(struct foot *f, enum note_code code, uint32_t pid)
+{
+	if (f->n)
+		strbuf_addch(&f->text, '\n');
+	if (f->n < FOOT_LINES_MAX)
+		f->lines[f->n++] = (struct foot_line){ f->text.len, 0, code, pid };
+	return &f->text;
+}
+
 /* Some figures are of an interval; counters are the session's, as those of the table events. */
 static bool is_later(const struct summary *s)
 {
@@ -213,8 +239,10 @@ static const char *since(const struct summary *s)
 	return is_later(s) ? " since the session began" : "";
 }
 
-static void add_loss(struct strbuf *out, const struct summary *s)
+static void add_loss(struct foot *f, const struct summary *s)
 {
+	struct strbuf *out = begin_note(f, s->lost ? NOTE_EVENTS_LOST : NOTE_CODES, 0);
+
 	strbuf_addf(out, "lost%s: ", since(s));
 	if (s->lost)
 		format_count(out, s->lost);
@@ -226,18 +254,21 @@ static void add_loss(struct strbuf *out, const struct summary *s)
 	if (s->lost)
 		strbuf_addf(out, " (%.3g %%), booked as lost where they are missing",
 			    s->lost_share * 100);
+	f->lines[0].bytes = out->len;	/* without the cost, which follows in the line */
 }
 
 /* Time within calls stays theirs. "off-CPU: 3 times the kernel did not report that a thread was
  * back on a CPU: for at most 1.2 ms it is not known whether it ran; what of them is outside
  * calls is booked as lost; no call is missing" */
-static void add_untold(struct strbuf *out, const struct summary *s)
+static void add_untold(struct foot *f, const struct summary *s)
 {
+	struct strbuf *out;
 	const struct offcpu *offs = &s->snap->offcpu;
 
 	if (!offs->untold)
 		return;
-	strbuf_addstr(out, "\noff-CPU: ");
+	out = begin_note(f, NOTE_OFF_CPU_MISSING, 0);
+	strbuf_addstr(out, "off-CPU: ");
 	format_count(out, offs->untold);
 	strbuf_addf(out, " time%s the kernel did not report that a thread was back on a CPU: for "
 		    "at most ",
@@ -249,14 +280,16 @@ static void add_untold(struct strbuf *out, const struct summary *s)
 }
 
 /* Calls of theirs that came before a copy got through have no stack in the table. */
-static void add_lost_stacks(struct strbuf *out, const struct summary *s)
+static void add_lost_stacks(struct foot *f, const struct summary *s)
 {
+	struct strbuf *out;
 	for (size_t i = 0; i < s->snap->readings.n; i++) {
 		const struct model_reading *r = &s->snap->readings.v[i];
 
 		if (strcmp(r->kind, "stack") != 0 || !r->lost)
 			continue;
-		strbuf_addf(out, "\nstacks%s: ", since(s));
+		out = begin_note(f, NOTE_STACKS_LOST, 0);
+		strbuf_addf(out, "stacks%s: ", since(s));
 		format_count(out, r->lost);
 		strbuf_addstr(out, " of ");
 		format_count(out, r->hits);
@@ -323,11 +356,13 @@ static void add_cost(struct strbuf *out, const struct summary *s)
 }
 
 /* "not followed: 2 children of pid 1234: 1240 (sh), 1241" */
-static void add_children_of(struct strbuf *out, const struct snapshot_process *p)
+static void add_children_of(struct foot *f, const struct snapshot_process *p)
 {
+	struct strbuf *out;
 	size_t named = num_min(p->child.n, NAMED_MAX);
 
-	strbuf_addstr(out, "\nnot followed: ");
+	out = begin_note(f, NOTE_CHILDREN_NOT_FOLLOWED, p->past ? 0 : p->pid);
+	strbuf_addstr(out, "not followed: ");
 	format_count(out, p->children);
 	strbuf_addf(out, " child%s of ", p->children > 1 ? "ren" : "");
 	if (p->past) {
@@ -342,7 +377,7 @@ static void add_children_of(struct strbuf *out, const struct snapshot_process *p
 	strbuf_addstr(out, p->children > named ? ", ..." : "");
 }
 
-static void add_children(struct strbuf *out, const struct snapshot *snap)
+static void add_children(struct foot *f, const struct snapshot *snap)
 {
 	const char *fact = snapshot_fact(snap, "children");
 
@@ -350,19 +385,21 @@ static void add_children(struct strbuf *out, const struct snapshot *snap)
 		return;
 	for (size_t i = 0; i < snap->processes.n; i++)
 		if (snap->processes.v[i].children)
-			add_children_of(out, &snap->processes.v[i]);
+			add_children_of(f, &snap->processes.v[i]);
 }
 
 /* "unarmed: 3.2 ms in pid 427 (train), before its libraries were probed" */
-static void add_unarmed(struct strbuf *out, const struct summary *s)
+static void add_unarmed(struct foot *f, const struct summary *s)
 {
+	struct strbuf *out;
 	for (size_t i = 0; i < s->snap->processes.n; i++) {
 		const struct snapshot_process *p = &s->snap->processes.v[i];
 		uint64_t ns = s->snap->processes.v[i].unarmed_ns;
 
 		if (!ns)
 			continue;
-		strbuf_addstr(out, "\nunarmed: ");
+		out = begin_note(f, NOTE_UNARMED, p->past ? 0 : p->pid);
+		strbuf_addstr(out, "unarmed: ");
 		format_ns(out, ns);
 		if (p->past)
 			strbuf_addf(out, " in %s", p->comm);
@@ -375,8 +412,9 @@ static void add_unarmed(struct strbuf *out, const struct summary *s)
 }
 
 /* "unknown: 3.2 ms, when calls that began before gpuprof may have returned already" */
-static void add_unknown(struct strbuf *out, const struct summary *s)
+static void add_unknown(struct foot *f, const struct summary *s)
 {
+	struct strbuf *out;
 	uint64_t ns = 0;
 
 	for (size_t i = 0; i < s->snap->threads.n; i++) {
@@ -387,38 +425,44 @@ static void add_unknown(struct strbuf *out, const struct summary *s)
 	}
 	if (!ns)
 		return;
-	strbuf_addstr(out, "\nunknown: ");
+	out = begin_note(f, NOTE_INFLIGHT_UNKNOWN, 0);
+	strbuf_addstr(out, "unknown: ");
 	format_ns(out, ns);
 	strbuf_addstr(out, " in which calls that began before gpuprof may have returned already");
 }
 
 /* Nothing in the tables: possible reasons. */
-static void add_hint(struct strbuf *out, const struct summary *s)
+static void add_hint(struct foot *f, const struct summary *s)
 {
+	struct strbuf *out;
 	const char *why = snapshot_fact(s->snap, "no_calls");
 
 	for (size_t i = 0; i < s->snap->processes.n; i++)
 		if (made_calls(&s->snap->processes.v[i]))
 			return;
-	strbuf_addstr(out, "\nno calls: ");
+	out = begin_note(f, NOTE_NO_CALLS, 0);
+	strbuf_addstr(out, "no calls: ");
 	format_safe(out, why ? why : "none began, and no thread was in one");
 	strbuf_addstr(out, "; gpuprof doctor -p PID tells more");
 }
 
-static void add_invalid(struct strbuf *out, const struct summary *s)
+static void add_invalid(struct foot *f, const struct summary *s)
 {
+	struct strbuf *out;
 	const struct model_counts *counts = &s->snap->counts;
 	uint64_t n = 0;
 
 	for (unsigned int i = 0; i < EVENT_KIND_END; i++)
 		n = num_add(n, counts->invalid[i]);
 	if (n > counts->outside) {
-		strbuf_addf(out, "\ninvalid%s: ", since(s));
+		out = begin_note(f, NOTE_EVENTS_INVALID, 0);
+		strbuf_addf(out, "invalid%s: ", since(s));
 		format_count(out, n - counts->outside);
 		strbuf_addstr(out, " events contradicted others and were not used");
 	}
 	if (counts->outside) {
-		strbuf_addf(out, "\noutside%s: ", since(s));
+		out = begin_note(f, NOTE_WORKS_OUTSIDE, 0);
+		strbuf_addf(out, "outside%s: ", since(s));
 		format_count(out, counts->outside);
 		strbuf_addstr(out,
 			      " works of devices ran before the measuring began or after it ended, "
@@ -428,13 +472,15 @@ static void add_invalid(struct strbuf *out, const struct summary *s)
 
 /* "late: 12 us of threads' and devices' time were told when the books had gone on, and are in
  * none" */
-static void add_late(struct strbuf *out, const struct summary *s)
+static void add_late(struct foot *f, const struct summary *s)
 {
+	struct strbuf *out;
 	const struct model_counts *counts = &s->snap->counts;
 
 	if (!counts->late_ns)
 		return;
-	strbuf_addf(out, "\nlate%s: ", since(s));
+	out = begin_note(f, NOTE_TIME_LATE, 0);
+	strbuf_addf(out, "late%s: ", since(s));
 	format_ns(out, counts->late_ns);
 	strbuf_addstr(
 		out, " of threads' and devices' time were told when the books had gone on, and are "
@@ -443,8 +489,9 @@ static void add_late(struct strbuf *out, const struct summary *s)
 
 /* "ended: 188 processes are added up as one, [188 ended], without ...; 256 others ... are told
  * apart" */
-static void add_ended(struct strbuf *out, const struct snapshot *snap)
+static void add_ended(struct foot *f, const struct snapshot *snap)
 {
+	struct strbuf *out;
 	const struct snapshot_process *past = NULL;
 	uint64_t apart = 0;
 
@@ -455,7 +502,8 @@ static void add_ended(struct strbuf *out, const struct snapshot *snap)
 	}
 	if (!past)
 		return;
-	strbuf_addstr(out, "\nended: ");
+	out = begin_note(f, NOTE_PROCESSES_MERGED, 0);
+	strbuf_addstr(out, "ended: ");
 	format_count(out, past->past);
 	strbuf_addf(out, " processes are added up as one, %s, without pid, identity and findings; ",
 		    past->comm);
@@ -465,22 +513,27 @@ static void add_ended(struct strbuf *out, const struct snapshot *snap)
 		     "lived longest)");
 }
 
-static void add_devices(struct strbuf *out, const struct summary *s)
+static void add_devices(struct foot *f, const struct summary *s)
 {
+	struct strbuf *out;
+
 	if (!s->cost.calls || s->snap->devices.n)
 		return;
-	strbuf_addstr(out, "\ndevice times: not known, no helper told of any: -- CMD and gpuprof "
+	out = begin_note(f, NOTE_DEVICE_TIMES_MISSING, 0);
+	strbuf_addstr(out, "device times: not known, no helper told of any: -- CMD and gpuprof "
 		      "env bring one into what is started, --inject into what runs");
 }
 
 /* NVML's own knowledge is in tables of devices. */
-static void add_nvml(struct strbuf *out, const struct summary *s)
+static void add_nvml(struct foot *f, const struct summary *s)
 {
+	struct strbuf *out;
 	const char *why = snapshot_fact(s->snap, "nvml_missing");
 
 	if (!why || !s->snap->devices.n)
 		return;
-	strbuf_addstr(out, "\nnvml: ");
+	out = begin_note(f, NOTE_NVML_INCOMPLETE, 0);
+	strbuf_addstr(out, "nvml: ");
 	format_safe(out, why);
 	strbuf_addstr(
 		out, ": how active devices were, who else was on them and their faults are not all "
@@ -488,14 +541,16 @@ static void add_nvml(struct strbuf *out, const struct summary *s)
 }
 
 /* "goes on in run.000002.gpr, which may have what 3 launches of the last moments gave devices" */
-static void add_next(struct strbuf *out, const struct summary *s)
+static void add_next(struct foot *f, const struct summary *s)
 {
+	struct strbuf *out;
 	const struct model_counts *counts = &s->snap->counts;
 	const char *next = snapshot_fact(s->snap, "goes_on");
 
 	if (!next)
 		return;
-	strbuf_addstr(out, "\ngoes on in ");
+	out = begin_note(f, NOTE_GOES_ON, 0);
+	strbuf_addstr(out, "goes on in ");
 	format_safe(out, next);
 	if (!counts->awaited)
 		return;
@@ -536,13 +591,15 @@ static uint64_t count_entries(const struct snapshot *snap)
 	return n;
 }
 
-static void add_entries(struct strbuf *out, const struct snapshot *snap)
+static void add_entries(struct foot *f, const struct snapshot *snap)
 {
+	struct strbuf *out;
 	size_t said = 0;
 
 	if (!count_entries(snap))
 		return;
-	strbuf_addstr(out, "\nentry only: ");
+	out = begin_note(f, NOTE_ENTRY_ONLY, 0);
+	strbuf_addstr(out, "entry only: ");
 	for (size_t i = 0; i < snap->processes.n; i++) {
 		const struct snapshot_process *p = &snap->processes.v[i];
 		uint64_t n = entries_of(p);
@@ -604,20 +661,23 @@ static void add_names(struct strbuf *out, const char *list)
 	strbuf_addstr(out, " more (json's not_seen names them)");
 }
 
-static void add_unseen(struct strbuf *out, const struct snapshot *snap)
+static void add_unseen(struct foot *f, const struct snapshot *snap)
 {
+	struct strbuf *out;
 	const char *dear = snapshot_fact(snap, "too_dear"),
 		   *refused = snapshot_fact(snap, "refused");
 
 	if (dear) {
-		strbuf_addstr(out, "\nnot seen: ");
+		out = begin_note(f, NOTE_FUNCTIONS_NOT_SEEN, 0);
+		strbuf_addstr(out, "not seen: ");
 		add_names(out, dear);
 		strbuf_addstr(out, ": their probes would be single-stepped, which adds ");
 		format_ns(out, snapshot_fact_number(snap, "cost_per_step_ns"));
 		strbuf_addstr(out, " to each call here (--budget)");
 	}
 	if (refused) {
-		strbuf_addstr(out, "\nnot seen: ");
+		out = begin_note(f, NOTE_FUNCTIONS_NOT_SEEN, 0);
+		strbuf_addstr(out, "not seen: ");
 		add_names(out, refused);
 		strbuf_addstr(out, ": the kernel cannot probe how they begin");
 	}
@@ -655,8 +715,9 @@ static struct launches count_launches(const struct snapshot *snap)
 }
 
 /* The saving of another --launch, or the risk of this one. */
-static void add_launches(struct strbuf *out, const struct summary *s)
+static void add_launches(struct foot *f, const struct summary *s)
 {
+	struct strbuf *out;
 	const char *mode = snapshot_fact(s->snap, "launch");
 	struct launches n = count_launches(s->snap);
 	/* Of a call that is still open the driver's launch has been hit, and it is none of the
@@ -666,14 +727,16 @@ static void add_launches(struct strbuf *out, const struct summary *s)
 
 	if (!mode)
 		return;
-	if (!strncmp(mode, "driver", 6) && n.runtime_called && !n.driver)
-		strbuf_addstr(
-			out,
-			"\nlaunch: none was seen in the driver, where alone they were "
-			"looked for; a runtime may call what it does not export: --launch auto");
+	if (!strncmp(mode, "driver", 6) && n.runtime_called && !n.driver) {
+		out = begin_note(f, NOTE_LAUNCH_MODE, 0);
+		strbuf_addstr(out, "launch: none was seen in the driver, where alone they were "
+			      "looked for; a runtime may call what it does not export: "
+			      "--launch auto");
+	}
 	if (strncmp(mode, "auto", 4) || n.driver || !reached || spared < s->thread_ns / 200)
 		return;
-	strbuf_addstr(out, "\nlaunch: ");
+	out = begin_note(f, NOTE_LAUNCH_MODE, 0);
+	strbuf_addstr(out, "launch: ");
 	format_count(out, reached);
 	strbuf_addstr(out, " of ");
 	format_count(out, n.runtime);
@@ -685,15 +748,17 @@ static void add_launches(struct strbuf *out, const struct summary *s)
 
 /* "told: 12 calls of functions without a probe are what CUPTI recorded: in calls, and, but for
  * what they were off the CPU, in threads' books; 3 are in no thread's book" */
-static void add_told(struct strbuf *out, const struct snapshot *snap)
+static void add_told(struct foot *f, const struct snapshot *snap)
 {
+	struct strbuf *out;
 	const struct model_counts *counts = &snap->counts;
 	uint64_t left;
 
 	if (!counts->told)
 		return;
 	left = counts->told - counts->told_booked;
-	strbuf_addstr(out, "\ntold: ");
+	out = begin_note(f, NOTE_CALLS_BY_CUPTI, 0);
+	strbuf_addstr(out, "told: ");
 	format_count(out, counts->told);
 	strbuf_addf(out, " call%s of functions without a probe %s what CUPTI recorded: in calls",
 		    counts->told > 1 ? "s" : "", counts->told > 1 ? "are" : "is");
@@ -709,35 +774,87 @@ static void add_told(struct strbuf *out, const struct snapshot *snap)
 	strbuf_addstr(out, ", where that time is what was around");
 }
 
-static void add_probes(struct strbuf *out, const struct summary *s)
+static void add_probes(struct foot *f, const struct summary *s)
 {
-	add_entries(out, s->snap);
-	add_unseen(out, s->snap);
-	add_told(out, s->snap);
-	add_launches(out, s);
+	add_entries(f, s->snap);
+	add_unseen(f, s->snap);
+	add_told(f, s->snap);
+	add_launches(f, s);
 }
 
 /* ---- all of it ----------------------------------------------------------------------------- */
 
-void summary_foot(struct strbuf *out, const struct summary *s)
+static void write_foot(struct foot *f, const struct summary *s)
 {
-	add_loss(out, s);
-	add_cost(out, s);
-	add_untold(out, s);
-	add_lost_stacks(out, s);
-	add_children(out, s->snap);
-	add_unarmed(out, s);
-	add_ended(out, s->snap);
-	add_devices(out, s);
-	add_nvml(out, s);
-	add_probes(out, s);
-	add_unknown(out, s);
-	add_hint(out, s);
-	add_invalid(out, s);
-	add_late(out, s);
-	add_next(out, s);
+	add_loss(f, s);
+	add_cost(&f->text, s);
+	add_untold(f, s);
+	add_lost_stacks(f, s);
+	add_children(f, s->snap);
+	add_unarmed(f, s);
+	add_ended(f, s->snap);
+	add_devices(f, s);
+	add_nvml(f, s);
+	add_probes(f, s);
+	add_unknown(f, s);
+	add_hint(f, s);
+	add_invalid(f, s);
+	add_late(f, s);
+	add_next(f, s);
 	if (s->incomplete)
-		strbuf_addstr(out, "\nincomplete: what the capture still holds was used");
+		strbuf_addstr(begin_note(f, NOTE_CAPTURE_INCOMPLETE, 0),
+			      "incomplete: what the capture still holds was used");
+}
+
+static int add_line(struct notes *to, const struct foot *f, size_t i)
+{
+	const struct foot_line *line = &f->lines[i];
+	const char *at = f->text.s + line->at;
+	char *text = strndup(at, line->bytes ? line->bytes : strcspn(at, "\n"));
+	int err = text ? notes_add(to, line->code, line->pid, text) : -ENOMEM;
+
+	free(text);
+	return err;
+}
+
+/* A part of the header line, behind "; ". */
+static int add_head(struct notes *to, enum note_code code, const struct snapshot *snap,
+		    void (*add_part)(struct strbuf *out, const struct snapshot *snap))
+{
+	struct strbuf text = STRBUF_INIT;
+	int err = 0;
+
+	add_part(&text, snap);
+	if (text.failed)
+		err = -ENOMEM;
+	else if (text.len)
+		err = notes_add(to, code, 0, text.s + 2);
+	strbuf_free(&text);
+	return err;
+}
+
+int summary_notes(struct notes *to, struct strbuf *foot, const struct summary *s)
+{
+	struct foot *f = calloc(1, sizeof(*f));
+	int err = f ? notes_copy(to, &s->snap->notes) : -ENOMEM;
+
+	if (!err)
+		err = add_head(to, NOTE_PARTIALLY_PROBED, s->snap, add_left_out);
+	if (!err)
+		err = add_head(to, NOTE_WITHOUT_PROBES, s->snap, add_blind);
+	if (f)
+		write_foot(f, s);
+	if (!err && f->text.failed)
+		err = -ENOMEM;
+	for (size_t i = 0; !err && i < f->n; i++)
+		if (f->lines[i].code != NOTE_CODES)
+			err = add_line(to, f, i);
+	if (!err)
+		strbuf_addstr(foot, f->text.s);
+	if (f)
+		strbuf_free(&f->text);
+	free(f);
+	return err;
 }
 
 /* ---- meta: the same for programs; keys keep their meaning, unknown is null ----------------- */

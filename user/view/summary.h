@@ -22,7 +22,10 @@ struct summary {
 struct summary summary_read(const struct snapshot *snap, bool incomplete);
 
 void summary_head(struct strbuf *out, const struct summary *s);	/* one line, no newline */
-void summary_foot(struct strbuf *out, const struct summary *s);	/* lines, no last newline */
+
+/* Appends the lines below the tables, no last newline, and all notes: the session's, and those of
+ * the header and of these lines. 0 or -ENOMEM. */
+int summary_notes(struct notes *to, struct strbuf *foot, const struct summary *s);
 
 /* Fills at most SUMMARY_META pairs; their texts live in pool. Returns how many. */
 size_t summary_meta(struct meta_pair *v, const struct summary *s, const char *verdict,
