@@ -368,6 +368,58 @@ TEST(the_worst_clock_error_of_works_is_reported)
 	model_free(m);
 }
 
+/* Correlations, streams and addresses are alike, too. */
+static void live_once(struct model *m, uint64_t from, uint32_t works)
+{
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 7, .tid = 7, .start_ns = BASE + from,
+				.task.process_ns = BASE + from, .task.comm = "train" });
+	call(m, 1, L, from + 10, from + 15);
+	push(m, (struct event){ .kind = EVENT_MEMORY, .pid = 7, .has = HAS_BYTES,
+				.start_ns = BASE + from + 16, .memory = { .address = 4096, .bytes = works,
+				.op = MEMORY_ALLOC, .kind = MEMORY_KIND_DEVICE } });
+	api(m, 1, from + 11, from + 14);
+	for (uint32_t i = 0; i < works; i++)
+		work(m, 1, from + 20 + 10 * i, from + 25 + 10 * i);
+	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 8, .seq = 2,
+				.start_ns = BASE + from, .end_ns = BASE + from + 80 });
+	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 7, .seq = 1,
+				.start_ns = BASE + from, .end_ns = BASE + from + 90 });
+}
+
+TEST(two_processes_of_one_pid_share_nothing)
+{
+	struct model *m = session(BASE);
+	const struct snapshot *snap;
+	struct model_counts counts;
+
+	live_once(m, 100, 2);
+	live_once(m, 1000, 3);
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 5000 });
+	assert_int_equal(model_finish(m), 0);
+	model_counts(m, &counts);
+	assert_int_equal(counts.matched, 5);
+	snap = snap_of(m);
+	assert_int_equal(snap->processes.n, 2);
+	assert_int_equal(snap->devices.n, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct snapshot_process *p = &snap->processes.v[i];
+		const struct snapshot_device *d = snapshot_device(snap, p->process, 0);
+		const struct kernel_stats *k = kernels_at(&d->kernels, 0);
+
+		assert_int_equal(p->pid, 7);
+		assert_int_equal(call_stats_count(&p->calls), 1);
+		assert_int_equal(d->pid, 7);
+		assert_int_equal(d->sum.open_ns, p->start_ns);
+		assert_int_equal(d->sum.close_ns, p->exit_ns);
+		assert_int_equal(d->sum.idle_ns, 90 - 5 * (2 + i));
+		assert_int_equal(kernels_count(&d->kernels), 1);
+		assert_int_equal(k->time.count, 2 + i);
+		assert_int_equal(p->memory.n, 1);
+		assert_int_equal(p->memory.v[0].live_bytes, 2 + i);
+	}
+	model_free(m);
+}
+
 TEST(hostile_streams_break_no_book)
 {
 	for (int round = 0; round < random_rounds(300); round++) {
