@@ -119,7 +119,8 @@ static void set_environment(void)
 
 	inject_environment("/there/libgpuprof.so");
 	path = getenv("CUDA_INJECTION64_PATH");
-	must(path && !strcmp(path, "/there/libgpuprof.so") && inject_is_ours(path), 1);
+	must(path && !strcmp(path, "/there/libgpuprof.so"), 1);
+	must(!inject_foreign("CUDA_INJECTION64_PATH"), 1);
 	path = getenv("NVTX_INJECTION64_PATH");
 	must(path && !strcmp(path, "/there/libgpuprof.so") && next_number() == next, 2);
 }

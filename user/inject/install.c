@@ -55,7 +55,7 @@ int inject_image_open(void)
 
 /* ---- environment ----------------------------------------------------------------------------- */
 
-bool inject_is_ours(const char *path)
+static bool is_helper(const char *path)
 {
 	return !strcmp(str_basename(path), INJECT_FILE);
 }
@@ -64,7 +64,7 @@ const char *inject_foreign(const char *name)
 {
 	const char *path = getenv(name);
 
-	return path && *path && !inject_is_ours(path) ? path : NULL;
+	return path && *path && !is_helper(path) ? path : NULL;
 }
 
 void inject_environment(const char *file)

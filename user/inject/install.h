@@ -32,9 +32,8 @@ int inject_image_open(void);
 /* the previous value of INJECT_CUDA: loaded after the helper */
 #define INJECT_CHAIN "GPUPROF_CHAIN_INJECTION"
 
-bool inject_is_ours(const char *path);	/* a helper's, of this gpuprof or another one */
-
-/* The path in that variable of our own environment, if it is another tool's; else NULL. */
+/* The path in that variable of our own environment, if it is another tool's; else NULL: there is
+ * none, or it is a helper, of this gpuprof or another one. */
 const char *inject_foreign(const char *name);
 
 /* In the child, before exec: sets the variables that make the CUDA driver load `file` and the
