@@ -130,15 +130,14 @@ static void decode(struct helper_decoder *d, const uint8_t *data, size_t size, s
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct api_rows *rows;
-	struct helper_decoder *d = helper_decoder_new(1, 1000);
 	struct helper_threads *threads = helper_threads_new(NOBODY, NOBODY);
+	struct helper_decoder *d = helper_decoder_new(1, 1000, threads);
 	struct seen seen = { .ranges = ranges_new(1) };
 
 	log_threshold = LOG_ERROR;
 	if (!rows)
 		rows = api_rows_new();
 	check(d && threads && rows && seen.ranges);
-	helper_decoder_threads(d, threads);
 	seen.calls = api_calls_new(1, rows, threads);
 	check(seen.calls != NULL);
 	decode(d, data, size, &seen);

@@ -90,7 +90,7 @@ static void watch(struct helper_run *r, struct told *t, const char *const *argv,
 
 	memset(t, 0, sizeof(*t));
 	helper_run_start(r, argv, environment);
-	t->decoder = helper_decoder_new(r->pid, 0);
+	t->decoder = helper_decoder_new(r->pid, 0, NULL);
 	assert_non_null(t->decoder);
 	r->seen.on_record = decode;
 	r->seen.ctx = t;

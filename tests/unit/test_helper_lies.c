@@ -63,9 +63,8 @@ static struct helper_counts counts_of(const struct room *r)
 
 static void open_room(struct room *r, pid_t own_pid)
 {
-	*r = (struct room){ .d = helper_decoder_new(getpid(), 0),
-			    .threads = helper_threads_new(getpid(), own_pid) };
-	helper_decoder_threads(r->d, r->threads);
+	*r = (struct room){ .threads = helper_threads_new(getpid(), own_pid) };
+	r->d = helper_decoder_new(getpid(), 0, r->threads);
 	helper_decoder_now(r->d, NOW);
 	read_clock(r, NOW - 100 * S);
 }

@@ -248,7 +248,8 @@ struct helper_decoder {
 	struct helper_counts counts;
 };
 
-struct helper_decoder *helper_decoder_new(pid_t pid, int64_t clock_offset_ns)
+struct helper_decoder *helper_decoder_new(pid_t pid, int64_t clock_offset_ns,
+					  struct helper_threads *threads)
 {
 	struct helper_decoder *d = calloc(1, sizeof(*d));
 
@@ -256,13 +257,9 @@ struct helper_decoder *helper_decoder_new(pid_t pid, int64_t clock_offset_ns)
 		return NULL;
 	d->pid = (uint32_t)pid;
 	d->offset_ns = clock_offset_ns;
+	d->threads = threads;
 	d->now_ns = UINT64_MAX;
 	return d;
-}
-
-void helper_decoder_threads(struct helper_decoder *d, struct helper_threads *threads)
-{
-	d->threads = threads;
 }
 
 void helper_decoder_now(struct helper_decoder *d, uint64_t now_ns)

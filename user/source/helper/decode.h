@@ -34,12 +34,12 @@ struct helper_counts {
 	uint64_t clock_steps;	/* times that the clock was set */
 };
 
-/* clock_offset_ns: the target's time namespace's offset to CLOCK_MONOTONIC. NULL + errno. */
-struct helper_decoder *helper_decoder_new(pid_t pid, int64_t clock_offset_ns);
+/* clock_offset_ns: the offset of the target's time namespace to CLOCK_MONOTONIC. threads: maps the
+ * numbers of records to threads and outlives the decoder; NULL: numbers are the host's. NULL +
+ * errno. */
+struct helper_decoder *helper_decoder_new(pid_t pid, int64_t clock_offset_ns,
+					  struct helper_threads *threads);
 void helper_decoder_free(struct helper_decoder *d);
-
-/* The threads that numbers mean; NULL (at first): themselves. It outlives the decoder. */
-void helper_decoder_threads(struct helper_decoder *d, struct helper_threads *threads);
 
 /* Records read now were written before that; 0 (at first): unknown. */
 void helper_decoder_now(struct helper_decoder *d, uint64_t now_ns);

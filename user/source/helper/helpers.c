@@ -121,12 +121,12 @@ static int prepare(struct helper_process *p)
 	if (p->decoder)
 		return 0;
 	p->head = calloc(1, sizeof(*p->head));
-	p->decoder = p->head ? helper_decoder_new(p->who.pid, p->who.clock_offset_ns) : NULL;
+	p->decoder = p->head ? helper_decoder_new(p->who.pid, p->who.clock_offset_ns, p->threads) :
+			       NULL;
 	if (p->decoder && p->rows)
 		p->calls = api_calls_new((uint32_t)p->who.pid, p->rows, p->threads);
 	if (!p->decoder || (p->rows && !p->calls))
 		return -ENOMEM;
-	helper_decoder_threads(p->decoder, p->threads);
 	return 0;
 }
 
