@@ -19,7 +19,7 @@ static void assert_reads(const struct events *want)
 	assert_non_null(r);
 	assert_int_equal(capture_read(r, &sink), 0);
 	assert_int_equal(capture_state(r), CAPTURE_COMPLETE);
-	assert_int_equal(capture_bad_blocks(r), 0);
+	assert_int_equal(capture_counts(r).bad_blocks, 0);
 	assert_int_equal(got.at.n, want->at.n);
 	for (size_t i = 0; i < want->at.n; i++) {
 		const char *diff = event_diff(&want->at.v[i], &lib_funcs, &got.at.v[i],
@@ -74,7 +74,7 @@ TEST(a_long_capture_has_many_blocks_and_comes_back)
 	assert_reads(&e);
 	r = capture_open(lib_path);
 	assert_int_equal(capture_read(r, &(struct event_sink){ events_add, &e }), 0);
-	assert_true(capture_blocks(r) > 2);
+	assert_true(capture_counts(r).blocks > 2);
 	capture_free(r);
 	events_free(&e);
 }
@@ -187,7 +187,7 @@ TEST(reading_twice_delivers_twice)
 		assert_int_equal(capture_read(r, &(struct event_sink){ events_add, &got }), 0);
 		assert_int_equal(got.at.n, i * 100);
 		assert_int_equal(capture_state(r), CAPTURE_COMPLETE);
-		assert_int_equal(capture_blocks(r), 15);
+		assert_int_equal(capture_counts(r).blocks, 15);
 	}
 	capture_free(r);
 	events_free(&e);

@@ -23,7 +23,7 @@ struct sample {
 struct outcome {
 	struct events got;
 	enum capture_state state;
-	uint64_t blocks, bad_blocks, bad_events;
+	struct capture_counts n;
 	const struct funcs *funcs;
 	struct capture_reader *reader;
 };
@@ -74,9 +74,7 @@ static void read_back(struct outcome *o)
 		return;
 	assert_int_equal(capture_read(o->reader, &sink), 0);
 	o->state = capture_state(o->reader);
-	o->blocks = capture_blocks(o->reader);
-	o->bad_blocks = capture_bad_blocks(o->reader);
-	o->bad_events = capture_bad_events(o->reader);
+	o->n = capture_counts(o->reader);
 	o->funcs = capture_funcs(o->reader);
 }
 
@@ -113,7 +111,7 @@ TEST(cut_at_every_byte_all_whole_blocks_are_delivered)
 		while (whole < BLOCKS && s.at[whole + 1] <= len)
 			whole++;
 		assert_int_equal(o.state, CAPTURE_CUT);
-		assert_int_equal(o.blocks, whole);
+		assert_int_equal(o.n.blocks, whole);
 		assert_int_equal(o.got.at.n, whole * BLOCK);
 		assert_was_written(&s, &o);
 		outcome_free(&o);
@@ -133,7 +131,7 @@ TEST(flipped_at_every_bit_one_block_at_most_is_lost)
 		s.file.v[bit / 8] ^= (char)(1 << bit % 8);
 		read_back(&o);
 		assert_int_equal(o.state, CAPTURE_DAMAGED);
-		assert_int_equal(o.bad_blocks, 1);
+		assert_int_equal(o.n.bad_blocks, 1);
 		assert_true(o.got.at.n >= EVENTS - BLOCK);
 		assert_true(bit / 8 < s.at[0] || bit / 8 >= s.at[BLOCKS] ||
 			    o.got.at.n == EVENTS - BLOCK);
@@ -159,8 +157,8 @@ TEST(without_a_block_the_others_read)
 		free(b.v);
 		read_back(&o);
 		assert_int_equal(o.state, CAPTURE_DAMAGED);
-		assert_int_equal(o.bad_blocks, 1);
-		assert_int_equal(o.blocks, BLOCKS - 1);
+		assert_int_equal(o.n.bad_blocks, 1);
+		assert_int_equal(o.n.blocks, BLOCKS - 1);
 		assert_int_equal(o.got.at.n, EVENTS - BLOCK);
 		assert_was_written(&s, &o);
 		outcome_free(&o);
@@ -261,7 +259,7 @@ TEST(a_text_that_is_a_block_is_never_taken_for_one)
 	free(at);
 	read_back(&o);
 	assert_int_equal(o.got.at.n, EVENTS - BLOCK);
-	assert_int_equal(o.bad_blocks, 1);
+	assert_int_equal(o.n.bad_blocks, 1);
 	outcome_free(&o);
 	sample_free(&s);
 	sample_free(&host);

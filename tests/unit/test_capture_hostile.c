@@ -138,7 +138,7 @@ static void assert_reads(size_t events, enum capture_state state, uint64_t bad_e
 	assert_int_equal(capture_read(r, &(struct event_sink){ events_add, &got }), 0);
 	assert_int_equal(got.at.n, events);
 	assert_int_equal(capture_state(r), state);
-	assert_int_equal(capture_bad_events(r), bad_events);
+	assert_int_equal(capture_counts(r).bad_events, bad_events);
 	capture_free(r);
 	events_free(&got);
 }

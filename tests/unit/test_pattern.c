@@ -2,7 +2,7 @@
 /* Names of captures: what patterns mean, and that values of other processes lead nowhere else. */
 #include <string.h>
 
-#include "capture/pattern.h"
+#include "capture/sink_open.h"
 #include "lib/test.h"
 
 static const struct pattern_value values[] = {

@@ -88,9 +88,13 @@ int capture_read(struct capture_reader *r, const struct event_sink *sink);
 
 /* Valid after capture_read. A damaged file that is also cut is DAMAGED. */
 enum capture_state capture_state(const struct capture_reader *r);
-uint64_t capture_blocks(const struct capture_reader *r);	/* read well */
-uint64_t capture_bad_blocks(const struct capture_reader *r);	/* damaged, missing or in part */
-uint64_t capture_bad_events(const struct capture_reader *r);	/* lost with them, if known */
+struct capture_counts {
+	uint64_t blocks;	/* read without an error */
+	uint64_t bad_blocks;	/* damaged, missing or in part */
+	uint64_t bad_events;	/* lost with them, if known */
+};
+struct capture_counts capture_counts(const struct capture_reader *r);
+
 void capture_free(struct capture_reader *r);
 
 #endif

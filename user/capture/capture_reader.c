@@ -464,28 +464,20 @@ int capture_read(struct capture_reader *r, const struct event_sink *sink)
 	return err;
 }
 
+struct capture_counts capture_counts(const struct capture_reader *r)
+{
+	return (struct capture_counts){
+		.blocks = r->blocks, .bad_blocks = r->bad_blocks + r->scan->damage.blocks,
+		.bad_events = r->bad_events + r->scan->damage.events };
+}
+
 enum capture_state capture_state(const struct capture_reader *r)
 {
-	if (capture_bad_blocks(r))
+	if (capture_counts(r).bad_blocks)
 		return CAPTURE_DAMAGED;
 	if (!r->complete || r->scan->damage.cut)
 		return scan_written(r->scan) ? CAPTURE_GROWING : CAPTURE_CUT;
 	return CAPTURE_COMPLETE;
-}
-
-uint64_t capture_blocks(const struct capture_reader *r)
-{
-	return r->blocks;
-}
-
-uint64_t capture_bad_blocks(const struct capture_reader *r)
-{
-	return r->bad_blocks + r->scan->damage.blocks;
-}
-
-uint64_t capture_bad_events(const struct capture_reader *r)
-{
-	return r->bad_events + r->scan->damage.events;
 }
 
 void capture_free(struct capture_reader *r)

@@ -5,13 +5,31 @@
 
 #include <sys/types.h>
 
+#include "base/str.h"
 #include "capture/capture_sink.h"
+
+/*
+ * File names with placeholders: "run.%h.%r.gpr". Values come from other processes' environments:
+ * only letters, digits and "._-" of them get into a name.
+ */
+
+/* The first letter after a % that has no meaning ('%' for a trailing %); 0: none. */
+char pattern_unknown(const char *pattern);
+
+struct pattern_value {
+	char letter;
+	const char *text;	/* NULL: unknown */
+};
+
+/* Appends the name. 0, or the letter whose value is missing from the n or unknown. */
+char pattern_expand(struct strbuf *out, const char *pattern, const struct pattern_value *values,
+		    size_t n);
 
 /* When the flight recorder writes the held events. */
 enum trigger { ON_UNSET = -1, ON_EXIT, ON_SIGNAL };
 
 struct capture_sink_plan {
-	const char *pattern;	/* of the file's name; see pattern.h */
+	const char *pattern;	/* of the file's name; see pattern_expand */
 	pid_t target;		/* gives %p, %r and %j their values; 0: none */
 	uint64_t max_bytes;	/* of a file, or of memory with before_ns; 0: no limit */
 	uint64_t max_files;	/* 0: no limit */

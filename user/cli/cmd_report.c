@@ -20,24 +20,26 @@ static int push(void *model, const struct event *ev)
 
 static int explain_state(const struct capture_reader *r, const char *path)
 {
+	struct capture_counts n = capture_counts(r);
+
 	switch (capture_state(r)) {
 	case CAPTURE_COMPLETE:
 		return EXIT_OK;
 	case CAPTURE_CUT:
 		log_warn("%s is incomplete: it ends without its end mark, so the recorder was "
 			 "killed or the file was cut; %llu blocks were read", path,
-			 (unsigned long long)capture_blocks(r));
+			 (unsigned long long)n.blocks);
 		return EXIT_PARTIAL;
 	case CAPTURE_GROWING:
 		log_warn("%s is still being recorded: this is what it holds so far, %llu blocks",
-			 path, (unsigned long long)capture_blocks(r));
+			 path, (unsigned long long)n.blocks);
 		return EXIT_PARTIAL;
 	default:
 		log_warn("%s is damaged: %llu blocks with at least %llu events were skipped, "
 			 "%llu blocks were read", path,
-			 (unsigned long long)capture_bad_blocks(r),
-			 (unsigned long long)capture_bad_events(r),
-			 (unsigned long long)capture_blocks(r));
+			 (unsigned long long)n.bad_blocks,
+			 (unsigned long long)n.bad_events,
+			 (unsigned long long)n.blocks);
 		return EXIT_PARTIAL;
 	}
 }
