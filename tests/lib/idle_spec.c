@@ -68,23 +68,25 @@ static enum idle_cause cause_at(const struct device_work *by, const struct idle_
 				uint64_t ns)
 {
 	uint64_t middle = by->launch_start_ns + (by->launch_end_ns - by->launch_start_ns) / 2;
-	const struct timeline_span *call = span_at(who, middle);
+	const struct timeline_span *open = span_at(who, middle);
 	uint64_t enter = by->launch_start_ns, leave = by->launch_end_ns;
 	unsigned int class = CLASS_LAUNCH;
 
-	if (call && call->bucket >= CLASS_END)
-		call = NULL;
-	if (call) {
-		enter = call->start_ns;
-		leave = call->end_ns;
-		class = call->bucket;
+	if (by->call_class != CLASS_OTHER) {
+		enter = device_work_call_start(by);
+		leave = device_work_call_end(by);
+		class = by->call_class;
+	} else if (open && open->end_ns == UINT64_MAX && open->bucket < CLASS_END) {
+		enter = open->start_ns;
+		leave = open->end_ns;
+		class = open->bucket;
 	}
 	if (ns >= leave)
 		return IDLE_QUEUED;
 	if (ns < enter)
 		return before(who, ns);
-	if (call && is_late(call, ns))
-		return why_late(call);
+	if (by->call_class != CLASS_OTHER && span_at(who, ns) && is_late(span_at(who, ns), ns))
+		return why_late(span_at(who, ns));
 	return class == CLASS_COPY ? IDLE_COPY_HOST :
 	       class == CLASS_COLLECTIVE ? IDLE_COMM_HOST : IDLE_LAUNCH;
 }

@@ -5,8 +5,8 @@
  * ledger/idle are tested against it.
  *
  *  1. A gap that no work ended is no-work; one whose launch is not known is unknown.
- *  2. The launching call is the span that the middle of CUPTI's record lies in, if that is a call;
- *     else the record itself.
+ *  2. The launching call is the one that the work's launch has; else the one that the thread is in, if the
+ *     middle of CUPTI's record lies in it; else the record itself.
  *  3. From that call's end the time is queued; inside it launch, or copy-host, or comm-host.
  *     But runqueue where the span was late, here and in 4.
  *  4. Before it, it is the cause of the span that covers it; without one unarmed or other; what is

@@ -105,6 +105,7 @@ static inline struct launch launch(struct play *p, uint64_t exec)
 							  .call.stream = 99,
 							 .call.entity = exec }) + 1;
 	l.end_ns = l.start_ns + 8;
+	l.call = (struct launch_call){ .start_ns = l.start_ns - 1, .end_ns = l.end_ns + 1, .class = CLASS_LAUNCH };
 	return l;
 }
 

@@ -26,6 +26,8 @@ static struct seen {		/* what was passed on; a work's `bytes` is its place */
 		struct launch by;	/* tid 0: none */
 	} work[EVENTS_MAX];
 	uint64_t passed, horizon;
+	unsigned int called;		/* launches whose call came after their works */
+	struct launch last_called;
 	struct part {	/* from the first to the last of them */
 		uint64_t start, end;
 	} lost, unknown;
@@ -63,11 +65,20 @@ static inline int on_unseen(void *ctx, uint32_t pid, unsigned int why, uint64_t 
 	return 0;
 }
 
+static inline void on_called(void *ctx, uint32_t pid, uint32_t correlation, const struct launch *launch)
+{
+	(void)ctx;
+	(void)pid;
+	(void)correlation;
+	seen.called++;
+	seen.last_called = *launch;
+}
+
 static inline void restart(void)
 {
 	join_free(j);
 	memset(&seen, 0, sizeof(seen));
-	j = join_new(&(struct join_sink){ on_work, on_horizon, on_unseen, NULL });
+	j = join_new(&(struct join_sink){ on_work, on_horizon, on_unseen, on_called, NULL });
 	assert_non_null(j);
 }
 
@@ -88,7 +99,7 @@ static inline int close_join(void **state)
 
 static inline void push(const struct event *ev)
 {
-	assert_int_equal(join_push(j, ev), 0);
+	assert_int_equal(ev->kind == EVENT_API ? join_push_api(j, ev, NULL) : join_push(j, ev), 0);
 }
 
 static inline void push_time(unsigned int kind, uint64_t ns)

@@ -135,6 +135,39 @@ TEST(spans_come_back_as_they_were_put_in)
 	timeline_free(&t, &room);
 }
 
+/* Spans are added and reached in turn, mostly a little later than the last time; some are forgotten. */
+TEST(a_span_is_reached_from_where_the_last_one_was)
+{
+	struct timeline_room few = { .left = 8 };
+	struct timeline t = { 0 };
+	uint64_t end_ns = 0;
+
+	for (int i = 0; i < 20000; i++) {
+		uint64_t ns = below(8) ? end_ns - num_min(end_ns, below(200)) : below((uint32_t)end_ns + 1);
+		struct timeline_span got, want;
+
+		if (below(2)) {
+			timeline_add(&t, &few, &(struct timeline_span){
+				.start_ns = end_ns + below(20), .end_ns = end_ns + 20 + below(20),
+				.bucket = CLASS_SYNC, .func = (uint16_t)below(4), .captured = below(2) });
+			end_ns = end_ns + 40;
+			continue;
+		}
+		ns = num_max(ns, t.forgotten_ns);
+		if (!timeline_reach(&t, ns, &got)) {
+			assert_false(timeline_find(&t, ns, &want));
+			continue;
+		}
+		assert_true(got.end_ns > ns);
+		assert_int_equal(timeline_find(&t, ns, &want), got.start_ns <= ns);
+		if (got.start_ns > ns)
+			continue;
+		assert_int_equal(got.start_ns, want.start_ns);
+		assert_int_equal(got.captured, want.captured);
+	}
+	timeline_free(&t, &few);
+}
+
 /* As many calls as a thread can make while it is probed, for longer than works are told late; two take turns. */
 TEST(the_last_second_of_a_thread_is_known)
 {
@@ -149,6 +182,22 @@ TEST(the_last_second_of_a_thread_is_known)
 	assert_int_equal(t.forgotten_ns, 0);
 	assert_true(t.ring.cap <= TIMELINE_MAX);
 	timeline_free(&t, &all);
+}
+
+/* The launch has the call that the middle of its record lies in, if that has returned. */
+static void meet_call(struct device_work *by, const struct timeline_span *spans, size_t n)
+{
+	const uint64_t middle = num_middle(by->launch_start_ns, by->launch_end_ns);
+
+	for (size_t i = 0; i < n && by->has_launch; i++) {
+		const struct timeline_span *s = &spans[i];
+
+		if (s->start_ns > middle || middle >= s->end_ns || s->bucket >= CLASS_END || s->end_ns == UINT64_MAX)
+			continue;
+		by->call_class = s->bucket;
+		by->call_before_ns = (int32_t)(by->launch_start_ns - s->start_ns);
+		by->call_after_ns = (int32_t)(s->end_ns - by->launch_end_ns);
+	}
 }
 
 struct example {
@@ -201,11 +250,13 @@ TEST(the_examples_of_the_header)
 {
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
 		const struct example *e = &examples[i];
-		const struct device_gap gap = { 0, 100, &e->by };
+		struct device_work by = e->by;
+		const struct device_gap gap = { 0, 100, &by };
 		uint64_t ns[IDLE_CAUSES] = { 0 }, want[IDLE_CAUSES] = { 0 };
 		struct timeline t = { 0 };
 		struct idle_thread who = { .timeline = &t, .now_ns = 1000, .now = CLASS_OTHER };
 
+		meet_call(&by, e->spans, 2);
 		for (int k = 0; k < 2; k++)
 			timeline_add(&t, &room, &e->spans[k]);
 		for (int k = 0; k < 5; k++)
@@ -311,6 +362,7 @@ TEST(random_gaps_are_as_specified_and_add_up)
 			struct device_gap gap;
 
 			random_gap(&gap, &by);
+			meet_call(&by, spans, n);
 			idle_divide(&gap, known ? &who : NULL, ns);
 			idle_spec(&gap, known ? &spec : NULL, want);
 			assert_memory_equal(ns, want, sizeof(ns));

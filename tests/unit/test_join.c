@@ -330,6 +330,49 @@ TEST(hostile_streams_lose_no_count)
 	}
 }
 
+TEST(a_launch_has_its_call_whichever_came_first)
+{
+	const struct launch_call call = { BASE + 8, BASE + 16, 3, CLASS_LAUNCH, false };
+	struct event api_of = { .kind = EVENT_API, .process = 1, .tid = 5, .start_ns = BASE + 10, .end_ns = BASE + 14,
+				.api = { .correlation = 1, .cbid = LAUNCH_CBID, .domain = RUNTIME } };
+
+	assert_int_equal(join_push_api(j, &api_of, &call), 0);
+	work(1, BASE + 20, BASE + 30);
+	assert_int_equal(seen.work[0].by.call.start_ns, BASE + 8);
+	assert_int_equal(seen.work[0].by.call.func, 3);
+	api_of.api.correlation = 2;
+	assert_int_equal(join_push_api(j, &api_of, NULL), 0);
+	api_of.api.correlation = 3;	/* without works until its call came */
+	assert_int_equal(join_push_api(j, &api_of, NULL), 0);
+	api_of.tid = 6;
+	api_of.api.correlation = 4;
+	assert_int_equal(join_push_api(j, &api_of, NULL), 0);
+	work(2, BASE + 40, BASE + 50);
+	assert_int_equal(seen.work[0].by.call.class, CLASS_OTHER);
+	assert_false(join_push_call(j, 1, 5, &call));
+	assert_int_equal(seen.called, 1);
+	assert_int_equal(seen.last_called.call.end_ns, BASE + 16);
+	work(3, BASE + 60, BASE + 70);
+	assert_int_equal(seen.work[0].by.call.start_ns, BASE + 8);
+	assert_int_equal(seen.called, 1);
+}
+
+TEST(a_record_outside_of_the_call_that_came_waits_or_has_none)
+{
+	const struct launch_call call = { BASE + 100, BASE + 110, 3, CLASS_LAUNCH, false };
+
+	api(1, BASE + 10, BASE + 20);
+	api(2, BASE + 200, BASE + 210);
+	work(1, BASE + 30, BASE + 40);
+	work(2, BASE + 230, BASE + 240);
+	assert_true(join_push_call(j, 1, 5, &call));	/* the second one waits */
+	assert_false(join_push_call(j, 2, 5, &call));
+	assert_int_equal(seen.called, 0);
+	assert_false(join_push_call(j, 1, 5, &(struct launch_call){ BASE + 200, BASE + 220, 3, CLASS_LAUNCH, false }));
+	assert_int_equal(seen.called, 1);
+	assert_int_equal(seen.last_called.start_ns, BASE + 200);
+}
+
 TEST_GROUP(random_seed, NULL);
 
 TEST_EACH(open_join, close_join);

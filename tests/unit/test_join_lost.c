@@ -5,16 +5,18 @@
 
 static void captured(uint64_t start, uint64_t end)
 {
-	assert_int_equal(join_captured(j, &(struct event){ .kind = EVENT_CALL, .process = 1, .tid = 5,
-							   .start_ns = start, .end_ns = end }), 0);
+	assert_false(join_push_call(j, 1, 5, &(struct launch_call){ .start_ns = start, .end_ns = end,
+								     .class = CLASS_LAUNCH, .captured = true }));
 }
 
 TEST(no_work_is_awaited_of_a_captured_launch_in_either_order)
 {
 	api(1, SEC + 10, SEC + 20);
 	captured(SEC + 5, SEC + 25);
-	captured(SEC + 30, SEC + 50);
-	api(2, SEC + 35, SEC + 45);
+	assert_int_equal(join_push_api(j, &(struct event){ .kind = EVENT_API, .process = 1, .tid = 5,
+		.api = { .correlation = 2, .cbid = LAUNCH_CBID, .domain = RUNTIME },
+		.start_ns = SEC + 35, .end_ns = SEC + 45 },
+		&(struct launch_call){ SEC + 30, SEC + 50, 0, CLASS_LAUNCH, true }), 0);
 	api(3, SEC + 60, SEC + 70);
 	work(3, SEC + 80, SEC + 90);
 	assert_int_equal(counts_of().launches, 1);

@@ -397,7 +397,7 @@ void ranges_exit(struct ranges *r, uint32_t tid, uint64_t end_ns)
 void ranges_work(struct ranges *r, const struct event *work, const struct launch *launch)
 {
 	const struct map_slot *slot = map_find(&r->by_tid, launch->tid);
-	uint64_t at_ns = num_middle(launch->start_ns, launch->end_ns);
+	uint64_t at_ns = launch_moment(launch->start_ns, launch->end_ns);
 	const struct scope *s;
 	bool forgotten = false;
 

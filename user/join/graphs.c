@@ -740,10 +740,10 @@ int graphs_push_call(struct graphs *g, const struct event *call, enum func_role 
 
 static struct graph_exec *find_launched(const struct graphs *g, const struct launch *launch)
 {
-	uint64_t ns = num_middle(launch->start_ns, launch->end_ns);
+	const struct launch_call *call = &launch->call;
 
-	for (size_t i = g->execs.n; i-- > 0;)
-		if (!g->execs.v[i]->graph && exec_was_launched(g->execs.v[i], launch->tid, ns))
+	for (size_t i = g->execs.n; call->class != CLASS_OTHER && i-- > 0;)
+		if (!g->execs.v[i]->graph && exec_was_launched(g->execs.v[i], launch->tid, call->start_ns))
 			return g->execs.v[i];
 	return NULL;
 }

@@ -26,17 +26,14 @@
 
 #define HORIZON_EVERY 1024		/* records of a process between two horizons */
 #define HORIZON_EVERY_NS 100000000ull
-#define CAPTURED_MAX 16384	/* calls of a process that were captured */
-#define CAPTURED_FEW 64		/* ... which it may have where there is no room */
-#define CAPTURED_BACK 4096	/* launches that are looked at when a call was captured */
 #define MARKS_MAX 4096		/* few: one that comes late moves those after it */
-#define NEAR 64			/* calls of other threads, between two of one */
 #define AHEAD_MAX 4096		/* launches that are looked at for the next one that met a work */
 #define LANES_MAX 1024		/* of a process; when more come all are forgotten */
 
-struct captured_span {
-	uint64_t start_ns, end_ns;
+struct uncalled {		/* a launch whose call may come yet */
+	uint64_t moment_ns;
 	uint32_t tid;
+	uint32_t number;		/* the low half */
 };
 
 struct capture_mark {
@@ -54,12 +51,9 @@ struct capture_mark {
 #define API_SYNC 0x10
 #define API_KNOWN 0x80		/* it was looked up */
 
-/* When streams of a process captured: calls that probes saw captured, and, where such a call was
- * lost or there are no probes, CUPTI's records of when captures began and ended. A moment is
- * within a capture if what CUPTI recorded last before it is a beginning, or next after it an
- * end; so one of the two suffices. */
+/* When streams of a process captured, by CUPTI's records: for launches whose call no probe saw. A moment is
+ * within a capture if the last record before it is a beginning, or the next one an end. */
 struct capture_windows {
-	VEC(struct captured_span) calls;
 	VEC(struct capture_mark) marks;	/* by time */
 };
 
@@ -81,6 +75,7 @@ struct process {
 	uint32_t process, pid;		/* handle; of works that it passes on */
 	struct launches launches;
 	struct works works;
+	VEC(struct uncalled) uncalled;	/* by their moments */
 	struct capture_windows captures;
 	VEC(struct lane) lanes;
 	struct map lane_by_tid;		/* -> index of a lane */
@@ -128,8 +123,7 @@ static void process_free(struct join *j, struct process *p)
 {
 	launches_free(&p->launches, &j->budget);
 	works_free(&p->works, &j->budget);
-	j->budget.left_bytes += (int64_t)(p->captures.calls.cap * sizeof(p->captures.calls.v[0]));
-	VEC_FREE(&p->captures.calls);
+	VEC_FREE(&p->uncalled);
 	VEC_FREE(&p->captures.marks);
 	VEC_FREE(&p->lanes);
 	map_free(&p->lane_by_tid);
@@ -176,44 +170,14 @@ static struct process *find_process(struct join *j, const struct event *ev)
 	return j->last;
 }
 
+static struct process *known_process(const struct join *j, uint32_t process)
+{
+	const struct map_slot *slot = map_find(&j->by_process, process);
+
+	return slot ? (void *)(uintptr_t)slot->value : NULL;
+}
+
 /* ---- captures -------------------------------------------------------------------------------- */
-
-/* A list that is full begins with a few even where there is no room; then the older half leaves. */
-static bool captures_are_full(const struct capture_windows *c, const struct join_budget *budget)
-{
-	const size_t cap = c->calls.cap;
-
-	if (c->calls.n < cap)
-		return false;
-	return cap >= CAPTURED_MAX ||
-	       (cap >= CAPTURED_FEW && budget->left_bytes < (int64_t)(cap * sizeof(c->calls.v[0])));
-}
-
-static int add_captured(struct capture_windows *c, struct join_budget *budget, const struct event *call)
-{
-	const size_t cap = c->calls.cap;
-	struct captured_span *at;
-
-	if (captures_are_full(c, budget))
-		VEC_DROP_FIRST(&c->calls, c->calls.n / 2);
-	at = VEC_PUSH(&c->calls);
-	if (!at)
-		return -ENOMEM;
-	budget->left_bytes -= (int64_t)((c->calls.cap - cap) * sizeof(*at));
-	*at = (struct captured_span){ call->start_ns, call->end_ns, call->tid };
-	return 0;
-}
-
-/* Did a probe see the call captured that the thread was in then? */
-static bool was_captured_at(const struct capture_windows *c, uint32_t tid, uint64_t ns)
-{
-	const size_t first = SORTED_BELOW(c->calls.v, c->calls.n, end_ns, ns);
-
-	for (size_t i = first; i < c->calls.n && i < first + NEAR; i++)
-		if (c->calls.v[i].tid == tid && c->calls.v[i].start_ns <= ns && ns <= c->calls.v[i].end_ns)
-			return true;
-	return false;
-}
 
 static int mark_capture(struct capture_windows *c, uint64_t ns, bool ends)
 {
@@ -353,15 +317,22 @@ static int await(struct process *p)
 	return 0;
 }
 
+/* The number whose low half that is, if it is still there. */
+static uint64_t whole_number(const struct process *p, uint32_t low)
+{
+	const uint64_t first = p->launches.ring.first;
+
+	return first + (uint32_t)(low - (uint32_t)first);
+}
+
 /* The i-th of the list, and its number; NULL: it is awaited no more. */
 static struct pending_launch *awaited_at(const struct process *p, size_t i, uint64_t *number)
 {
-	const struct pending_ring *r = &p->launches.ring;
 	struct pending_launch *launch;
 
-	*number = r->first + (uint32_t)(p->awaiting.v[i] - (uint32_t)r->first);
+	*number = whole_number(p, p->awaiting.v[i]);
 	launch = launches_at(&p->launches, *number);
-	return *number < r->next && launch->awaited ? launch : NULL;
+	return *number < p->launches.ring.next && launch->awaited ? launch : NULL;
 }
 
 static size_t count_awaited(const struct process *p)
@@ -389,24 +360,6 @@ static void note_captured(struct join *j, struct pending_launch *l)
 	l->awaited = false;
 	j->counts.launches--;
 	j->counts.captured++;
-}
-
-int join_captured(struct join *j, const struct event *call)
-{
-	struct process *p = find_process(j, call);
-	size_t from = p && p->awaiting.n > CAPTURED_BACK ? p->awaiting.n - CAPTURED_BACK : 0;
-	uint64_t number;
-
-	if (!p)
-		return -ENOMEM;
-	for (size_t i = p->awaiting.n; i-- > from;) {
-		struct pending_launch *at = awaited_at(p, i, &number);
-		uint64_t middle = at ? num_middle(at->launch.start_ns, at->launch.end_ns) : 0;
-
-		if (at && at->launch.tid == call->tid && middle >= call->start_ns && middle <= call->end_ns)
-			note_captured(j, at);
-	}
-	return add_captured(&p->captures, &j->budget, call);
 }
 
 /* When the first work began that its thread launched later, as far as it has come; 0: none has. */
@@ -439,7 +392,7 @@ static int decide(struct join *j, struct process *p, uint64_t number, bool is_en
 	const struct launch *launch = &at->launch;
 	uint64_t next_ns;
 
-	if (is_capturing_at(&p->captures, num_middle(launch->start_ns, launch->end_ns))) {
+	if (is_capturing_at(&p->captures, launch_moment(launch->start_ns, launch->end_ns))) {
 		note_captured(j, at);
 		return 0;
 	}
@@ -578,6 +531,75 @@ static int push_work(struct join *j, struct process *p, const struct event *ev)
 	return by || is_outside(j, ev) ? pass_on(j, p, ev, by) : keep_work(j, p, ev);
 }
 
+/* ---- launches and their calls ----------------------------------------------------------------- */
+
+/* Those that were dropped, or whose time is over; else the first half. */
+static void drop_uncalled(struct process *p)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->uncalled.n; i++)
+		if (whole_number(p, p->uncalled.v[i].number) < p->launches.ring.next)
+			p->uncalled.v[kept++] = p->uncalled.v[i];
+	p->uncalled.n = kept;
+	if (kept > p->launches.ring.cap / 2)
+		VEC_DROP_FIRST(&p->uncalled, kept / 2);
+}
+
+/* The launch that was added last waits for its call. */
+static int await_call(struct process *p, const struct pending_launch *by)
+{
+	const struct uncalled u = { launch_moment(by->launch.start_ns, by->launch.end_ns), by->launch.tid,
+				    (uint32_t)(p->launches.ring.next - 1) };
+	size_t at;
+
+	if (p->uncalled.n >= p->launches.ring.cap)
+		drop_uncalled(p);
+	if (!VEC_PUSH(&p->uncalled))
+		return -ENOMEM;
+	for (at = p->uncalled.n - 1; at && p->uncalled.v[at - 1].moment_ns > u.moment_ns; at--)
+		p->uncalled.v[at] = p->uncalled.v[at - 1];
+	p->uncalled.v[at] = u;
+	return 0;
+}
+
+static void meet_call(struct join *j, const struct process *p, const struct uncalled *u,
+		      const struct launch_call *call)
+{
+	const uint64_t number = whole_number(p, u->number);
+	struct pending_launch *launch = launches_at(&p->launches, number);
+
+	if (number >= p->launches.ring.next || u->moment_ns < call->start_ns)
+		return;
+	launch->launch.call = *call;
+	if (call->captured && launch->awaited)
+		note_captured(j, launch);
+	if (launch->launch.works && j->sink.called)
+		j->sink.called(j->sink.ctx, p->process, launches_correlation(&p->launches, launch),
+			       &launch->launch);
+}
+
+bool join_push_call(struct join *j, uint32_t process, uint32_t tid, const struct launch_call *call)
+{
+	struct process *p = known_process(j, process);
+	size_t kept = 0;
+	bool more = false;
+
+	for (size_t i = 0; p && i < p->uncalled.n; i++) {
+		const struct uncalled u = p->uncalled.v[i];
+
+		if (u.tid == tid && u.moment_ns < call->end_ns) {
+			meet_call(j, p, &u, call);
+			continue;
+		}
+		more |= u.tid == tid;
+		p->uncalled.v[kept++] = u;
+	}
+	if (p)
+		p->uncalled.n = kept;
+	return more;
+}
+
 /* ---- launches ------------------------------------------------------------------------------- */
 
 /* Two records of one launch: the outer one's times are its. */
@@ -658,23 +680,26 @@ static unsigned int api_roles_of(struct join *j, const struct event *api)
 	return *known & (api->api.result ? API_CAPTURED : ~API_KNOWN);
 }
 
-static int push_api(struct join *j, struct process *p, const struct event *ev)
+static int push_api(struct join *j, struct process *p, const struct event *ev,
+		    const struct launch_call *call)
 {
 	const unsigned int roles = api_roles_of(j, ev);
 	const bool launches = roles & API_LAUNCH && !ev->api.again;
 	struct pending_launch *by = launches_find(&p->launches, ev->api.correlation);
-	bool captured;
 
 	if (by && widen(by, ev))
 		return 0;
 	by = launches_add(&p->launches, &j->budget, ev->api.correlation);
 	if (!by || note_api(p, ev, roles))
 		return -ENOMEM;
-	captured = launches && was_captured_at(&p->captures, ev->tid, num_middle(ev->start_ns, ev->end_ns));
-	j->counts.captured += captured;
 	*by = (struct pending_launch){ .launch = { .tid = ev->tid, .start_ns = ev->start_ns, .end_ns = ev->end_ns },
-				       .used_ns = ev->end_ns, .awaited = launches && !captured && !is_before(j, ev),
-				       .is_kernel = roles & API_KERNEL };
+				       .used_ns = ev->end_ns, .is_kernel = roles & API_KERNEL };
+	if (call)
+		by->launch.call = *call;
+	else if (await_call(p, by))
+		return -ENOMEM;
+	j->counts.captured += launches && by->launch.call.captured;
+	by->awaited = launches && !by->launch.call.captured && !is_before(j, ev);
 	j->counts.launches += by->awaited;
 	if (by->awaited && await(p))
 		return -ENOMEM;
@@ -791,7 +816,7 @@ static int push_watermark(struct join *j, uint64_t ns)
 
 /* ---- what comes ------------------------------------------------------------------------------ */
 
-static int push_record(struct join *j, const struct event *ev)
+int join_push_api(struct join *j, const struct event *ev, const struct launch_call *call)
 {
 	struct process *p = find_process(j, ev);
 	int err;
@@ -799,17 +824,10 @@ static int push_record(struct join *j, const struct event *ev)
 	if (!p)
 		return -ENOMEM;
 	p->latest_ns = num_max(p->latest_ns, ev->end_ns);
-	err = ev->kind == EVENT_API ? push_api(j, p, ev) : push_work(j, p, ev);
+	err = ev->kind == EVENT_API ? push_api(j, p, ev, call) : push_work(j, p, ev);
 	if (!err)
 		err = drop_aged(j, p, p->latest_ns);
 	return err || ++p->records < HORIZON_EVERY ? err : tell_horizon(j, p);
-}
-
-static struct process *known_process(const struct join *j, uint32_t process)
-{
-	const struct map_slot *slot = map_find(&j->by_process, process);
-
-	return slot ? (void *)(uintptr_t)slot->value : NULL;
 }
 
 bool join_knows(const struct join *j, uint32_t process)
@@ -831,17 +849,15 @@ static void push_exec(struct join *j, const struct event *ev)
 {
 	struct process *p = known_process(j, ev->process);
 
-	if (!p || ev->end_ns <= p->exec_ns)
-		return;
-	p->exec_ns = ev->end_ns;
+	if (p)
+		p->exec_ns = num_max(p->exec_ns, ev->end_ns);
 }
 
 int join_push(struct join *j, const struct event *ev)
 {
 	switch (ev->kind) {
-	case EVENT_API:
 	case EVENT_WORK:
-		return push_record(j, ev);
+		return join_push_api(j, ev, NULL);
 	case EVENT_START:
 		j->start_ns = ev->start_ns;
 		return 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Launch <-> device work: CUPTI's API record has the thread, the times and a correlation, the works
- * that it launched have the correlation. Knows nothing of books, kernels' names or tables; tells
- * what it found. That a uprobe saw the same call is for who keeps the threads' calls to find: it is
- * the one that the middle of the launch lies in (ledger/idle.h).
+ * Call <-> launch <-> device work: CUPTI's API record has the thread, the times and a correlation, the
+ * works that it launched have the correlation, and the call that probes saw is the one of its thread that
+ * launch_moment() of the record lies in. They meet here, once; consumers get works with their launch.
+ * Knows nothing of books, kernels' names or tables.
  *
  * Both sides wait for the other, whichever comes first; bounded by number in each process and by bytes in
  * all together (the oldest of a process leave for its next ones), works also by time. What leaves
@@ -36,6 +36,8 @@
  *   A(3) [10,14) T=5   W(3) W(3) W(3)           a graph: three works of one launch
  *   A(4) [11,13) T=5   A(4) [10,14) T=5  W(4)   one launch, [10,14)
  *   A(5) [10,14) T=5   W(5) [9,30)              matched, and skew
+ *   C [8,16) T=5  A(6) [10,14) T=5  W(6)        launch: thread 5, [10,14), its call [8,16)
+ *   A(6) [10,14) T=5  W(6)  C [8,16) T=5        W(6) is passed on without the call, then the launch: called
  */
 #ifndef JOIN_JOIN_H
 #define JOIN_JOIN_H
@@ -45,6 +47,7 @@
 #include <stdint.h>
 
 #include "event/event.h"
+#include "join/launch.h"
 
 #define JOIN_WINDOW_NS 10000000000ull	/* so long one side waits for the other */
 #define JOIN_SETTLE_NS 1000000000ull	/* works of the last second may be out of order */
@@ -54,12 +57,6 @@
 /* for all of them, of all processes; a few each has even without */
 #define JOIN_ROOM_BYTES (12u << 20)
 #define JOIN_TEXT_BYTES (2u << 20)	/* for names of works that wait, of all processes */
-
-struct launch {			/* who asked for a work */
-	uint32_t tid;
-	uint32_t works;			/* that it was met by before this one */
-	uint64_t start_ns, end_ns;	/* as CUPTI's record has them */
-};
 
 /* What takes what the join found. launch NULL: an orphan. Both valid during the call. 0 or an
  * error that ends the push. */
@@ -71,6 +68,8 @@ struct join_sink {
 	 * is not known whether some run: to UINT64_MAX if nothing more will come. NULL: not
 	 * wanted. */
 	int (*unseen)(void *ctx, uint32_t process, unsigned int why, uint64_t start_ns, uint64_t end_ns);
+	/* The call of a launch came after works of it had been passed on without. NULL: not wanted. */
+	void (*called)(void *ctx, uint32_t process, uint32_t correlation, const struct launch *launch);
 	void *ctx;
 };
 
@@ -91,16 +90,20 @@ struct join;
 struct join *join_new(const struct join_sink *sink);	/* NULL + errno */
 void join_free(struct join *j);
 
-/* API, WORK (whose end is not before its start), START, STOP, WATERMARK, EXIT, PROCESS; others
- * are not looked at. 0, -ENOMEM or the sink's error. */
+/* WORK (whose end is not before its start), START, STOP, WATERMARK, EXIT, PROCESS; others are not looked
+ * at. 0, -ENOMEM or the sink's error. */
 int join_push(struct join *j, const struct event *ev);
+
+/* API, and the call of its thread at its launch_moment(); NULL: that may come yet. 0, -ENOMEM or the
+ * sink's error. */
+int join_push_api(struct join *j, const struct event *api, const struct launch_call *call);
 
 /* Others read on where this one ends: what is awaited then stays so. */
 void join_goes_on(struct join *j);
 
-/* A launching call that probes saw was captured into a graph: no work is awaited of it. 0 or
- * -ENOMEM. */
-int join_captured(struct join *j, const struct event *call);
+/* A call of a thread of which records wait for their calls: those of a thread come in the order of time.
+ * True: more wait. */
+bool join_push_call(struct join *j, uint32_t process, uint32_t tid, const struct launch_call *call);
 
 /* Nothing more will come: works that wait are passed on as they stand. */
 int join_end(struct join *j);

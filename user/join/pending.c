@@ -19,7 +19,8 @@
 #define UNLINKED (UINT32_MAX - 1)	/* before: it is in no chain */
 
 #define LINK_BYTES (sizeof(struct pending_link) + sizeof(uint32_t))
-#define LISTED_BYTES (2 * sizeof(uint32_t))	/* of a launch that is awaited (join.c) */
+/* of a launch that is awaited, and that waits for its call (join.c) */
+#define LISTED_BYTES (2 * sizeof(uint32_t) + 2 * sizeof(uint64_t))
 #define LAUNCH_BYTES (sizeof(struct pending_launch) + LISTED_BYTES + LINK_BYTES)
 #define WORK_BYTES (sizeof(struct pending_work) + LINK_BYTES)
 

@@ -62,6 +62,11 @@ static inline struct pending_launch *launches_at(const struct launches *l, uint6
 	return &l->v[number & (l->ring.cap - 1)];
 }
 
+static inline uint32_t launches_correlation(const struct launches *l, const struct pending_launch *launch)
+{
+	return l->ring.link[launch - l->v].key;
+}
+
 /* The newest launch of a correlation, or NULL. */
 struct pending_launch *launches_find(const struct launches *l, uint32_t correlation);
 

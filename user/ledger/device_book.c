@@ -220,6 +220,15 @@ static void queue_pop(struct queue *q, struct device_room *room)
 	RING_DROP(&q->ring);
 }
 
+static void set_call(struct device_work *w, const struct device_work *of)
+{
+	if (w->id != of->id || w->launch_tid != of->launch_tid || !w->has_launch)
+		return;
+	w->call_class = of->call_class;
+	w->call_before_ns = of->call_before_ns;
+	w->call_after_ns = of->call_after_ns;
+}
+
 static int queue_share(struct queue *to, const struct queue *from)
 {
 	*to = *from;
@@ -403,6 +412,16 @@ int device_book_push(struct device_book *b, const struct device_work *work)
 	b->works[work->bucket]++;
 	b->last_ns = num_max(b->last_ns, work->end_ns);
 	return 0;
+}
+
+void device_book_call(struct device_book *b, const struct device_work *of, uint64_t since_ns)
+{
+	const struct queue *q = &b->sweep.waiting;
+
+	for (size_t i = q->ring.n; i-- > 0 && RING_AT(&q->ring, i)->start_ns >= since_ns;)
+		set_call(RING_AT(&q->ring, i), of);
+	for (size_t i = 0; i < q->strays.n; i++)
+		set_call(&q->strays.v[i], of);
 }
 
 int device_book_settle(struct device_book *b, uint64_t horizon_ns, device_gap_fn fn, void *ctx)

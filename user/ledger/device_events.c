@@ -25,29 +25,64 @@ static void set_late(struct timeline_span *span, const struct event *ev)
 	span->late_why = ev->call.late_why;
 }
 
-void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
-		      const struct event *ev, unsigned int class)
+static bool is_call(const struct timeline_span *span)
+{
+	return span->bucket < CLASS_END && span->bucket != CLASS_OTHER && span->start_ns < span->end_ns;
+}
+
+static struct launch_call call_of(const struct timeline_span *span)
+{
+	return (struct launch_call){ .start_ns = span->start_ns, .end_ns = span->end_ns,
+				     .func = span->func, .class = span->bucket,
+				     .captured = span->captured };
+}
+
+int device_push_api(struct model *m, const struct event *ev)
+{
+	struct thread *t = m->threads.n ? threads_find(m, ev->process, ev->tid) : NULL;
+	const uint64_t moment_ns = launch_moment(ev->start_ns, ev->end_ns);
+	struct launch_call call = { .class = CLASS_OTHER };
+	struct timeline_span span;
+
+	if (!t || !timeline_reach(&t->timeline, moment_ns, &span)) {
+		if (t)
+			t->records_wait = true;
+		return join_push_api(m->join, ev, NULL);
+	}
+	if (span.start_ns <= moment_ns && is_call(&span))
+		call = call_of(&span);
+	return join_push_api(m->join, ev, &call);
+}
+
+void device_note_call(struct model *m, struct thread *t, const struct event *ev,
+		     const struct noted_call *call)
 {
 	const struct book *b = &t->book;
-	uint64_t start = num_min(num_max(ev->start_ns, cursor_ns), b->cursor);
+	uint64_t start = num_min(num_max(ev->start_ns, call->cursor_ns), b->cursor);
 	struct timeline_span span;
 
 	if (ev->kind == EVENT_GONE)
 		start = b->cursor;
 	if (b->last_gap != CLASS_OTHER)
 		timeline_add(&t->timeline, &m->timelines, &(struct timeline_span){
-			.start_ns = num_max(cursor_ns, b->base), .end_ns = start,
+			.start_ns = num_max(call->cursor_ns, b->base), .end_ns = start,
 			.bucket = b->last_gap, .func = TIMELINE_NO_FUNC });
 	/* Once: one with two records has come before, as ENTER. */
 	if (ev->kind == EVENT_CALL || ev->kind == EVENT_OPEN)
-		unseen_note_call(m, t, &(struct interval){ start, b->cursor }, class);
-	if (class == CLASS_OTHER)
+		unseen_note_call(m, t, &(struct interval){ start, b->cursor }, call->class);
+	if (call->class == CLASS_OTHER)
 		return;
 	span = (struct timeline_span){
-		.start_ns = start, .end_ns = b->cursor, .bucket = (uint8_t)class, .func = ev->func,
+		.start_ns = start, .end_ns = b->cursor, .bucket = call->class, .func = ev->func,
+		.captured = call->captured,
 		.large = ev->has & HAS_BYTES && ev->call.bytes >= TIMELINE_LARGE_BYTES };
 	set_late(&span, ev);
 	timeline_add(&t->timeline, &m->timelines, &span);
+	if (__builtin_expect(t->records_wait, 0) && is_call(&span)) {
+		const struct launch_call met = call_of(&span);
+
+		t->records_wait = join_push_call(m->join, t->process->info.process, t->tid, &met);
+	}
 }
 
 /* ---- gaps ----------------------------------------------------------------------------------- */

@@ -16,10 +16,19 @@ struct thread;
 /* DEVICE, SAMPLE, USER, FAULT, WATERMARK; works. */
 extern const struct consumer devices_consumer;
 
-/* A call that was pushed into t's book, whose cursor was cursor_ns before: it goes into t's
- * timeline. */
-void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
-		      const struct event *ev, unsigned int class);
+/* A call that was pushed into t's book. */
+struct noted_call {
+	uint64_t cursor_ns;	/* of the book, before */
+	uint8_t class;		/* enum bucket */
+	bool captured;		/* into a graph */
+};
+
+/* It goes into t's timeline, and to the records that wait for it. */
+void device_note_call(struct model *m, struct thread *t, const struct event *ev,
+		     const struct noted_call *call);
+
+/* CUPTI's record of a call goes to the join, with the call; where no call ends later, it may come yet. */
+int device_push_api(struct model *m, const struct event *ev);
 
 /* The device of into of which that one will be a part, MEMORY_NO_DEVICE: none. */
 uint32_t device_heir(struct model *m, uint32_t process, uint32_t device, uint32_t into);

@@ -20,15 +20,28 @@ enum work_state {		/* the first wins */
 struct device_work {
 	uint64_t start_ns, end_ns;	/* [start, end), of the host's clock */
 	uint64_t lane;
-	uint64_t id;			/* CUPTI's correlation */
-	uint16_t bucket;		/* < DEVICE_BUCKETS: where its time is booked */
+	uint32_t id;			/* CUPTI's correlation */
+	uint8_t bucket;			/* < DEVICE_BUCKETS: where its time is booked */
 	uint8_t state;			/* enum work_state */
 
-	/* Who launched it; the book hands it back with the gap that this work ends. */
+	/* Its launch; the book hands it back with the gap that this work ends. */
 	bool has_launch;
+	uint8_t call_class;		/* enum call_class; CLASS_OTHER: no probe saw the call */
 	uint32_t launch_tid;
-	uint64_t launch_start_ns, launch_end_ns;
+	int32_t call_before_ns, call_after_ns;	/* the call is longer by so much, up to 2 s */
+	uint64_t launch_start_ns, launch_end_ns;	/* as CUPTI recorded it */
 };
+
+/* Begin and end of the call that probes saw. */
+static inline uint64_t device_work_call_start(const struct device_work *w)
+{
+	return w->launch_start_ns - (uint64_t)(int64_t)w->call_before_ns;
+}
+
+static inline uint64_t device_work_call_end(const struct device_work *w)
+{
+	return w->launch_end_ns + (uint64_t)(int64_t)w->call_after_ns;
+}
 
 struct device_gap {		/* nothing ran in [start, end) */
 	uint64_t start_ns, end_ns;

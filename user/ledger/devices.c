@@ -9,7 +9,7 @@
 
 #include "base/num.h"
 
-#define WAITING_WORKS 262144	/* of all books; 56 bytes each */
+#define WAITING_WORKS 262144	/* of all books; 64 bytes each */
 
 #define DEVICES_OVER UINT64_MAX	/* now_ns: all is settled, to its end (share_book_is_over) */
 
@@ -183,7 +183,7 @@ static int classify(struct devices *d, struct device *s, const struct event *ev,
 		k = kernels_find(&s->state.kernels, &d->kernels, ev);
 		if (!k)
 			return -ENOMEM;
-		out->bucket = (uint16_t)(DEVICE_KERNELS + k->class);
+		out->bucket = (uint8_t)(DEVICE_KERNELS + k->class);
 		out->state = k->class == KERNEL_COMM ? WORK_COMM : WORK_COMPUTE;
 		return count_kernel(d, s, k, ev, launch);
 	case WORK_KIND_GRAPH:
@@ -196,9 +196,9 @@ static int classify(struct devices *d, struct device *s, const struct event *ev,
 		count_copy(&s->state.sets, ev);
 		return 0;
 	default:
-		out->bucket = (uint16_t)(DEVICE_COPIES + dir);
+		out->bucket = (uint8_t)(DEVICE_COPIES + dir);
 		if (w->memory == MEMORY_PAGEABLE && dir <= COPY_DEFAULT)
-			out->bucket = (uint16_t)(DEVICE_PAGEABLE + dir);
+			out->bucket = (uint8_t)(DEVICE_PAGEABLE + dir);
 		out->state = WORK_COPY;
 		count_copy(&s->state.copies[dir][w->memory > MEMORY_PINNED ? 0 : w->memory], ev);
 		return 0;
@@ -377,6 +377,39 @@ int devices_read(const struct device_state *state, uint64_t now_ns, const struct
 
 /* ---- what comes in -------------------------------------------------------------------------- */
 
+/* A difference of two times, as far as it goes. */
+static int32_t to_int32(uint64_t ns)
+{
+	const int64_t n = (int64_t)ns;
+
+	return n > INT32_MAX ? INT32_MAX : n < INT32_MIN ? INT32_MIN : (int32_t)n;
+}
+
+static void set_launch(struct device_work *work, const struct launch *launch)
+{
+	work->has_launch = true;
+	work->launch_tid = launch->tid;
+	work->launch_start_ns = launch->start_ns;
+	work->launch_end_ns = launch->end_ns;
+	work->call_class = launch->call.class;
+	if (launch->call.class == CLASS_OTHER)
+		return;
+	work->call_before_ns = to_int32(launch->start_ns - launch->call.start_ns);
+	work->call_after_ns = to_int32(launch->call.end_ns - launch->end_ns);
+}
+
+void devices_push_call(struct devices *d, uint32_t process, uint32_t correlation,
+		       const struct launch *launch)
+{
+	uint64_t since_ns = launch->start_ns - num_min(launch->start_ns, JOIN_SKEW_NS);
+	struct device_work of = { .id = correlation };
+
+	set_launch(&of, launch);
+	for (size_t i = 0; i < d->all.n; i++)
+		if (d->all.v[i]->state.process == process && d->all.v[i]->book)
+			device_book_call(d->all.v[i]->book, &of, since_ns);
+}
+
 int devices_push_work(struct devices *d, const struct event *ev, const struct launch *launch,
 		      uint64_t open_ns)
 {
@@ -388,12 +421,8 @@ int devices_push_work(struct devices *d, const struct event *ev, const struct la
 	};
 	int err = s ? classify(d, s, ev, launch, &work) : -ENOMEM;
 
-	if (launch) {
-		work.has_launch = true;
-		work.launch_tid = launch->tid;
-		work.launch_start_ns = launch->start_ns;
-		work.launch_end_ns = launch->end_ns;
-	}
+	if (launch)
+		set_launch(&work, launch);
 	if (!err && device_book_full(s->book))
 		err = settle_crowded(d, s);
 	return err ? err : device_book_push(s->book, &work);

@@ -49,7 +49,6 @@ struct devices *devices_new(void);	/* NULL + errno */
 void devices_free(struct devices *d);
 
 bool devices_have(const struct devices *d, uint32_t process, uint32_t device);
-/* or NULL */
 const struct device_state *devices_find(const struct devices *d, uint32_t process, uint32_t device);
 
 /* open_ns: where a book that this event opens begins, of no use if they have it; launch NULL:
@@ -58,6 +57,8 @@ int devices_push_work(struct devices *d, const struct event *ev, const struct la
 		      uint64_t open_ns);
 int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_ns);
 
+/* The call of a launch became known after its works. */
+void devices_push_call(struct devices *d, uint32_t process, uint32_t correlation, const struct launch *launch);
 /* host_devices_sample of these. */
 struct sampled_device;
 int devices_sample(struct devices *d, const struct sampled_device *sampled, uint64_t from_ns,
@@ -69,7 +70,6 @@ void devices_when_crowded(struct devices *d, const struct devices_divide *by);
 /* Works of process that start before horizon_ns have all come, and what threads did. 0 or -ENOMEM. */
 int devices_settle(struct devices *d, uint32_t process, uint64_t horizon_ns,
 		   const struct devices_divide *by);
-
 int devices_settle_all(struct devices *d, uint64_t horizon_ns, const struct devices_divide *by);
 
 /* Where the oldest gap of a device of process begins that is not divided yet; at most now. */

@@ -52,24 +52,18 @@ static void note_lost(struct thread *t)
 static __attribute__((noinline)) int note_call(struct graph_events *g, struct process *p,
 					       const struct event *ev, enum func_role role)
 {
-	int captured = graphs_of(g, p) ? graphs_push_call(p->graphs, ev, role) : -ENOMEM;
-
-	return captured > 0 ? join_captured(g->m->join, ev) : captured;
+	return graphs_of(g, p) ? graphs_push_call(p->graphs, ev, role) : -ENOMEM;
 }
 
-static int push_call(struct graph_events *g, const struct event *ev)
+int graphs_note_call(struct model *m, struct thread *t, const struct event *ev)
 {
-	/* Of the same event: threads come first. */
-	struct thread *t = g->m->last ? g->m->last : threads_get(g->m, ev);
 	enum func_role role;
 
-	if (!t)
-		return -ENOMEM;
 	if (t->lost_seen != t->book.counts.lost)
 		note_lost(t);
-	role = model_role(g->m, ev->func);
+	role = model_role(m, ev->func);
 	return role != ROLE_NONE && role < ROLE_GRAPHS_END && says_something(t->process->graphs, role) ?
-	       note_call(g, t->process, ev, role) : 0;
+	       note_call(m->graphs, t->process, ev, role) : 0;
 }
 
 static int push_process(struct graph_events *g, const struct event *ev)
@@ -162,21 +156,17 @@ static int init(void *state, struct model *m)
 {
 	*(struct graph_events *)state = (struct graph_events){
 		.m = m, .room = { GRAPHS_CALLS_MAX, GRAPHS_NODES_MAX, GRAPHS_MADE_MAX } };
+	m->graphs = state;
 	return 0;
 }
 
-static __attribute__((noinline)) int on_rare_event(void *state, const struct event *ev)
+static int on_event(void *state, const struct event *ev)
 {
 	switch (ev->kind) {
 	case EVENT_NODE: return push_node(state, ev);
 	case EVENT_PROCESS: return push_process(state, ev);
 	default: return settle_before(state, ev->end_ns);
 	}
-}
-
-static int on_event(void *state, const struct event *ev)
-{
-	return ev->kind == EVENT_CALL ? push_call(state, ev) : on_rare_event(state, ev);
 }
 
 static int finish(void *state)
@@ -200,7 +190,7 @@ static void free_state(void *state)
 }
 
 const struct consumer graphs_consumer = {
-	.kinds = 1ull << EVENT_CALL | 1ull << EVENT_NODE | 1ull << EVENT_PROCESS |
+	.kinds = 1ull << EVENT_NODE | 1ull << EVENT_PROCESS |
 		 1ull << EVENT_WATERMARK,
 	.size = sizeof(struct graph_events),
 	.init = init,

@@ -8,8 +8,14 @@
 
 #include "facts/consumer.h"
 
-/* CALL, NODE, PROCESS, WATERMARK; works. */
+/* NODE, PROCESS, WATERMARK; works. */
 extern const struct consumer graphs_consumer;
+
+struct model;
+struct thread;
+
+/* A call that returned. 1: it was captured into a graph; 0 or -ENOMEM. */
+int graphs_note_call(struct model *m, struct thread *t, const struct event *call);
 
 /* Kernels by the call that launched or captured them; empty without model_use_launches. */
 struct kernel_configs;

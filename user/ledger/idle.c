@@ -48,21 +48,37 @@ static bool is_call(unsigned int bucket)
 	return bucket < CLASS_END && bucket != CLASS_OTHER;
 }
 
-/* The call that launched: of the timeline, or the one that the thread is in now, or what CUPTI
- * says. */
-static struct timeline_span find_call(const struct device_work *work, const struct idle_thread *who)
+struct launching {
+	uint64_t start_ns, end_ns;
+	unsigned int class;
+};
+
+/* The call that launched: as probes saw it, or the one that the thread is in now, or CUPTI's record. */
+static struct launching find_call(const struct device_work *work, const struct idle_thread *who)
 {
 	uint64_t start = work->launch_start_ns, end = num_max(work->launch_end_ns, start);
-	uint64_t middle = num_middle(start, end);
-	struct timeline_span seen;
 
-	if (who && timeline_find(who->timeline, middle, &seen) && is_call(seen.bucket))
-		return seen;
-	if (who && middle >= who->now_ns && is_call(who->now))
-		return (struct timeline_span){ .start_ns = who->now_ns, .end_ns = UINT64_MAX,
-					       .bucket = who->now, .func = TIMELINE_NO_FUNC };
-	return (struct timeline_span){ .start_ns = start, .end_ns = end, .bucket = CLASS_LAUNCH,
-				       .func = TIMELINE_NO_FUNC };
+	if (work->call_class != CLASS_OTHER)
+		return (struct launching){ device_work_call_start(work), device_work_call_end(work),
+					   work->call_class };
+	if (who && num_middle(start, end) >= who->now_ns && is_call(who->now))
+		return (struct launching){ who->now_ns, UINT64_MAX, who->now };
+	return (struct launching){ start, end, CLASS_LAUNCH };
+}
+
+/* The time in the launching call is its class's, but for what it was late. */
+static void divide_inside(unsigned int class, uint64_t from, uint64_t to, const struct timeline *t,
+			  uint64_t *ns)
+{
+	uint64_t by_bucket[BUCKET_END] = { 0 };
+
+	if (t)
+		timeline_sum(t, from, to, NULL, by_bucket);
+	for (unsigned int i = BUCKET_OFF_0; i < BUCKET_END; i++) {
+		ns[cause_of[i]] += by_bucket[i];
+		to -= by_bucket[i];
+	}
+	ns[cause_of_launching(class)] += to - from;
 }
 
 static void divide_before(uint64_t from, uint64_t to, const struct idle_thread *who, uint64_t *ns)
@@ -80,8 +96,8 @@ static void divide_before(uint64_t from, uint64_t to, const struct idle_thread *
 void idle_divide(const struct device_gap *gap, const struct idle_thread *who,
 		 uint64_t ns[IDLE_CAUSES])
 {
-	uint64_t from = gap->start_ns, to = gap->end_ns, enter, leave, late;
-	struct timeline_span call;
+	uint64_t from = gap->start_ns, to = gap->end_ns, enter, leave;
+	struct launching call;
 
 	if (from >= to)
 		return;
@@ -93,9 +109,9 @@ void idle_divide(const struct device_gap *gap, const struct idle_thread *who,
 	enter = num_min(num_max(call.start_ns, from), to);
 	leave = num_min(num_max(call.end_ns, enter), to);
 	ns[IDLE_QUEUED] += to - leave;
-	late = timeline_late(&call, enter, leave);
-	ns[cause_of_launching(call.bucket)] += leave - enter - late;
-	ns[cause_of[bucket_of_off(call.late_why)]] += late;
+	if (enter < leave)
+		divide_inside(call.class, enter, leave,
+			      who && gap->ended_by->call_class != CLASS_OTHER ? who->timeline : NULL, ns);
 	if (who && from < enter)
 		divide_before(from, enter, who, ns);
 	else

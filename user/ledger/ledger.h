@@ -45,6 +45,7 @@ struct model {
 	VEC(struct reading) readings;
 	struct stacks stacks;
 	struct join *join;
+	struct graph_events *graphs;	/* state of graphs_consumer */
 	struct devices *devices;
 	struct samples samples;
 	bool intervals;

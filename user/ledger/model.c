@@ -257,10 +257,15 @@ static int on_unseen(void *ctx, uint32_t process, unsigned int why, uint64_t sta
 	return p ? unseen_add(&p->unseen, why, start_ns, end_ns) : 0;
 }
 
+static void on_called(void *ctx, uint32_t process, uint32_t correlation, const struct launch *launch)
+{
+	devices_push_call(((struct model *)ctx)->devices, process, correlation, launch);
+}
+
 static int init_join(void *state, struct model *m)
 {
 	(void)state;
-	m->join = join_new(&(struct join_sink){ on_work, on_horizon, on_unseen, m });
+	m->join = join_new(&(struct join_sink){ on_work, on_horizon, on_unseen, on_called, m });
 	return m->join ? 0 : -ENOMEM;
 }
 
@@ -273,7 +278,8 @@ static int push_record(struct model *m, const struct event *ev)
 		return -EINVAL;
 	if (ev->kind == EVENT_WORK)
 		m->counts.clock_error_ns = num_max(m->counts.clock_error_ns, ev->work.error_ns);
-	err = processes_get(m, ev) ? join_push(m->join, ev) : -ENOMEM;
+	err = !processes_get(m, ev) ? -ENOMEM :
+	      ev->kind == EVENT_API ? device_push_api(m, ev) : join_push(m->join, ev);
 	if (err != -EINVAL)
 		model_see_time(m, ev->end_ns);
 	return err;

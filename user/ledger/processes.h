@@ -55,6 +55,7 @@ struct thread {
 	uint32_t tid;
 	bool has_book;			/* book is initialised */
 	bool drives;			/* has made a call */
+	bool records_wait;		/* CUPTI's, for calls of it: they may */
 	bool ended;
 	/* in an interval before: it is only asked what it did then */
 	bool over;

@@ -7,6 +7,7 @@
 #include "base/num.h"
 #include "facts/offcpu.h"
 #include "ledger/device_events.h"
+#include "ledger/graph_events.h"
 #include "ledger/ledger.h"
 
 static void open_book(struct model *m, struct thread *t, uint64_t first_ns)
@@ -18,7 +19,7 @@ static void open_book(struct model *m, struct thread *t, uint64_t first_ns)
 	book_birth(&t->book, t->birth_ns);
 	if (m->session.stop_ns)
 		book_stop(&t->book, m->session.stop_ns);
-	t->has_book = true;
+	t->has_book = t->records_wait = true;
 }
 
 static struct thread *find_thread(struct model *m, const struct event *ev, uint64_t first_ns)
@@ -73,6 +74,7 @@ static int push_call(struct model *m, const struct event *ev)
 	uint16_t func = before ? t->book.open_func : 0;
 	uint64_t cursor = t ? t->book.cursor : 0;
 	unsigned int found;
+	int captured;
 
 	if (!t)
 		return -ENOMEM;
@@ -85,7 +87,10 @@ static int push_call(struct model *m, const struct event *ev)
 		model_note_found(m, ev->kind, found);
 	if (found & BOOK_INVALID)
 		return CONSUMER_ENDS;
-	device_note_call(m, t, cursor, ev, fn->class);
+	captured = ev->kind == EVENT_CALL ? graphs_note_call(m, t, ev) : 0;
+	if (captured < 0)
+		return captured;
+	device_note_call(m, t, ev, &(struct noted_call){ cursor, fn->class, captured });
 	if (ev->kind != EVENT_CALL && ev->kind != EVENT_LEFT) {
 		model_see_time(m, ev->start_ns);
 		return 0;
@@ -102,7 +107,7 @@ static int push_inside(struct model *m, const struct event *ev)
 	if (!t)
 		return -ENOMEM;
 	model_note_found(m, ev->kind, book_push(&t->book, ev, find_func(m, ev)));
-	device_note_call(m, t, cursor, ev, t->book.open_class);
+	device_note_call(m, t, ev, &(struct noted_call){ cursor, t->book.open_class, false });
 	if (!t->book.before)
 		return 0;
 	t->drives = true;
@@ -121,7 +126,7 @@ static int push_gone(struct model *m, const struct event *ev)
 	if (!t)
 		return -ENOMEM;
 	model_note_found(m, ev->kind, book_push(&t->book, ev, NULL));
-	device_note_call(m, t, cursor, ev, BUCKET_UNKNOWN);
+	device_note_call(m, t, ev, &(struct noted_call){ cursor, BUCKET_UNKNOWN, false });
 	return before && !t->book.before ? tally_before(t, &(struct event){ .func = ev->func }) : 0;
 }
 
@@ -225,7 +230,7 @@ static bool is_probed(const struct thread *t, const struct event *ev)
 {
 	struct timeline_span seen;
 
-	return (timeline_find(&t->timeline, num_middle(ev->start_ns, ev->end_ns), &seen) && seen.func != TIMELINE_NO_FUNC) ||
+	return (timeline_find(&t->timeline, launch_moment(ev->start_ns, ev->end_ns), &seen) && seen.func != TIMELINE_NO_FUNC) ||
 	       timeline_call(&t->timeline, ev->start_ns, ev->end_ns, &seen);
 }
 

@@ -18,7 +18,7 @@
 struct what {
 	uint16_t func;
 	uint8_t bucket;
-	uint8_t late_why : 7, large : 1;
+	uint8_t late_why : 6, captured : 1, large : 1;
 };
 
 /* Reading and writing a number touch VARINT_SLACK bytes behind it: of this struct, and what is
@@ -70,7 +70,8 @@ static bool pack(struct timeline_chunk *c, const struct timeline_span *span)
 {
 	const struct what what = { .func = span->func,
 				   .bucket = span->bucket,
-				   .late_why = span->late_why & 0x7f,
+				   .late_why = span->late_why & 0x3f,
+				   .captured = span->captured,
 				   .large = span->large };
 	const uint64_t kind = span->late_ns ? WHAT_LATE : is_same(&what, &c->last) ? WHAT_LAST :
 			      is_same(&what, &c->before) ? WHAT_BEFORE : WHAT_NEW;
@@ -98,11 +99,11 @@ static bool pack(struct timeline_chunk *c, const struct timeline_span *span)
 	return true;
 }
 
-/* A position: at span, which is one of `chunk`, of which so many are left. */
+/* A position: at span, the latest of so many of `chunk` that were read. */
 struct reader {
 	const struct timeline *t;
 	size_t chunk;			/* t->ring.n: all have been read */
-	unsigned int left;
+	unsigned int read;
 	const uint8_t *next;
 	struct what last, before;
 	struct timeline_span span;
@@ -140,6 +141,7 @@ static void unpack(struct reader *r)
 					  .bucket = what.bucket,
 					  .func = what.func,
 					  .large = what.large,
+					  .captured = what.captured,
 					  .late_why = what.late_why,
 					  .late_ns = late,
 					  .after_late_ns = after };
@@ -149,7 +151,7 @@ static void enter_chunk(struct reader *r)
 {
 	const struct timeline_chunk *c = at(r->t, r->chunk);
 
-	r->left = c->n;
+	r->read = 0;
 	r->next = c->packed;
 	r->last = r->before = (struct what){ 0 };
 	r->span.end_ns = c->start_ns;
@@ -157,11 +159,11 @@ static void enter_chunk(struct reader *r)
 
 static void read_next(struct reader *r)
 {
-	if (!r->left && ++r->chunk < r->t->ring.n)
+	if (r->read == at(r->t, r->chunk)->n && ++r->chunk < r->t->ring.n)
 		enter_chunk(r);
 	if (r->chunk >= r->t->ring.n)
 		return;
-	r->left--;
+	r->read++;
 	unpack(r);
 }
 
@@ -196,6 +198,20 @@ static struct reader read_from(const struct timeline *t, uint64_t ns)
 
 /* ---- the ring -------------------------------------------------------------------------------- */
 
+static void forget_reached(struct timeline *t)
+{
+	free(t->reached);
+	t->reached = NULL;
+}
+
+static void note_drop(struct timeline *t)
+{
+	if (t->reached && t->reached->chunk)
+		t->reached->chunk--;
+	else
+		forget_reached(t);
+}
+
 static int grow(struct timeline *t, struct timeline_room *room)
 {
 	size_t more = RING_NEXT_CAP(&t->ring, CAP_FIRST) - t->ring.cap;
@@ -204,6 +220,7 @@ static int grow(struct timeline *t, struct timeline_room *room)
 		return -ENOSPC;
 	if (RING_GROW(&t->ring, CAP_FIRST))
 		return -ENOMEM;
+	forget_reached(t);	/* the chunks have moved */
 	room->left -= more;
 	return 0;
 }
@@ -221,6 +238,7 @@ void timeline_add(struct timeline *t, struct timeline_room *room, const struct t
 		}
 		t->forgotten_ns = at(t, 0)->end_ns;
 		RING_DROP(&t->ring);
+		note_drop(t);
 	}
 	c = at(t, t->ring.n++);
 	c->n = c->used = 0;
@@ -232,6 +250,7 @@ void timeline_add(struct timeline *t, struct timeline_room *room, const struct t
 void timeline_free(struct timeline *t, struct timeline_room *room)
 {
 	room->left += t->ring.cap;
+	forget_reached(t);
 	free(t->ring.v);
 	*t = (struct timeline){ 0 };
 }
@@ -298,6 +317,35 @@ void timeline_each_call(const struct timeline *t, uint64_t ns, uint32_t buckets,
 	for (struct reader r = read_from(t, ns); is_at(&r, UINT64_MAX); read_next(&r))
 		if (is_call_of(&r.span, buckets))
 			fn(ctx, &r.span);
+}
+
+/* A step is enough, or two: else looking for it is not slower. */
+static bool is_near(const struct timeline *t, const struct reader *r, uint64_t ns)
+{
+	return r->span.start_ns <= ns &&
+	       (r->chunk + 1 >= t->ring.n || at(t, r->chunk + 1)->end_ns > ns);
+}
+
+bool timeline_reach(struct timeline *t, uint64_t ns, struct timeline_span *out)
+{
+	struct reader *r = t->reached;
+
+	if (!t->ring.n || at(t, t->ring.n - 1)->end_ns <= ns)
+		return false;
+	if (!r) {
+		r = t->reached = malloc(sizeof(*r));
+		if (!r) {
+			*out = read_from(t, ns).span;
+			return true;
+		}
+		*r = read_from(t, ns);
+	} else if (!is_near(t, r, ns)) {
+		*r = read_from(t, ns);
+	}
+	while (r->span.end_ns <= ns)
+		read_next(r);
+	*out = r->span;
+	return true;
 }
 
 bool timeline_find(const struct timeline *t, uint64_t at_ns, struct timeline_span *out)

@@ -32,6 +32,7 @@ struct timeline_span {
 	uint8_t bucket;		/* enum bucket; never CLASS_OTHER */
 	uint16_t func;		/* of a call, as its event has it; else TIMELINE_NO_FUNC */
 	bool large;		/* it copies at least TIMELINE_LARGE_BYTES */
+	bool captured;		/* into a graph: it gave no work */
 	uint8_t late_why;	/* of a call: OFF_RUNQUEUE (ready without a CPU) or OFF_STOPPED, */
 	uint64_t late_ns;	/* for so long, */
 	uint64_t after_late_ns;	/* so long before its end; both together are not longer than it
@@ -42,9 +43,11 @@ struct timeline_span {
 uint64_t timeline_late(const struct timeline_span *span, uint64_t from, uint64_t to);
 
 struct timeline_chunk;		/* spans of a while, packed */
+struct reader;
 
 struct timeline {
 	RING(struct timeline_chunk) ring;
+	struct reader *reached;	/* where timeline_reach was; NULL: nowhere */
 	uint64_t forgotten_ns;	/* what was before is not known */
 };
 
@@ -73,6 +76,9 @@ void timeline_each_call(const struct timeline *t, uint64_t ns, uint32_t buckets,
 /* The span that at_ns lies in; that of the bucket which has most of [from, to); the first call of
  * which the middle lies in [from, to). False: there is none. */
 bool timeline_find(const struct timeline *t, uint64_t at_ns, struct timeline_span *out);
+/* The first span that ends after ns, fast where ns was a little earlier the last time. False: it may come
+ * yet. */
+bool timeline_reach(struct timeline *t, uint64_t ns, struct timeline_span *out);
 bool timeline_longest(const struct timeline *t, uint64_t from, uint64_t to, uint8_t bucket,
 		      struct timeline_span *out);
 bool timeline_call(const struct timeline *t, uint64_t from, uint64_t to, struct timeline_span *out);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A launch as consumers get it with its works: CUPTI's record, and the call that probes saw. */
+#ifndef JOIN_LAUNCH_H
+#define JOIN_LAUNCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/num.h"
+
+struct launch_call {		/* a call that probes saw */
+	uint64_t start_ns, end_ns;	/* as its thread's book has them */
+	uint16_t func;
+	uint8_t class;			/* enum call_class; CLASS_OTHER: there is no call */
+	bool captured;			/* into a graph: no work is awaited of it */
+};
+
+struct launch {			/* who asked for a work */
+	uint32_t tid;
+	uint32_t works;			/* that it was met by before this one */
+	uint64_t start_ns, end_ns;	/* as CUPTI's record has them */
+	struct launch_call call;
+};
+
+/* The moment of a record that is in the call it is of: clocks of records and calls differ. */
+static inline uint64_t launch_moment(uint64_t start_ns, uint64_t end_ns)
+{
+	return num_middle(start_ns, end_ns);
+}
+
+#endif
