@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/time.h"
 
 #define ENDED_MAX 4096
 
@@ -38,14 +39,26 @@ enum birth births_compare(uint64_t known_ns, uint64_t given_ns)
 	return given_ns > known_ns ? BIRTH_NEWER : BIRTH_OLDER;
 }
 
+bool births_match(uint64_t read_ns, uint64_t exact_ns)
+{
+	uint64_t mono_ns = time_now_ns(), boot_ns = time_boot_ns();
+	uint64_t asleep_ns = boot_ns > mono_ns ? boot_ns - mono_ns : 0;
+
+	return read_ns <= exact_ns + SAME_BIRTH_NS &&
+	       read_ns + SAME_BIRTH_NS + asleep_ns >= exact_ns;
+}
+
 /* Two exact births are of one process only if they are equal. */
 static enum birth compare(const struct entry *e, uint64_t start_ns, uint64_t exact_ns)
 {
-	if (!exact_ns || !e->exact_ns)
-		return births_compare(e->start_ns, exact_ns ? exact_ns : start_ns);
-	if (exact_ns == e->exact_ns)
+	if (exact_ns && e->exact_ns)
+		return exact_ns == e->exact_ns ? BIRTH_SAME :
+		       exact_ns > e->exact_ns ? BIRTH_NEWER : BIRTH_OLDER;
+	if (exact_ns && e->start_ns && births_match(e->start_ns, exact_ns))
 		return BIRTH_SAME;
-	return exact_ns > e->exact_ns ? BIRTH_NEWER : BIRTH_OLDER;
+	if (e->exact_ns && start_ns && births_match(start_ns, e->exact_ns))
+		return BIRTH_SAME;
+	return births_compare(e->start_ns, exact_ns ? exact_ns : start_ns);
 }
 
 static struct entry *make_entry(struct registry *r, uint32_t pid)

@@ -16,6 +16,10 @@
 /* Two readings of one birth (BPF: exact; procfs: to the clock tick) differ by less. */
 #define SAME_BIRTH_NS 20000000ull
 
+/* Does procfs give the birth exact_ns as read_ns? It is up to a clock tick early, and by as long as
+ * the host has slept since. */
+bool births_match(uint64_t read_ns, uint64_t exact_ns);
+
 enum birth { BIRTH_SAME, BIRTH_NEWER, BIRTH_OLDER };
 
 /* Of two that have one number, of a process or a thread; 0: unknown, which may be any. */

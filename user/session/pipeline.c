@@ -8,20 +8,22 @@
 #include "session/pipeline.h"
 #include "target/target.h"
 
-/* procfs tells births to the clock tick. */
-#define TICK_NS (20 * NS_PER_MS)
-
+/* ev is stamped. */
 static int forward(struct pipeline *tap, const struct event *ev)
+{
+	int err = tap->keep ? capture_sink_push(tap->keep, ev) : 0;
+
+	if (err)
+		return err == -ENOMEM ? -EIO : err;	/* logged, unlike the model's */
+	return model_push(tap->model, ev);
+}
+
+static int stamp_and_forward(struct pipeline *tap, const struct event *ev)
 {
 	struct event own = *ev;
 	int err = registry_stamp(tap->registry, &own);
 
-	if (err)
-		return err;
-	err = tap->keep ? capture_sink_push(tap->keep, &own) : 0;
-	if (err)
-		return err == -ENOMEM ? -EIO : err;	/* logged, unlike the model's */
-	return model_push(tap->model, &own);
+	return err ? err : forward(tap, &own);
 }
 
 /* ---- who processes are ----------------------------------------------------------------------- */
@@ -35,11 +37,11 @@ static int push_trait(void *ctx, const char *key, const char *value)
 {
 	struct trait *t = ctx;
 
-	return forward(t->tap, &(struct event){ .kind = EVENT_IDENTITY,
-						.pid = t->pid,
-						.tid = t->pid,
-						.fact.key = key,
-						.fact.value = value });
+	return stamp_and_forward(t->tap, &(struct event){ .kind = EVENT_IDENTITY,
+							  .pid = t->pid,
+							  .tid = t->pid,
+							  .fact.key = key,
+							  .fact.value = value });
 }
 
 /* What procfs had of a process when it was last read: it may have ended when its events arrive, and
@@ -59,24 +61,13 @@ static struct reading *last_reading(const struct pipeline *tap, pid_t pid)
 	return slot ? (struct reading *)(uintptr_t)slot->value : NULL;
 }
 
-/* Is the reading of the process that was born at process_ns? If the host has slept since, procfs
- * makes it seem older, by so much at most. */
-static bool is_same(const struct reading *r, uint64_t process_ns)
-{
-	uint64_t mono_ns = time_now_ns(), boot_ns = time_boot_ns();
-	uint64_t asleep_ns = boot_ns > mono_ns ? boot_ns - mono_ns : 0;
-
-	return r->p.start_ns <= process_ns + TICK_NS &&
-	       r->p.start_ns + TICK_NS + asleep_ns >= process_ns;
-}
-
 /* process_ns 0: the last one. */
 static const struct reading *find_reading(const struct pipeline *tap, pid_t pid,
 					  uint64_t process_ns)
 {
 	const struct reading *r = last_reading(tap, pid);
 
-	while (r && process_ns && !is_same(r, process_ns))
+	while (r && process_ns && !births_match(r->p.start_ns, process_ns))
 		r = r->before;
 	return r;
 }
@@ -100,7 +91,7 @@ static struct reading *make_reading(struct pipeline *tap, const struct target_pr
 	struct reading *last = last_reading(tap, p->pid), *r;
 	struct map_slot *slot;
 
-	if (last && is_same(last, p->start_ns))
+	if (last && births_match(last->p.start_ns, p->start_ns))
 		return last;
 	r = calloc(1, sizeof(*r));
 	slot = r ? map_put(&tap->read, (uint64_t)p->pid, NULL) : NULL;
@@ -121,7 +112,7 @@ static void forget_readings(struct pipeline *tap, pid_t pid, uint64_t process_ns
 {
 	struct reading *last = last_reading(tap, pid);
 
-	if (!last || (process_ns && !is_same(last, process_ns)))
+	if (!last || (process_ns && !births_match(last->p.start_ns, process_ns)))
 		return;		/* a younger owner's: it goes with that one */
 	free_readings(last);
 	map_del(&tap->read, (uint64_t)pid);
@@ -149,7 +140,7 @@ static void read_now(struct pipeline *tap, pid_t pid, bool with_identity)
 /* What procfs says is up to a tick early. */
 static uint64_t began(const struct pipeline *tap, uint64_t ns)
 {
-	return ns < tap->oldest_ns && ns + TICK_NS >= tap->oldest_ns ? tap->oldest_ns : ns;
+	return ns < tap->oldest_ns && ns + SAME_BIRTH_NS >= tap->oldest_ns ? tap->oldest_ns : ns;
 }
 
 static int push_reading(struct pipeline *tap, const struct reading *r, uint64_t process_ns,
@@ -164,16 +155,15 @@ static int push_reading(struct pipeline *tap, const struct reading *r, uint64_t 
 	int err;
 
 	ev.task.process_ns = process_ns;
-	err = forward(tap, &ev);
+	err = stamp_and_forward(tap, &ev);
 	return err || !r->has_identity ? err : identity_each(&r->id, push_trait, &t);
 }
 
-/* instead: what BPF said of an exec, for want of more; or NULL. */
-static int describe(struct pipeline *tap, pid_t pid, uint64_t process_ns,
+/* instead: what BPF said of an exec, for want of more; or NULL. calls: else it may never make one. */
+static int describe(struct pipeline *tap, pid_t pid, uint64_t process_ns, bool calls,
 		    const struct event *instead)
 {
 	struct event ev = { .kind = EVENT_PROCESS, .pid = (uint32_t)pid, .tid = (uint32_t)pid };
-	bool calls = map_find(&tap->seen, (uint64_t)pid);	/* else it may never make one */
 	const struct reading *r;
 
 	read_now(tap, pid, calls);
@@ -181,29 +171,31 @@ static int describe(struct pipeline *tap, pid_t pid, uint64_t process_ns,
 	if (r && r->at_ns > (instead ? instead->end_ns : 0))
 		return push_reading(tap, r, process_ns, instead ? instead->end_ns : 0);
 	ev.task.process_ns = process_ns;
-	return instead || process_ns ? forward(tap, instead ? instead : &ev) : 0;
+	return instead || process_ns ? stamp_and_forward(tap, instead ? instead : &ev) : 0;
 }
 
-static void unsettle(struct pipeline *tap, pid_t pid)
+static void unsettle(struct pipeline *tap, uint32_t process)
 {
-	map_del(&tap->settled, (uint64_t)pid);
-	tap->settled_pid = 0;
+	map_del(&tap->settled, process);
+	tap->last_settled = 0;
 }
 
-int pipeline_describe(struct pipeline *tap, pid_t pid, uint64_t process_ns)
+/* thread: of the process, and stamped. */
+static int describe_once(struct pipeline *tap, const struct event *thread)
 {
 	bool is_new;
-	struct map_slot *slot = map_put(&tap->seen, (uint64_t)pid, &is_new);
 
-	if (!slot)
+	if (!map_put(&tap->seen, thread->process, &is_new))
 		return -ENOMEM;
-	is_new |= slot->value && process_ns && slot->value != process_ns;
-	if (process_ns)
-		slot->value = process_ns;
-	if (!is_new)
-		return 0;
-	unsettle(tap, pid);
-	return describe(tap, pid, process_ns, NULL);
+	return is_new ? describe(tap, (pid_t)thread->pid, thread->task.process_ns, true, NULL) : 0;
+}
+
+int pipeline_describe(struct pipeline *tap, pid_t pid)
+{
+	struct event thread = { .kind = EVENT_THREAD, .pid = (uint32_t)pid, .tid = (uint32_t)pid };
+	int err = registry_stamp(tap->registry, &thread);
+
+	return err ? err : describe_once(tap, &thread);
 }
 
 /* Devices are opened after the first calls, so they are looked for again when one is in use. */
@@ -225,9 +217,9 @@ static int settle(struct pipeline *tap, const struct event *ev)
 
 	if (!uses_device(tap, ev))
 		return 0;
-	if (!map_put(&tap->settled, ev->pid, &is_new))
+	if (!map_put(&tap->settled, ev->process, &is_new))
 		return -ENOMEM;
-	tap->settled_pid = ev->pid;
+	tap->last_settled = ev->process;
 	if (!is_new)
 		return 0;
 	if (!proc_open(&proc, (pid_t)ev->pid)) {
@@ -240,23 +232,26 @@ static int settle(struct pipeline *tap, const struct event *ev)
 
 static void forget(struct pipeline *tap, const struct event *exit)
 {
-	map_del(&tap->seen, exit->pid);
-	unsettle(tap, (pid_t)exit->pid);
+	map_del(&tap->seen, exit->process);
+	unsettle(tap, exit->process);
 	forget_readings(tap, (pid_t)exit->pid, exit->task.process_ns);
 }
 
 int pipeline_push(void *ctx, const struct event *ev)
 {
 	struct pipeline *tap = ctx;
-	int err = 0;
+	struct event own = *ev;
+	int err = registry_stamp(tap->registry, &own);
 
+	if (err)
+		return err;
 	switch (ev->kind) {
 	case EVENT_CALL:
-		if (tap->room.gpus.present && ev->pid != tap->settled_pid)
-			err = settle(tap, ev);
+		if (tap->room.gpus.present && own.process != tap->last_settled)
+			err = settle(tap, &own);
 		break;
 	case EVENT_THREAD:
-		err = pipeline_describe(tap, (pid_t)ev->pid, ev->task.process_ns);
+		err = own.process ? describe_once(tap, &own) : 0;
 		break;
 	case EVENT_PROCESS:
 		/* from the worker: it uses a library. Others' events may come first */
@@ -265,11 +260,12 @@ int pipeline_push(void *ctx, const struct event *ev)
 			return 0;
 		}
 		/* from BPF, or a second helper: an exec */
-		unsettle(tap, (pid_t)ev->pid);
-		return describe(tap, (pid_t)ev->pid, ev->task.process_ns, ev);
+		unsettle(tap, own.process);
+		return describe(tap, (pid_t)ev->pid, ev->task.process_ns,
+				map_find(&tap->seen, own.process), ev);
 	case EVENT_EXIT:
 		if (ev->tid == ev->pid)
-			forget(tap, ev);
+			forget(tap, &own);
 		break;
 	case EVENT_WATERMARK:
 		tap->watermark_ns = ev->end_ns;
@@ -277,7 +273,7 @@ int pipeline_push(void *ctx, const struct event *ev)
 	default:
 		break;
 	}
-	return err ? err : forward(tap, ev);
+	return err ? err : forward(tap, &own);
 }
 
 void pipeline_free(struct pipeline *tap)

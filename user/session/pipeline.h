@@ -15,11 +15,10 @@ struct pipeline {
 	struct model *model;
 	struct registry *registry;
 	struct identity_room room;
-	/* processes that were described: pid -> exact birth, or 0 */
-	struct map seen;
+	struct map seen;		/* handles of processes that were described */
 	struct map read;		/* what procfs had of processes: pid -> struct reading */
-	struct map settled; /* of these, whose devices were looked for after a launch */
-	uint32_t settled_pid;		/* found there last */
+	struct map settled;		/* of these, whose devices were looked for after a launch */
+	uint32_t last_settled;		/* found there last */
 	uint64_t watermark_ns;		/* all that ended before it has been delivered */
 	/* before it no process but the command began; 0: any may have */
 	uint64_t oldest_ns;
@@ -28,9 +27,8 @@ struct pipeline {
 
 int pipeline_push(void *tap, const struct event *ev);	/* an event_sink.push */
 
-/* EVENT_PROCESS and its identity, once for each process of pid; process_ns: its exact birth, or 0.
- */
-int pipeline_describe(struct pipeline *tap, pid_t pid, uint64_t process_ns);
+/* EVENT_PROCESS and its identity of the process that has that pid, once for each process. */
+int pipeline_describe(struct pipeline *tap, pid_t pid);
 void pipeline_free(struct pipeline *tap);		/* not what it passes on to */
 
 #endif

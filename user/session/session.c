@@ -527,9 +527,9 @@ static void describe_targets(struct session *s)
 	const struct targets *t = &s->targets;
 
 	for (size_t i = 0; i < t->o->n_pids && !s->err; i++)
-		s->err = pipeline_describe(&s->tap, (pid_t)t->o->pids[i], 0);
+		s->err = pipeline_describe(&s->tap, (pid_t)t->o->pids[i]);
 	for (size_t i = 0; i < t->chosen.n && !s->err; i++)
-		s->err = pipeline_describe(&s->tap, t->chosen.v[i], 0);
+		s->err = pipeline_describe(&s->tap, t->chosen.v[i]);
 }
 
 /* ---- the start ------------------------------------------------------------------------------- */
