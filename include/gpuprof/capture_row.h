@@ -16,7 +16,8 @@
  * are forgotten at the block's end.
  *
  *   GP_TAG_FUNC       class two library:text name:text
- *   GP_TAG_PROCESS    process pid: its handle, a number that the file gives to one process alone and
+ *   GP_TAG_PROCESS    process pid: its handle, a number that the file gives to one process
+ * alone and
  *                     to it in all blocks (0: no process), and its pid. EVENT_PROCESS has its birth
  *   GP_TAG_THREAD     process tid last_ns seq stream: the process's number in the block, and tid as
  *                     a signed integer, less its pid

@@ -48,7 +48,7 @@ static int push(void *ctx, const struct event *ev)
 	check(decoder_funcs(r->decoder)->v[ev->func].class < CLASS_END);
 	check(!event_is_call(ev->kind) || !(ev->has & HAS_DIR) || ev->call.dir <= COPY_DEFAULT);
 	check(ev->kind != EVENT_OFF || ev->off.reason < OFF_REASON_END || ev->off.reason == OFF_CALL ||
-	      ev->off.reason == OFF_UNTOLD);
+	      ev->off.reason == OFF_NO_END);
 	own = *ev;
 	check(!registry_stamp(r->registry, &own));
 	return model_push(r->model, &own);

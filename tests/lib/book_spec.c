@@ -56,7 +56,7 @@ static bool is_timeless(const struct spec_input *in, const struct event *ev)
 	const struct func *fn = func_of(in, ev);
 
 	if (is_off(ev))
-		return (ev->off.reason >= OFF_REASON_END && (ev->off.reason != OFF_UNTOLD || is_reading(ev))) ||
+		return (ev->off.reason >= OFF_REASON_END && (ev->off.reason != OFF_NO_END || is_reading(ev))) ||
 		       ev->end_ns < ev->start_ns ||
 		       ev->off.woken_ns > ev->end_ns - ev->start_ns;
 	return !fn || fn->class >= CLASS_END ||
@@ -386,7 +386,7 @@ static void add_call(const struct spec_input *in, const struct reach *r, size_t 
 	}
 	woken = num_min(num_max(num_min(num_max(ev->end_ns - ev->off.woken_ns, in->base), r->stop),
 			   r->start[i]), r->end[i]);
-	add(b, r->start[i], woken, ev->off.reason == OFF_UNTOLD ? BUCKET_LOST :
+	add(b, r->start[i], woken, ev->off.reason == OFF_NO_END ? BUCKET_LOST :
 	    (unsigned int)BUCKET_OFF_0 + ev->off.reason);
 	add(b, woken, r->end[i], BUCKET_OFF_0 + OFF_RUNQUEUE);
 }

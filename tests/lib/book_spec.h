@@ -35,7 +35,7 @@
  *     `unknown`, unless records are missing, and it is not abandoned.
  * 10. An OFF is a call that starts and ends (rule 3), of no function: of its reason, and from woken on
  *     `runqueue`. One of no known reason, or that ends before it starts or was woken, is invalid as
- *     in 2; OFF_UNTOLD is `lost`, but not without HAS_END. Without HAS_END it has no number: it counts when its own is the last one, reaches to its
+ *     in 2; OFF_NO_END is `lost`, but not without HAS_END. Without HAS_END it has no number: it counts when its own is the last one, reaches to its
  *     end and stays open there (`runqueue` if it was woken); an OFF that starts when it did goes on
  *     with it; and it is not abandoned.
  * 11. Of a call, so much is blocked as its end, its OPEN or a reading (OFF_CALL) of it says, the most

@@ -69,14 +69,14 @@ static void end(void)
 
 void gpusim_board_context(int device, int change)
 {
-	struct gpusim_board_device *told;
+	struct gpusim_board_device *got;
 
 	open_once();
 	if (!board)
 		return;
-	told = begin(device);
-	told->contexts += (uint64_t)(int64_t)change;
-	told->instance = (uint64_t)gpusim_world.config.instance;
+	got = begin(device);
+	got->contexts += (uint64_t)(int64_t)change;
+	got->instance = (uint64_t)gpusim_world.config.instance;
 	end();
 }
 
@@ -90,18 +90,18 @@ void gpusim_board_memory(int device, uint64_t bytes)
 
 void gpusim_board_work(int device, uint64_t start_ns, uint64_t end_ns)
 {
-	struct gpusim_board_device *told;
+	struct gpusim_board_device *got;
 
 	if (!board)
 		return;
-	told = begin(device);
-	if (start_ns > told->until_ns) {
-		told->before_ns += told->until_ns - told->from_ns;
-		told->from_ns = start_ns;
-	} else if (start_ns < told->from_ns) {
-		told->before_ns += (end_ns < told->from_ns ? end_ns : told->from_ns) - start_ns;
+	got = begin(device);
+	if (start_ns > got->until_ns) {
+		got->before_ns += got->until_ns - got->from_ns;
+		got->from_ns = start_ns;
+	} else if (start_ns < got->from_ns) {
+		got->before_ns += (end_ns < got->from_ns ? end_ns : got->from_ns) - start_ns;
 	}
-	told->until_ns = gpusim_max(told->until_ns, end_ns);
+	got->until_ns = gpusim_max(got->until_ns, end_ns);
 	end();
 }
 
@@ -121,10 +121,10 @@ void gpusim_board_leave(void)
 	if (!board || gpusim_init()) /* a forked child shares its parent's */
 		return;
 	for (i = 0; i < gpusim_world.config.devices; i++) {
-		struct gpusim_board_device *told = begin(i);
+		struct gpusim_board_device *got = begin(i);
 
-		if (told->until_ns > now_ns)
-			told->until_ns = gpusim_max(told->from_ns, now_ns);
+		if (got->until_ns > now_ns)
+			got->until_ns = gpusim_max(got->from_ns, now_ns);
 		end();
 	}
 }

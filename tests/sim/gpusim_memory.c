@@ -103,9 +103,9 @@ static struct block *block_remove(uint64_t address, bool host)
 	return NULL;
 }
 
-static void tell(const struct block *block, bool is_free)
+static void report(const struct block *block, bool is_free)
 {
-	gpusim_memory_tell(&(struct gpusim_trace_memory){
+	gpusim_memory_report(&(struct gpusim_trace_memory){
 		.at_ns = gpusim_now_ns(), .address = block->address, .bytes = block->bytes,
 		.kind = block->kind, .device = block->device, .context = block->context,
 		.correlation = gpusim_correlation(), .is_free = is_free });
@@ -127,7 +127,7 @@ static int alloc_locked(struct gpusim_context *context, enum gpusim_memory kind,
 	block->kind = kind;
 	block->context = gpusim_context_id(context);
 	block_insert(block);
-	tell(block, false);
+	report(block, false);
 	on->memory_used += bytes;
 	gpusim_board_memory(context->device, on->memory_used);
 	*address = block->address;
@@ -168,7 +168,7 @@ int gpusim_memory_free(uint64_t address)
 	gpusim_lock();
 	block = block_remove(address, false);
 	if (block) {
-		tell(block, true);
+		report(block, true);
 		gpusim_world.devices[block->device].memory_used -= block->bytes;
 		gpusim_board_memory(block->device,
 				    gpusim_world.devices[block->device].memory_used);
@@ -207,7 +207,7 @@ int gpusim_host_alloc(uint64_t bytes, void **out)
 	block->context = context ? gpusim_context_id(context) : 0;
 	gpusim_lock();
 	block_insert(block);
-	tell(block, false);
+	report(block, false);
 	block->next_host = host_blocks;
 	host_blocks = block;
 	gpusim_unlock();
@@ -225,7 +225,7 @@ int gpusim_host_free(void *memory)
 	if (block)
 		*link = block->next_host;
 	if (block)
-		tell(block, true);
+		report(block, true);
 	gpusim_unlock();
 	if (!block)
 		return GPUSIM_INVALID_VALUE;

@@ -7,7 +7,7 @@
 
 #include "gpusim_trace.h"
 
-void gpusim_memory_tell(const struct gpusim_trace_memory *memory);
+void gpusim_memory_report(const struct gpusim_trace_memory *memory);
 void gpusim_memory_failed(enum gpusim_memory kind, int device);
 void gpusim_memory_write_truth(FILE *file);
 

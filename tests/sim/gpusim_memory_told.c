@@ -15,7 +15,7 @@ struct sums {
 
 static struct sums sums[GPUSIM_MAX_DEVICES][GPUSIM_MEMORY_KINDS];
 
-void gpusim_memory_tell(const struct gpusim_trace_memory *memory)
+void gpusim_memory_report(const struct gpusim_trace_memory *memory)
 {
 	const struct gpusim_tracer *tracer = gpusim_trace_listener();
 	struct sums *s = &sums[memory->device][memory->kind];

@@ -40,7 +40,7 @@ const struct gpusim_tracer *gpusim_trace_listener(void)
 	return __atomic_load_n(&tracer, __ATOMIC_ACQUIRE);
 }
 
-static bool tell(struct waiting *w)
+static bool report(struct waiting *w)
 {
 	if (!gpusim_time_known(&w->begin) || !gpusim_time_known(&w->end))
 		return false;
@@ -64,7 +64,7 @@ void gpusim_trace_work(const struct gpusim_stream *stream, const struct gpusim_t
 	w.traced.device = stream->context->device;
 	w.traced.context = gpusim_context_id(stream->context);
 	w.traced.stream = stream->id + GPUSIM_STREAM_ID_BASE;
-	if (tell(&w))
+	if (report(&w))
 		return;
 	if (waiting_count == WAITING) {
 		fprintf(stderr, "gpusim: more than %d works wait for collectives\n", WAITING);
@@ -80,7 +80,7 @@ void gpusim_traces_settle(const struct gpusim_gate *gate, uint64_t end_ns)
 	for (i = 0; i < waiting_count; i++) {
 		gpusim_time_settle(&waiting[i].begin, gate, end_ns);
 		gpusim_time_settle(&waiting[i].end, gate, end_ns);
-		if (!tell(&waiting[i]))
+		if (!report(&waiting[i]))
 			waiting[kept++] = waiting[i];
 	}
 	waiting_count = kept;

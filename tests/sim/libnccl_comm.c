@@ -167,7 +167,7 @@ ncclResult_t ncclCommAbort(ncclComm_t comm)
 	return nccl_end(&call, ncclSuccess);
 }
 
-static int tell(const struct ncclComm *comm, int value, int *out)
+static int report(const struct ncclComm *comm, int value, int *out)
 {
 	if (!out || !nccl_comm_valid(comm))
 		return ncclInvalidArgument;
@@ -176,11 +176,11 @@ static int tell(const struct ncclComm *comm, int value, int *out)
 }
 
 NCCL_CALL(ncclCommCount, (ncclComm_t comm, int *out),
-	nccl_end(&call, tell(comm, comm ? comm->ranks : 0, out)))
+	nccl_end(&call, report(comm, comm ? comm->ranks : 0, out)))
 NCCL_CALL(ncclCommUserRank, (ncclComm_t comm, int *out),
-	nccl_end(&call, tell(comm, comm ? comm->rank : 0, out)))
+	nccl_end(&call, report(comm, comm ? comm->rank : 0, out)))
 NCCL_CALL(ncclCommCuDevice, (ncclComm_t comm, int *out),
-	nccl_end(&call, tell(comm, comm ? comm->device : 0, out)))
+	nccl_end(&call, report(comm, comm ? comm->device : 0, out)))
 
 NCCL_NAMES(ncclCommGetAsyncError);
 /* A simulated communicator never fails by itself, it hangs. */

@@ -14,7 +14,7 @@ enum { ASK_MS = 5, XID_OFF_THE_BUS = 79 };
 
 struct nvml_event_set {
 	unsigned long long types[GPUSIM_BOARD_DEVICES];
-	uint64_t told; /* a bit for each fact, by its place */
+	uint64_t got; /* a bit for each fact, by its place */
 	uint64_t vanished; /* a bit for each device */
 };
 
@@ -80,7 +80,7 @@ static bool take_fact(struct nvml_event_set *set, struct nvml_event_data *data)
 
 	nvml_facts_read(&facts);
 	for (i = 0; i < facts.count; i++) {
-		if (set->told >> i & 1 || facts.all[i].from_ms > ms)
+		if (set->got >> i & 1 || facts.all[i].from_ms > ms)
 			continue;
 		data->device = match(set, &facts.all[i], &data->type);
 		if (!data->device)
@@ -90,7 +90,7 @@ static bool take_fact(struct nvml_event_set *set, struct nvml_event_data *data)
 			data->gpu_instance = (unsigned int)facts.all[i].instance + 1;
 			data->compute_instance = 0;
 		}
-		set->told |= 1ULL << i;
+		set->got |= 1ULL << i;
 		return true;
 	}
 	return false;

@@ -40,7 +40,7 @@ struct options {
 	uint64_t devices, streams, threads, rounds, seed;
 };
 
-struct told {			/* an event, and when a recorder has it */
+struct got {			/* an event, and when a recorder has it */
 	uint64_t at_ns;
 	struct event ev;
 	struct work work;
@@ -52,7 +52,7 @@ struct run {
 	uint64_t busy_ns[DEVICES][STREAMS];
 	uint64_t now_ns[THREADS];
 	uint32_t calls[THREADS], correlations;
-	VEC(struct told) all;
+	VEC(struct got) all;
 	FILE *works, *calls_log;
 	bool any_work, any_call;
 };
@@ -65,13 +65,13 @@ static uint64_t draw(struct run *r, uint64_t below)
 	return (r->random >> 11) % below;
 }
 
-static struct told *tell(struct run *r, uint64_t at_ns, const struct event *ev)
+static struct got *report(struct run *r, uint64_t at_ns, const struct event *ev)
 {
-	struct told *t = VEC_PUSH(&r->all);
+	struct got *t = VEC_PUSH(&r->all);
 
 	if (!t)
 		abort();
-	*t = (struct told){ .at_ns = at_ns, .ev = *ev };
+	*t = (struct got){ .at_ns = at_ns, .ev = *ev };
 	r->end_ns = ev->end_ns > r->end_ns ? ev->end_ns : r->end_ns;
 	return t;
 }
@@ -98,7 +98,7 @@ static uint64_t give_work(struct run *r, enum function f, uint64_t from_ns)
 	uint64_t *busy = &r->busy_ns[device][stream];
 	uint64_t start = *busy > from_ns ? *busy : from_ns, end = start + 1 + draw(r, 200 * US);
 	const char *name = f == LAUNCH ? names[draw(r, 3)] : NULL;
-	struct told *t = tell(r, end + draw(r, 150 * MS), &(struct event){
+	struct got *t = report(r, end + draw(r, 150 * MS), &(struct event){
 		.kind = EVENT_WORK, .pid = PID, .start_ns = start, .end_ns = end,
 		.work.name = name });
 
@@ -136,7 +136,7 @@ static void give_call(struct run *r, uint64_t thread)
 		done = give_work(r, f, api_start + draw(r, 12 * US));
 		if (f == COPY && done > end)
 			end = api_end = done;	/* it waits */
-		tell(r, end + draw(r, 120 * MS), &(struct event){
+		report(r, end + draw(r, 120 * MS), &(struct event){
 			.kind = EVENT_API, .has = HAS_RESULT | HAS_END, .pid = PID, .tid = tid,
 			.api.correlation = r->correlations, .api.cbid = cbids[f], .api.domain = 5,
 			.start_ns = api_start,
@@ -146,7 +146,7 @@ static void give_call(struct run *r, uint64_t thread)
 
 		end = until > end ? until + draw(r, 500) : end;
 	}
-	tell(r, end, &(struct event){ .kind = EVENT_CALL, .has = HAS_RESULT | HAS_END, .func = (uint16_t)f,
+	report(r, end, &(struct event){ .kind = EVENT_CALL, .has = HAS_RESULT | HAS_END, .func = (uint16_t)f,
 				      .pid = PID, .tid = tid, .seq = ++r->calls[thread],
 				      .start_ns = start, .end_ns = end });
 	log_call(r, thread, f, start, end);
@@ -169,7 +169,7 @@ static void simulate(struct run *r)
 
 static int by_arrival(const void *a, const void *b)
 {
-	const struct told *x = a, *y = b;
+	const struct got *x = a, *y = b;
 
 	if (x->at_ns != y->at_ns)
 		return x->at_ns < y->at_ns ? -1 : 1;
@@ -195,7 +195,7 @@ static void write_events(struct run *r, struct capture_writer *w, uint64_t stop_
 				 .task.comm = "scribe" });
 	qsort(r->all.v, r->all.n, sizeof(*r->all.v), by_arrival);
 	for (size_t i = 0; i < r->all.n; i++) {
-		struct told *t = &r->all.v[i];
+		struct got *t = &r->all.v[i];
 
 		if (t->at_ns > told_ns + 20 * MS) {
 			told_ns = t->at_ns;

@@ -121,16 +121,16 @@ void gpusim_correlation_renew(void)
 }
 
 /* Returns the time: telling is still the call, though not of what it tells. */
-static uint64_t tell(const struct gpusim_call *call, uint64_t end_ns, int result)
+static uint64_t report(const struct gpusim_call *call, uint64_t end_ns, int result)
 {
 	const struct gpusim_tracer *tracer = gpusim_trace_listener();
-	const struct gpusim_trace_call told = {
+	const struct gpusim_trace_call got = {
 		.function = call->function, .tid = mine->tid, .start_ns = call->start_ns,
 		.end_ns = end_ns, .correlation = mine->correlation, .result = result };
 
 	if (tracer)
-		tracer->call(&told);
-	return gpusim_log_call(&told);
+		tracer->call(&got);
+	return gpusim_log_call(&got);
 }
 
 int gpusim_call_end(const struct gpusim_call *call, int result)
@@ -147,7 +147,7 @@ int gpusim_call_end(const struct gpusim_call *call, int result)
 	now_ns = gpusim_now_ns();
 	truth_add(&counts->recorded_ns, now_ns - call->start_ns);
 	if (!mine->depth)
-		now_ns = tell(call, now_ns, result);
+		now_ns = report(call, now_ns, result);
 	ns = now_ns - call->start_ns;
 	truth_set(&mine->last_ns, now_ns);
 	truth_add(&counts->total_ns, ns);

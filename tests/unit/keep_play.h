@@ -68,7 +68,7 @@ static inline void end(struct play *p, struct capture_sink_stats *stats)
 
 /* ---- what a file says ----------------------------------------------------------------------- */
 
-struct told {
+struct got {
 	uint64_t calls, enters, lost, start_ns, stop_ns;
 	uint64_t counted_hits, counted_received, counted_lost;	/* of calls, as counted last */
 	uint64_t first_seq[4];
@@ -76,7 +76,7 @@ struct told {
 };
 
 struct reading {
-	struct told *told;
+	struct got *got;
 	struct model *model;
 };
 
@@ -84,44 +84,44 @@ static inline int hear(void *ctx, const struct event *ev)
 {
 	struct reading *r = ctx;
 
-	r->told->calls += ev->kind == EVENT_CALL;
-	r->told->enters += ev->kind == EVENT_ENTER;
-	if ((ev->kind == EVENT_CALL || ev->kind == EVENT_ENTER) && !r->told->first_seq[ev->tid - 10])
-		r->told->first_seq[ev->tid - 10] = ev->seq;
+	r->got->calls += ev->kind == EVENT_CALL;
+	r->got->enters += ev->kind == EVENT_ENTER;
+	if ((ev->kind == EVENT_CALL || ev->kind == EVENT_ENTER) && !r->got->first_seq[ev->tid - 10])
+		r->got->first_seq[ev->tid - 10] = ev->seq;
 	if (ev->kind == EVENT_START)
-		r->told->start_ns = ev->start_ns;
+		r->got->start_ns = ev->start_ns;
 	if (ev->kind == EVENT_STOP)
-		r->told->stop_ns = ev->end_ns;
+		r->got->stop_ns = ev->end_ns;
 	if (ev->kind == EVENT_COUNT) {
-		r->told->counted_hits = ev->count.hits;
-		r->told->counted_received = ev->count.received;
-		r->told->counted_lost = ev->count.lost;
+		r->got->counted_hits = ev->count.hits;
+		r->got->counted_received = ev->count.received;
+		r->got->counted_lost = ev->count.lost;
 	}
 	return model_push(r->model, ev);
 }
 
-static inline struct told read_file(const char *path)
+static inline struct got read_file(const char *path)
 {
 	struct capture_reader *c = capture_open(path);
-	struct told told = { 0 };
+	struct got got = { 0 };
 	struct model_counts counts;
-	struct reading r = { .told = &told };
+	struct reading r = { .got = &got };
 
 	assert_non_null(c);
 	r.model = model_new(capture_funcs(c));
 	assert_int_equal(capture_read(c, &(struct event_sink){ hear, &r }), 0);
 	model_counts(r.model, &counts);
-	told.lost = counts.lost;
-	told.complete = capture_state(c) == CAPTURE_COMPLETE;
-	told.memory_unsure = snap_of(r.model)->processes.v[0].memory_incomplete;
-	told.has_host = snapshot_fact(snap_of(r.model), "host") != NULL;
+	got.lost = counts.lost;
+	got.complete = capture_state(c) == CAPTURE_COMPLETE;
+	got.memory_unsure = snap_of(r.model)->processes.v[0].memory_incomplete;
+	got.has_host = snapshot_fact(snap_of(r.model), "host") != NULL;
 	assert_int_equal(model_processes(r.model), 1);
 	assert_string_equal(model_process(r.model, 0)->cmdline, "./train --fast");
 	assert_string_equal(snapshot_identity(&snap_of(r.model)->processes.v[0], "rank"), "3");
 	model_free(r.model);
 	capture_free(c);
 	unlink(path);	/* for the next test */
-	return told;
+	return got;
 }
 
 static inline void name(char *out, uint64_t number)

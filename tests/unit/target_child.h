@@ -99,7 +99,7 @@ static inline void *map_code(const char *path)
 
 struct child {
 	pid_t pid;
-	int tell, hear;		/* pipes to and from it */
+	int report, hear;		/* pipes to and from it */
 };
 
 /* Forks; fn runs in the child, calls child_ready when its scene is set, then its exit status. */
@@ -113,7 +113,7 @@ static inline struct child child_start(int (*fn)(struct child *me, void *arg), v
 	c.pid = fork();
 	assert_true(c.pid >= 0);
 	if (!c.pid) {
-		struct child me = { .pid = getpid(), .tell = up[1], .hear = down[0] };
+		struct child me = { .pid = getpid(), .report = up[1], .hear = down[0] };
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(down[1]);
@@ -122,7 +122,7 @@ static inline struct child child_start(int (*fn)(struct child *me, void *arg), v
 	}
 	close(down[0]);
 	close(up[1]);
-	c.tell = down[1];
+	c.report = down[1];
 	c.hear = up[0];
 	return c;
 }
@@ -130,7 +130,7 @@ static inline struct child child_start(int (*fn)(struct child *me, void *arg), v
 /* Both sides: one byte to the other, one byte from the other. */
 static inline bool child_signal(const struct child *c)
 {
-	return write(c->tell, "x", 1) == 1;
+	return write(c->report, "x", 1) == 1;
 }
 
 static inline bool child_await(const struct child *c)
@@ -144,7 +144,7 @@ static inline int child_end(struct child *c)
 {
 	int status;
 
-	close(c->tell);
+	close(c->report);
 	close(c->hear);
 	assert_int_equal(waitpid(c->pid, &status, 0), c->pid);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -163,7 +163,7 @@ static inline void drop_capability(unsigned int cap)
 	syscall(SYS_capset, &head, data);
 }
 
-static inline bool become_nobody(void)
+static inline bool become_unprivileged(void)
 {
 	/* A change of user hides a process from that user, too, until it is dumpable again. */
 	return !setresgid(NOBODY, NOBODY, NOBODY) && !setresuid(NOBODY, NOBODY, NOBODY) &&

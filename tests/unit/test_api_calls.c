@@ -22,7 +22,7 @@
 #define CU_MEM_ALLOC 243
 #define S 1000000000ull
 
-struct told {
+struct got {
 	struct event ev[64];
 	size_t n;
 	int fail_at;		/* push number that fails; 0: none */
@@ -30,7 +30,7 @@ struct told {
 
 static int push(void *ctx, const struct event *ev)
 {
-	struct told *t = ctx;
+	struct got *t = ctx;
 
 	assert_true(t->n < 64);
 	t->ev[t->n++] = *ev;
@@ -41,7 +41,7 @@ struct room {
 	struct api_rows *rows;
 	struct helper_threads *threads;
 	struct api_calls *calls;
-	struct told told;
+	struct got got;
 	struct event_sink sink;
 };
 
@@ -49,7 +49,7 @@ static void open_room(struct room *r)
 {
 	*r = (struct room){ .rows = api_rows_new(), .threads = helper_threads_new(PID, PID) };
 	r->calls = api_calls_new(PID, r->rows, r->threads);
-	r->sink = (struct event_sink){ push, &r->told };
+	r->sink = (struct event_sink){ push, &r->got };
 	assert_non_null(r->calls);
 }
 
@@ -102,12 +102,12 @@ TEST(a_threads_calls_come_in_order_after_its_birth)
 	take(&room, RUNTIME, MALLOC, 7, 100, 200);
 	take(&room, RUNTIME, MALLOC, 5, 150, 200);
 	assert_int_equal(api_calls_end(room.calls, 0, &room.sink), 0);
-	assert_int_equal(room.told.n, 5);
-	assert_int_equal(room.told.ev[0].kind, EVENT_THREAD);
-	is_call(&room.told.ev[1], "cudaMalloc", 5, 1, 150);
-	assert_int_equal(room.told.ev[2].kind, EVENT_THREAD);
-	is_call(&room.told.ev[3], "cudaMalloc", 7, 1, 100);
-	is_call(&room.told.ev[4], "cudaLaunchKernel", 7, 2, 300);
+	assert_int_equal(room.got.n, 5);
+	assert_int_equal(room.got.ev[0].kind, EVENT_THREAD);
+	is_call(&room.got.ev[1], "cudaMalloc", 5, 1, 150);
+	assert_int_equal(room.got.ev[2].kind, EVENT_THREAD);
+	is_call(&room.got.ev[3], "cudaMalloc", 7, 1, 100);
+	is_call(&room.got.ev[4], "cudaLaunchKernel", 7, 2, 300);
 }
 
 TEST(a_nested_call_is_not_counted)
@@ -117,10 +117,10 @@ TEST(a_nested_call_is_not_counted)
 	take(&room, DRIVER, CU_MEM_ALLOC, 7, 200, 220);	/* at once, but not inside */
 	take(&room, DRIVER, CU_MEM_ALLOC, 8, 120, 180);	/* another thread's */
 	assert_int_equal(api_calls_end(room.calls, 0, &room.sink), 0);
-	assert_int_equal(room.told.n, 5);
-	is_call(&room.told.ev[1], "cudaMalloc", 7, 1, 100);
-	is_call(&room.told.ev[2], "cuMemAlloc_v2", 7, 2, 200);
-	is_call(&room.told.ev[4], "cuMemAlloc_v2", 8, 1, 120);
+	assert_int_equal(room.got.n, 5);
+	is_call(&room.got.ev[1], "cudaMalloc", 7, 1, 100);
+	is_call(&room.got.ev[2], "cuMemAlloc_v2", 7, 2, 200);
+	is_call(&room.got.ev[4], "cuMemAlloc_v2", 8, 1, 120);
 }
 
 TEST(an_api_record_of_an_unprobed_tier_is_no_call)
@@ -132,30 +132,30 @@ TEST(an_api_record_of_an_unprobed_tier_is_no_call)
 	take(&room, 77, LAUNCH, 7, 120, 200);
 	take(&room, RUNTIME, LAUNCH, 0, 120, 200);		/* of no thread of the process */
 	assert_int_equal(api_calls_end(room.calls, 0, &room.sink), 0);
-	assert_int_equal(room.told.n, 2);
-	is_call(&room.told.ev[1], "cudaLaunchKernel", 7, 1, 120);
+	assert_int_equal(room.got.n, 2);
+	is_call(&room.got.ev[1], "cudaLaunchKernel", 7, 1, 120);
 }
 
 TEST(a_call_waits_for_one_that_it_may_be_inside_of)
 {
 	take(&room, DRIVER, CU_MEM_ALLOC, 7, 10 * S, 10 * S + 100);
 	assert_int_equal(api_calls_push(room.calls, 10 * S + 200, &room.sink), 0);
-	assert_int_equal(room.told.n, 0);
+	assert_int_equal(room.got.n, 0);
 	take(&room, RUNTIME, MALLOC, 7, 9 * S, 10 * S + 300);
 	take(&room, RUNTIME, LAUNCH, 7, 11 * S, 12 * S);
 	assert_int_equal(api_calls_push(room.calls, 11 * S, &room.sink), 0);
-	assert_int_equal(room.told.n, 2);
-	is_call(&room.told.ev[1], "cudaMalloc", 7, 1, 9 * S);
+	assert_int_equal(room.got.n, 2);
+	is_call(&room.got.ev[1], "cudaMalloc", 7, 1, 9 * S);
 	assert_int_equal(api_calls_complete_ns(room.calls), 11 * S - API_CALLS_SLACK_NS);
 	assert_int_equal(api_calls_push(room.calls, 10 * S, &room.sink), 0);	/* going back tells nothing */
 	assert_int_equal(api_calls_complete_ns(room.calls), 11 * S - API_CALLS_SLACK_NS);
 	assert_int_equal(api_calls_end(room.calls, 0, &room.sink), 0);
-	is_call(&room.told.ev[2], "cudaLaunchKernel", 7, 2, 11 * S);
+	is_call(&room.got.ev[2], "cudaLaunchKernel", 7, 2, 11 * S);
 }
 
 static int keep_last(void *ctx, const struct event *ev)
 {
-	struct told *t = ctx;
+	struct got *t = ctx;
 
 	t->n++;
 	t->ev[0] = *ev;
@@ -167,9 +167,9 @@ TEST(so_many_that_they_cannot_be_held_go_out_early)
 	room.sink.push = keep_last;
 	for (size_t i = 0; i <= API_CALLS_HELD_MAX; i++)
 		take(&room, RUNTIME, LAUNCH, 7, S + i * 4000, S + i * 4000 + 1);
-	assert_true(room.told.n > 100000);
+	assert_true(room.got.n > 100000);
 	assert_int_equal(api_calls_end(room.calls, 0, &room.sink), 0);
-	assert_int_equal(room.told.n, 1 + API_CALLS_HELD_MAX + 1);
+	assert_int_equal(room.got.n, 1 + API_CALLS_HELD_MAX + 1);
 	assert_int_equal(api_calls_lost(room.calls), 0);
 }
 
@@ -181,9 +181,9 @@ TEST(of_a_clock_that_stands_still_no_more_is_held_than_there_is_room)
 	assert_int_equal(api_calls_lost(room.calls), 1000);
 	assert_int_equal(api_calls_push(room.calls, S, &room.sink), 0);	/* as it has stood since */
 	assert_int_equal(api_calls_end(room.calls, 3 * S, &room.sink), 0);
-	assert_int_equal(room.told.n, 1 + API_CALLS_HELD_MAX + 1);
-	assert_int_equal(room.told.ev[0].kind, EVENT_EXIT);
-	assert_int_equal(room.told.ev[0].seq, API_CALLS_HELD_MAX + 1000 + 1);	/* the hole is in its numbers */
+	assert_int_equal(room.got.n, 1 + API_CALLS_HELD_MAX + 1);
+	assert_int_equal(room.got.ev[0].kind, EVENT_EXIT);
+	assert_int_equal(room.got.ev[0].seq, API_CALLS_HELD_MAX + 1000 + 1);	/* the hole is in its numbers */
 }
 
 TEST(processes_share_the_room_and_give_it_back)
@@ -217,11 +217,11 @@ TEST(threads_that_ended_are_forgotten)
 	for (uint32_t tid = 1; tid <= 3; tid++)
 		take(&room, RUNTIME, LAUNCH, tid, tid * S, tid * S + 1);
 	assert_int_equal(api_calls_end(room.calls, 4 * S, &room.sink), 0);
-	assert_int_equal(room.told.n, 3 * 3);
+	assert_int_equal(room.got.n, 3 * 3);
 	take(&room, RUNTIME, LAUNCH, 2, 5 * S, 5 * S + 1);
 	assert_int_equal(api_calls_end(room.calls, 6 * S, &room.sink), 0);
-	assert_int_equal(room.told.n, 3 * 3 + 3);		/* the number's new owner begins at 1 */
-	assert_int_equal(room.told.ev[0].seq, 2);
+	assert_int_equal(room.got.n, 3 * 3 + 3);		/* the number's new owner begins at 1 */
+	assert_int_equal(room.got.ev[0].seq, 2);
 }
 
 TEST(a_process_that_ends_ends_its_threads)
@@ -229,13 +229,13 @@ TEST(a_process_that_ends_ends_its_threads)
 	take(&room, RUNTIME, LAUNCH, 7, 100, 900);
 	take(&room, RUNTIME, LAUNCH, PID, 100, 200);
 	assert_int_equal(api_calls_end(room.calls, 500, &room.sink), 0);
-	assert_int_equal(room.told.n, 6);
-	assert_int_equal(room.told.ev[4].kind, EVENT_EXIT);
-	assert_int_equal(room.told.ev[4].tid, 7);
-	assert_int_equal(room.told.ev[4].seq, 2);
-	assert_int_equal(room.told.ev[4].end_ns, 900);	/* not before its last call */
-	assert_int_equal(room.told.ev[5].tid, PID);
-	assert_int_equal(room.told.ev[5].end_ns, 500);
+	assert_int_equal(room.got.n, 6);
+	assert_int_equal(room.got.ev[4].kind, EVENT_EXIT);
+	assert_int_equal(room.got.ev[4].tid, 7);
+	assert_int_equal(room.got.ev[4].seq, 2);
+	assert_int_equal(room.got.ev[4].end_ns, 900);	/* not before its last call */
+	assert_int_equal(room.got.ev[5].tid, PID);
+	assert_int_equal(room.got.ev[5].end_ns, 500);
 }
 
 static unsigned int row_of(const struct room *r, uint8_t domain, uint16_t cbid)
@@ -255,11 +255,11 @@ TEST(only_functions_without_a_probe_come_from_cupti)
 	take(&room, DRIVER, CU_MEM_ALLOC, 7, 320, 380);	/* and so has what it calls */
 	take(&room, DRIVER, CU_MEM_ALLOC, 7, 500, 600);
 	assert_int_equal(api_calls_end(room.calls, 1 * S, &room.sink), 0);
-	assert_int_equal(room.told.n, 2);
+	assert_int_equal(room.got.n, 2);
 	for (size_t i = 0; i < 2; i++) {
-		assert_int_equal(room.told.ev[i].kind, EVENT_TOLD);
-		assert_int_equal(room.told.ev[i].seq, 0);
-		assert_string_equal(catalog_row(room.told.ev[i].func)->name,
+		assert_int_equal(room.got.ev[i].kind, EVENT_CUPTI_CALL);
+		assert_int_equal(room.got.ev[i].seq, 0);
+		assert_string_equal(catalog_row(room.got.ev[i].func)->name,
 				    i ? "cuMemAlloc_v2" : "cudaMalloc");
 	}
 }

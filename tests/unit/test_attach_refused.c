@@ -119,7 +119,7 @@ static void check(int err, size_t max)
 	for (unsigned int row = 1; row < catalog_n_rows(); row++) {
 		bool refused = row == l.refused[0] || row == l.refused[1];
 
-		assert_int_equal(attach_fate(a, row) & PLAN_REFUSED, refused ? PLAN_REFUSED : 0);
+		assert_int_equal(attach_outcome(a, row) & PLAN_REFUSED, refused ? PLAN_REFUSED : 0);
 		assert_in_range(l.attached[row], 0, 1);
 	}
 	assert_int_equal(l.attached[row_of("cudaLaunchKernel")], 1);
@@ -155,10 +155,10 @@ TEST(a_failed_attach_is_retried)
 
 	assert_int_equal(attach_file(a, &file, 0, &result), -EMFILE);
 	assert_int_equal(attach_file(a, &file, 0, &result), -EMFILE);
-	assert_true(attach_fate(a, row_of("cudaLaunchKernel")) & PLAN_FAILED);
-	assert_int_equal(attach_fate(a, row_of("cuLaunchKernel")), 0);
+	assert_true(attach_outcome(a, row_of("cudaLaunchKernel")) & PLAN_FAILED);
+	assert_int_equal(attach_outcome(a, row_of("cuLaunchKernel")), 0);
 	assert_int_equal(attach_file(a, &file, 0, &result), 0);
-	assert_false(attach_fate(a, row_of("cudaLaunchKernel")) & PLAN_FAILED);
+	assert_false(attach_outcome(a, row_of("cudaLaunchKernel")) & PLAN_FAILED);
 	assert_int_equal(result.probes, 7);
 	assert_int_equal(attach_file(a, &file, 0, &result), 0);
 	assert_int_equal(result.probes, 0);

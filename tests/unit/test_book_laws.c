@@ -30,7 +30,7 @@ static void draw_off(struct event *ev, uint32_t *seq)
 	ev->off.reason = (uint8_t)(below(20) ? below(OFF_REASON_END) : OFF_REASON_END + below(3));
 	ev->off.woken_ns = below(3) ? 0 : below(12);
 	if (!below(8))
-		ev->off.reason = OFF_UNTOLD;
+		ev->off.reason = OFF_NO_END;
 	if (ev->has & HAS_END)
 		return;
 	*seq -= below(8) != 0;

@@ -63,7 +63,7 @@ TEST(the_examples_hold)
 		  { { CLASS_LAUNCH, 5 }, { BUCKET_LOST, 35 }, { LOCK, 10 }, { CLASS_OTHER, 50 } },
 		  0 },
 		{ "when it was back the kernel did not tell",
-		  { call(1, L, T(0), T(5)), off(2, OFF_UNTOLD, T(40), T(50)) },
+		  { call(1, L, T(0), T(5)), off(2, OFF_NO_END, T(40), T(50)) },
 		  { { CLASS_LAUNCH, 5 }, { BUCKET_LOST, 10 }, { CLASS_OTHER, 85 } }, 0 },
 		{ "blocked in a call",
 		  { begun(EVENT_ENTER, 1, S, T(30)), blocked(call(2, S, T(30), T(90)), 50) },

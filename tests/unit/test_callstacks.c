@@ -53,7 +53,7 @@ struct scene {
 	pid_t pid;
 	struct callstacks *cs;
 	struct { struct gp_stack head; char copy[GP_STACK_BYTES_MAX]; } rec;
-	struct stacks told;
+	struct stacks got;
 	struct folded folded;
 };
 
@@ -64,7 +64,7 @@ static void ignore_code(void *ctx, pid_t pid, const struct gp_code *code)
 		*(struct gp_code *)ctx = *code;
 }
 
-static int keep_told(void *ctx, const struct event *ev)
+static int keep_sent(void *ctx, const struct event *ev)
 {
 	assert_int_equal(stacks_take(ctx, ev), 0);
 	return 0;
@@ -149,20 +149,20 @@ static void end_child(struct scene *sc)
 static void scene_free(struct scene *sc)
 {
 	callstacks_free(sc->cs);
-	stacks_free(&sc->told);
+	stacks_free(&sc->got);
 	folded_free(&sc->folded);
 	free(sc);
 }
 
 /* What the stack of the record is told as. */
-static const char *tell(struct scene *sc)
+static const char *report(struct scene *sc)
 {
 	const char *text;
 
 	assert_int_equal(callstacks_take(sc->cs, &sc->rec, sizeof(sc->rec.head) + sc->rec.head.len),
 			 0);
-	assert_int_equal(callstacks_tell(sc->cs, &(struct event_sink){ keep_told, &sc->told }), 0);
-	sc->folded.stacks = &sc->told;
+	assert_int_equal(callstacks_send(sc->cs, &(struct event_sink){ keep_sent, &sc->got }), 0);
+	sc->folded.stacks = &sc->got;
 	assert_int_equal(folded_text(&sc->folded, sc->rec.head.id, &text), 0);
 	return text;
 }
@@ -178,7 +178,7 @@ static void ends_with(const char *text, const char *end)
 static void has_chain(const char *flags, const char *how, const char *chain)
 {
 	struct scene *sc = scene_at_call(flags, how, 8192);
-	const char *text = tell(sc);
+	const char *text = report(sc);
 
 	ends_with(text, chain);
 	assert_memory_not_equal(text, "[...]", 5);
@@ -213,7 +213,7 @@ TEST(a_function_left_by_a_tail_call_is_no_frame)
 TEST(a_signal_handlers_caller_is_the_interrupted_function)
 {
 	struct scene *sc = scene_at_call("-O2" NO_TAIL, "signal", 8192);
-	const char *text = tell(sc), *main_at = strstr(text, ";main;");
+	const char *text = report(sc), *main_at = strstr(text, ";main;");
 
 	ends_with(text, ";handler;outer;middle;inner;cudaFree");
 	assert_non_null(main_at);
@@ -230,11 +230,11 @@ TEST(without_tables_frame_pointers_do)
 TEST(frames_beyond_the_copied_stack_are_unknown)
 {
 	struct scene *sc = scene_at_call("-O2" NO_TAIL, "deeper", 1024);
-	const char *text = tell(sc);
+	const char *text = report(sc);
 
 	assert_memory_equal(text, "[...];deep;deep;", 16);
 	ends_with(text, ";deep;deep;inner;cudaFree");
-	assert_int_equal(stacks_find(&sc->told, 1)->known, STACK_KNOWN_DEEP);
+	assert_int_equal(stacks_find(&sc->got, 1)->known, STACK_KNOWN_DEEP);
 	end_child(sc);
 	scene_free(sc);
 }
@@ -245,7 +245,7 @@ TEST(symbols_resolve_after_process_and_file_are_gone)
 
 	assert_int_equal(callstacks_mapped(sc->cs, sc->pid), 0);
 	end_child(sc);
-	ends_with(tell(sc), ";main;outer;middle;inner;cudaFree");
+	ends_with(report(sc), ";main;outer;middle;inner;cudaFree");
 	scene_free(sc);
 }
 
@@ -254,8 +254,8 @@ TEST(a_process_that_was_never_seen_has_an_unknown_stack)
 	struct scene *sc = scene_at_call("-O2" NO_TAIL, "outer", 4096);
 
 	end_child(sc);
-	assert_null(tell(sc));
-	assert_int_equal(sc->told.all.n, 1);
+	assert_null(report(sc));
+	assert_int_equal(sc->got.all.n, 1);
 	scene_free(sc);
 }
 
@@ -266,10 +266,10 @@ TEST(an_exec_separates_old_and_new_mappings)
 
 	assert_int_equal(callstacks_mapped(sc->cs, sc->pid), 0);
 	callstacks_exec(sc->cs, sc->pid, sc->rec.head.time_ns + NS_PER_SEC);
-	ends_with(tell(sc), ";main;outer;middle;inner;cudaFree");
+	ends_with(report(sc), ";main;outer;middle;inner;cudaFree");
 	sc->rec.head.id = 2;
 	sc->rec.head.time_ns += 2 * NS_PER_SEC;
-	assert_null(tell(sc));
+	assert_null(report(sc));
 	end_child(sc);
 	scene_free(sc);
 }
@@ -279,13 +279,13 @@ TEST(a_stack_is_sent_once_and_frames_are_shared)
 	struct scene *sc = scene_at_call("-O2" NO_TAIL, "outer", 4096);
 	size_t frames;
 
-	tell(sc);
-	frames = sc->told.frames.n;
-	tell(sc);
+	report(sc);
+	frames = sc->got.frames.n;
+	report(sc);
 	sc->rec.head.id = 2;
-	ends_with(tell(sc), ";main;outer;middle;inner;cudaFree");
-	assert_int_equal(sc->told.all.n, 2);
-	assert_int_equal(sc->told.frames.n, frames);
+	ends_with(report(sc), ";main;outer;middle;inner;cudaFree");
+	assert_int_equal(sc->got.all.n, 2);
+	assert_int_equal(sc->got.frames.n, frames);
 	assert_int_equal(callstacks_counts(sc->cs)->received, 3);
 	end_child(sc);
 	scene_free(sc);

@@ -24,7 +24,7 @@ static struct capture_sink *new_hold(uint64_t before_ns, uint64_t max_bytes)
 TEST(only_the_last_stretch_is_written)
 {
 	struct play p = { .keep = new_hold(SEC, 64 << 20) };
-	struct told told;
+	struct got got;
 
 	begin(&p);
 	for (int i = 0; i < 10000; i++)
@@ -32,12 +32,12 @@ TEST(only_the_last_stretch_is_written)
 	stderr_hide();
 	end(&p, NULL);
 	stderr_show();
-	told = read_file(lib_path);
-	assert_true(told.complete && told.has_host);
-	assert_in_range(told.calls, 999, 1001);
-	assert_int_equal(told.stop_ns - told.start_ns, SEC);
-	assert_int_equal(told.first_seq[0], 1);
-	assert_int_equal(told.lost, 0);
+	got = read_file(lib_path);
+	assert_true(got.complete && got.has_host);
+	assert_in_range(got.calls, 999, 1001);
+	assert_int_equal(got.stop_ns - got.start_ns, SEC);
+	assert_int_equal(got.first_seq[0], 1);
+	assert_int_equal(got.lost, 0);
 }
 
 /* Lost without a number in any thread: only the kernel's counters know of them. */
@@ -74,7 +74,7 @@ static void count_from(struct counting *c)
 	begin(&c->play);
 }
 
-static struct told end_counting(struct counting *c)
+static struct got end_counting(struct counting *c)
 {
 	stderr_hide();
 	push_counted(c);
@@ -86,7 +86,7 @@ static struct told end_counting(struct counting *c)
 TEST(losses_in_the_held_span_are_in_it_and_earlier_ones_are_not)
 {
 	struct counting c = new_counting(SEC);
-	struct told told;
+	struct got got;
 
 	count_from(&c);
 	count_on(&c, 3000);
@@ -94,17 +94,17 @@ TEST(losses_in_the_held_span_are_in_it_and_earlier_ones_are_not)
 	count_on(&c, 5000);
 	c.lost += 7;
 	count_on(&c, 300);
-	told = end_counting(&c);
-	assert_int_equal(told.counted_lost, 7);
-	assert_int_equal(told.counted_hits, told.counted_received + 7);
-	assert_in_range(told.counted_received, told.calls, told.calls + 1000 / 16 + 2);
-	assert_int_equal(told.stop_ns - told.start_ns, SEC);
+	got = end_counting(&c);
+	assert_int_equal(got.counted_lost, 7);
+	assert_int_equal(got.counted_hits, got.counted_received + 7);
+	assert_in_range(got.counted_received, got.calls, got.calls + 1000 / 16 + 2);
+	assert_int_equal(got.stop_ns - got.start_ns, SEC);
 }
 
 /* A sixteenth of the stretch before it is as near as counters are read. */
 TEST(losses_possibly_in_the_held_span_are_in_it)
 {
-	struct told told;
+	struct got got;
 
 	for (int at = 0; at < 1000; at += 37) {
 		struct counting c = new_counting(SEC);
@@ -113,8 +113,8 @@ TEST(losses_possibly_in_the_held_span_are_in_it)
 		count_on(&c, 5000);
 		c.lost++;
 		count_on(&c, at);
-		told = end_counting(&c);
-		assert_int_equal(told.counted_lost, 1);
+		got = end_counting(&c);
+		assert_int_equal(got.counted_lost, 1);
 	}
 }
 
@@ -122,21 +122,21 @@ TEST(losses_possibly_in_the_held_span_are_in_it)
 TEST(losses_during_silence_are_in_it)
 {
 	struct counting c = new_counting(SEC);
-	struct told told;
+	struct got got;
 
 	count_from(&c);
 	count_on(&c, 3000);
 	c.lost += 50;
 	c.play.now_ns += 10 * SEC;
 	count_on(&c, 10);
-	told = end_counting(&c);
-	assert_int_equal(told.counted_lost, 50);
+	got = end_counting(&c);
+	assert_int_equal(got.counted_lost, 50);
 }
 
 TEST(losses_are_in_the_file_written_next)
 {
 	struct counting c = new_counting(60 * SEC);
-	struct told one, two;
+	struct got one, two;
 	char path[128];
 
 	count_from(&c);
@@ -199,7 +199,7 @@ TEST(memory_whose_records_were_lost_before_is_not_sure_in_it)
 TEST(a_session_shorter_than_the_stretch_is_written_whole)
 {
 	struct play p = { .keep = new_hold(60 * SEC, 64 << 20) };
-	struct told told;
+	struct got got;
 
 	begin(&p);
 	for (int i = 0; i < 100; i++)
@@ -207,15 +207,15 @@ TEST(a_session_shorter_than_the_stretch_is_written_whole)
 	stderr_hide();
 	end(&p, NULL);
 	stderr_show();
-	told = read_file(lib_path);
-	assert_int_equal(told.calls, 100);
-	assert_int_equal(told.stop_ns - told.start_ns, 100 * MS);
+	got = read_file(lib_path);
+	assert_int_equal(got.calls, 100);
+	assert_int_equal(got.stop_ns - got.start_ns, 100 * MS);
 }
 
 TEST(a_call_open_since_long_is_in_it)
 {
 	struct play p = { .keep = new_hold(SEC, 64 << 20) };
-	struct told told;
+	struct got got;
 
 	begin(&p);
 	call(&p, 2, MS);
@@ -225,16 +225,16 @@ TEST(a_call_open_since_long_is_in_it)
 	stderr_hide();
 	end(&p, NULL);
 	stderr_show();
-	told = read_file(lib_path);
-	assert_int_equal(told.enters, 1);
-	assert_int_equal(told.first_seq[2], 1);
-	assert_int_equal(told.lost, 0);
+	got = read_file(lib_path);
+	assert_int_equal(got.enters, 1);
+	assert_int_equal(got.first_seq[2], 1);
+	assert_int_equal(got.lost, 0);
 }
 
 TEST(memory_is_bounded_with_a_message)
 {
 	struct play p = { .keep = new_hold(1000 * SEC, 64 << 10) };
-	struct told told;
+	struct got got;
 
 	begin(&p);
 	for (int i = 0; i < 200000; i++) {
@@ -246,16 +246,16 @@ TEST(memory_is_bounded_with_a_message)
 	stderr_hide();
 	end(&p, NULL);
 	assert_non_null(strstr(stderr_show(), "--max-size"));
-	told = read_file(lib_path);
-	assert_true(told.complete);
-	assert_in_range(told.calls, 1, 199999);
-	assert_int_equal(told.lost, 0);
+	got = read_file(lib_path);
+	assert_true(got.complete);
+	assert_in_range(got.calls, 1, 199999);
+	assert_int_equal(got.lost, 0);
 }
 
 TEST(the_second_file_begins_where_the_first_ended)
 {
 	struct play p = { .keep = new_hold(60 * SEC, 64 << 20) };
-	struct told one, two;
+	struct got one, two;
 	char path[128];
 
 	begin(&p);

@@ -38,19 +38,19 @@ static uint64_t check_files(uint64_t first, uint64_t last)
 {
 	uint64_t calls = 0, before_ns = 0;
 	char path[128];
-	struct told told;
+	struct got reported;
 	struct stat st;
 
 	for (uint64_t i = first; i <= last; i++) {
 		name(path, i);
 		assert_int_equal(stat(path, &st), 0);
 		assert_true(st.st_size <= FILE_BYTES);
-		told = read_file(path);
-		assert_true(told.complete && told.has_host);
-		assert_int_equal(told.lost, 0);
-		assert_true(told.start_ns >= before_ns && told.stop_ns >= told.start_ns);
-		before_ns = told.stop_ns;
-		calls += told.calls;
+		reported = read_file(path);
+		assert_true(reported.complete && reported.has_host);
+		assert_int_equal(reported.lost, 0);
+		assert_true(reported.start_ns >= before_ns && reported.stop_ns >= reported.start_ns);
+		before_ns = reported.stop_ns;
+		calls += reported.calls;
 	}
 	return calls;
 }
@@ -134,14 +134,14 @@ TEST(a_call_that_lasts_begins_every_file_it_is_open_in)
 	end(&p, &stats);
 	assert_true(stats.files > 2);
 	for (uint64_t i = 1; i <= stats.files; i++) {
-		struct told told;
+		struct got reported;
 
 		name(path, i);
-		told = read_file(path);
-		assert_int_equal(told.enters, 1);
-		assert_int_equal(told.first_seq[3], 1);
-		assert_int_equal(told.first_seq[0], 1);
-		assert_int_equal(told.lost, 0);
+		reported = read_file(path);
+		assert_int_equal(reported.enters, 1);
+		assert_int_equal(reported.first_seq[3], 1);
+		assert_int_equal(reported.first_seq[0], 1);
+		assert_int_equal(reported.lost, 0);
 		unlink(path);
 	}
 }
@@ -160,12 +160,12 @@ TEST(losses_stay_in_the_file_they_happened_in)
 	}
 	end(&p, &stats);
 	for (uint64_t i = 1; i <= stats.files; i++) {
-		struct told told;
+		struct got reported;
 
 		name(path, i);
-		told = read_file(path);
-		lost += told.lost;
-		files_with_loss += told.lost > 0;
+		reported = read_file(path);
+		lost += reported.lost;
+		files_with_loss += reported.lost > 0;
 		unlink(path);
 	}
 	assert_int_equal(lost, 7);

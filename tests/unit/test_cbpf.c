@@ -144,12 +144,12 @@ static long call(const __u64 *arg)
 	return got < 0 ? errno : got;
 }
 
-struct told {
+struct reported {
 	volatile int done;
 	volatile long result[TRIES];
 };
 
-static void ask_the_kernel(const struct cbpf_input *in, struct told *told)
+static void ask_the_kernel(const struct cbpf_input *in, struct reported *reported)
 {
 	struct sock_fprog program = { (unsigned short)n_code, code };
 	pid_t pid = fork();
@@ -159,12 +159,12 @@ static void ask_the_kernel(const struct cbpf_input *in, struct told *told)
 		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 		    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
 			_exit(1);
-		for (told->done = 0; told->done < TRIES; told->done++)
-			told->result[told->done] = call(in[told->done].data.args);
+		for (reported->done = 0; reported->done < TRIES; reported->done++)
+			reported->result[reported->done] = call(in[reported->done].data.args);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(pid, &(int){ 0 }, 0), pid);
-	if (told->done < 0)
+	if (reported->done < 0)
 		fail_msg("the kernel did not take the program");
 }
 
@@ -187,11 +187,11 @@ static long meaning(uint32_t value)
 
 TEST(a_filter_answers_as_the_kernel_does)
 {
-	struct told *told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct reported *reported = mmap(NULL, sizeof(*reported), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	unsigned int passed = 0, killed = 0;
 
 	needs_real_machine("the kernel and its filters");
-	assert_ptr_not_equal(told, MAP_FAILED);
+	assert_ptr_not_equal(reported, MAP_FAILED);
 	for (int i = 0; i < PROGRAMS; i++) {
 		struct cbpf_input in[TRIES];
 
@@ -201,24 +201,24 @@ TEST(a_filter_answers_as_the_kernel_does)
 			make_program();
 		for (int k = 0; k < TRIES; k++)
 			in[k] = make_input();
-		told->done = -1;
-		ask_the_kernel(in, told);
-		for (int k = 0; k < TRIES && k <= told->done; k++) {
+		reported->done = -1;
+		ask_the_kernel(in, reported);
+		for (int k = 0; k < TRIES && k <= reported->done; k++) {
 			struct answers a = { .n = 0 };
 
 			assert_int_equal(cbpf_run(code, n_code, &in[k], keep, &a), 0);
 			assert_false(a.any);
 			assert_int_equal(a.n, 1);
-			if (k == told->done) {	/* it was killed: a division by nothing */
+			if (k == reported->done) {	/* it was killed: a division by nothing */
 				assert_int_equal(a.value[0], 0);
 				killed++;
 			} else {
-				assert_int_equal(meaning(a.value[0]), told->result[k]);
+				assert_int_equal(meaning(a.value[0]), reported->result[k]);
 				passed += a.value[0] == SECCOMP_RET_ALLOW;
 			}
 		}
 	}
-	munmap(told, sizeof(*told));
+	munmap(reported, sizeof(*reported));
 	assert_true(passed && killed);
 }
 

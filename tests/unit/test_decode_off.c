@@ -110,7 +110,7 @@ TEST(an_end_the_kernel_did_not_report_is_no_reason)
 	rec.woken_ns = 1400;
 	rec.waker_tid = 9;
 	ev = decoded(&rec);
-	assert_int_equal(ev.off.reason, OFF_UNTOLD);
+	assert_int_equal(ev.off.reason, OFF_NO_END);
 	assert_int_equal(ev.has, HAS_END);
 	assert_int_equal(ev.start_ns, 1000);
 	assert_int_equal(ev.end_ns, 1500);

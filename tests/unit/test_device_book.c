@@ -258,12 +258,12 @@ TEST(late_works_are_counted_and_break_no_sum)
 		for (uint64_t i = 0; i < WORKS_MAX; i++) {
 			struct device_work w = random_work(i, 0, 300);
 			uint64_t from = w.start_ns < OPEN ? OPEN : w.start_ns;
-			uint64_t told = device_book_idle_since(b);
+			uint64_t got = device_book_idle_since(b);
 
 			if (w.end_ns < w.start_ns || w.state >= WORK_STATES || w.bucket >= DEVICE_BUCKETS)
 				invalid++;
-			else if (from < told && w.end_ns > from)
-				late_ns += (w.end_ns < told ? w.end_ns : told) - from;
+			else if (from < got && w.end_ns > from)
+				late_ns += (w.end_ns < got ? w.end_ns : got) - from;
 			assert_int_equal(device_book_push(b, &w), 0);
 			if (!below(4)) {
 				horizon += below(40);

@@ -15,7 +15,7 @@ static struct target_event mapped(uint64_t file, uint64_t ns)
 	return (struct target_event){ .kind = TARGET_MMAP, .file = file, .time_ns = ns };
 }
 
-static bool is_dull(const struct scan_cache *d, uint64_t file, uint64_t ns)
+static bool is_cached(const struct scan_cache *d, uint64_t file, uint64_t ns)
 {
 	const struct target_event ev = mapped(file, ns);
 
@@ -27,12 +27,12 @@ TEST(a_process_without_libraries_is_skipped_for_a_second)
 	const struct target_event first = mapped(7, T0);
 	struct scan_cache d = { 0 };
 
-	assert_false(is_dull(&d, 7, T0));
+	assert_false(is_cached(&d, 7, T0));
 	scan_cache_add(&d, &first);
-	assert_true(is_dull(&d, 7, T0 + 1));
-	assert_true(is_dull(&d, 7, T0 + NS_PER_SEC - 1));
-	assert_false(is_dull(&d, 7, T0 + NS_PER_SEC));
-	assert_false(is_dull(&d, 8, T0 + 1));		/* the next file of the same inode */
+	assert_true(is_cached(&d, 7, T0 + 1));
+	assert_true(is_cached(&d, 7, T0 + NS_PER_SEC - 1));
+	assert_false(is_cached(&d, 7, T0 + NS_PER_SEC));
+	assert_false(is_cached(&d, 8, T0 + 1));		/* the next file of the same inode */
 	scan_cache_free(&d);
 }
 
@@ -43,7 +43,7 @@ TEST(a_file_with_an_ambiguous_key_is_read)
 	struct scan_cache d = { 0 };
 
 	scan_cache_add(&d, &first);
-	assert_false(is_dull(&d, 0, T0 + 1));
+	assert_false(is_cached(&d, 0, T0 + 1));
 	scan_cache_free(&d);
 }
 

@@ -33,12 +33,12 @@ static bool be_filtered(void)
 }
 
 /* All threads have the filter of the first. */
-static int run_threads(int tell)
+static int run_threads(int report)
 {
 	pthread_t thread[AT_ONCE];
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (!be_filtered() || write(tell, "x", 1) != 1)
+	if (!be_filtered() || write(report, "x", 1) != 1)
 		return 1;
 	for (;;) {
 		int n = 0;

@@ -104,7 +104,7 @@ static const struct snapshot *snapshot_of_a_silent_process(void)
 	return snap;
 }
 
-static void use_untold(struct finding_book *b, uint64_t ns)
+static void use_without_helper(struct finding_book *b, uint64_t ns)
 {
 	static struct sample_user user = { .process = 77, .pid = 77, .seen_ns = 20 };
 	static const struct sampled_device d = { .users = { &user, 1, 1 } };
@@ -135,7 +135,7 @@ static const struct plant plants[] = {
 	{ "device-fault", -1, break_device },
 	{ "throttled", -1, throttle },
 	{ "unwatched-process", -1, use_unwatched },
-	{ "untold-process", -1, use_untold },
+	{ "untold-process", -1, use_without_helper },
 };
 
 #define PLANTS (sizeof(plants) / sizeof(plants[0]))

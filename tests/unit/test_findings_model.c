@@ -217,7 +217,7 @@ TEST(calls_after_which_all_fail_are_reported_once_and_first)
 	static const int32_t results[] = { 0, 0, 0, 999, 999, 2, 600, 999 };
 	struct model *m = session(BASE);
 	struct findings f = { 0 };
-	size_t told = 0;
+	size_t got = 0;
 
 	for (uint32_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
 		failed(m, i + 1, results[i], i % 2);
@@ -225,8 +225,8 @@ TEST(calls_after_which_all_fail_are_reported_once_and_first)
 	assert_int_equal(model_finish(m), 0);
 	assert_int_equal(findings_of(&f, m, 0), 0);
 	for (size_t i = 0; i < f.all.n; i++)
-		told += !strcmp(f.all.v[i].name, "cuda-error");
-	assert_int_equal(told, 1);
+		got += !strcmp(f.all.v[i].name, "cuda-error");
+	assert_int_equal(got, 1);
 	assert_string_equal(f.all.v[0].name, "cuda-error");
 	assert_int_equal(f.all.v[0].device, 0);
 	assert_has(&f.all.v[0].cause, "cudaStreamSynchronize gave cudaErrorUnknown (999)");

@@ -25,7 +25,7 @@
 #include "source/helper/ring_reader.h"
 #include "inject/process.h"
 
-#define TELLS_WITHIN_NS (20 * NS_PER_SEC)
+#define REPORTS_WITHIN_NS (20 * NS_PER_SEC)
 #define ALL_RIGHT "allocate: some\nallocate: some\nload: some\neven turns: some\nodd turns: some\n" \
 		  "sleep: some\nevents: some\nwrite: some\nread: some\nlaunch: some\nsignals: some\nright\n"
 
@@ -60,7 +60,7 @@ static void start(struct program *p, const char *how)
 		_exit(127);
 	}
 	snprintf(exe, sizeof(exe), "/proc/%d/exe", p->pid);
-	for (uint64_t end = time_now_ns() + TELLS_WITHIN_NS; time_now_ns() < end; usleep(1000)) {
+	for (uint64_t end = time_now_ns() + REPORTS_WITHIN_NS; time_now_ns() < end; usleep(1000)) {
 		struct subject s;
 		ssize_t n = readlink(exe, link, sizeof(link) - 1);
 
@@ -76,7 +76,7 @@ static void finish(struct program *p, const char *answer)
 
 	assert_true(fd >= 0);
 	close(fd);
-	for (uint64_t end = time_now_ns() + TELLS_WITHIN_NS; time_now_ns() < end; usleep(1000))
+	for (uint64_t end = time_now_ns() + REPORTS_WITHIN_NS; time_now_ns() < end; usleep(1000))
 		if (waitpid(p->pid, &status, WNOHANG) == p->pid)
 			break;
 	if (status == -1) {
@@ -148,7 +148,7 @@ static bool text_is_its_files(pid_t pid)
 	unsigned int n[2];
 
 	compare_text(pid, n);
-	for (uint64_t end = time_now_ns() + TELLS_WITHIN_NS; n[0] && time_now_ns() < end; usleep(100000))
+	for (uint64_t end = time_now_ns() + REPORTS_WITHIN_NS; n[0] && time_now_ns() < end; usleep(100000))
 		compare_text(pid, n);
 	return !n[0] && n[1] >= 4;
 }
@@ -350,7 +350,7 @@ TEST(waiting_for_the_loader_blocks_no_thread)
 	close(from[1]);
 	assert_int_equal(read(from[0], &word, 1), 1);
 	assert_int_equal(pthread_create(&thread, NULL, bring, &pid), 0);
-	for (uint64_t end = time_now_ns() + TELLS_WITHIN_NS; time_now_ns() < end && !takes; usleep(1000)) {
+	for (uint64_t end = time_now_ns() + REPORTS_WITHIN_NS; time_now_ns() < end && !takes; usleep(1000)) {
 		number = has_threads(pid, 3) ? number_of_file(pid) : -1;
 		takes = number >= 1000 && takes_setuid(pid);	/* new ones do not yet */
 	}

@@ -19,7 +19,7 @@
 #define STRING_OF(x) #x
 #define PROGRAM "build/sim/ranges"
 
-struct told {
+struct got {
 	struct helper_decoder *decoder;
 	uint64_t what[RANGE_WHAT_END];
 	uint64_t in_part, registered, wide, marks[2], before, nameless, other_thread, backwards;
@@ -30,7 +30,7 @@ struct told {
 	char device_name[64];
 };
 
-static void take_mark(struct told *t, const struct event *ev)
+static void take_mark(struct got *t, const struct event *ev)
 {
 	unsigned int i;
 
@@ -39,7 +39,7 @@ static void take_mark(struct told *t, const struct event *ev)
 		t->marks[i]++;
 }
 
-static void take_range(struct told *t, const struct event *ev)
+static void take_range(struct got *t, const struct event *ev)
 {
 	t->what[ev->range.what]++;
 	t->backwards += ev->start_ns < t->last_ns;
@@ -63,7 +63,7 @@ static void take_range(struct told *t, const struct event *ev)
 
 static int take(void *ctx, const struct event *ev)
 {
-	struct told *t = ctx;
+	struct got *t = ctx;
 
 	if (ev->kind == EVENT_RANGE)
 		take_range(t, ev);
@@ -77,13 +77,13 @@ static int take(void *ctx, const struct event *ev)
 
 static void decode(struct helper_seen *seen, uint16_t kind, const void *payload)
 {
-	struct told *t = seen->ctx;
+	struct got *t = seen->ctx;
 
 	assert_int_equal(helper_decode(t->decoder, kind, payload, GP_RING_RECORD_MAX - 8,
 				       &(struct event_sink){ .push = take, .ctx = t }), 0);
 }
 
-static void watch(struct helper_run *r, struct told *t, const char *const *argv,
+static void watch(struct helper_run *r, struct got *t, const char *const *argv,
 		  const char *const *environment)
 {
 	struct helper_run without;
@@ -105,7 +105,7 @@ TEST(every_range_of_every_library_comes_with_its_thread)
 {
 	const char *const argv[] = { PROGRAM, STRING(N), NULL };
 	struct helper_run r;
-	struct told t;
+	struct got t;
 
 	if (access(PROGRAM, X_OK)) {
 		print_message("skipped: no NVTX header on this machine\n");
@@ -135,7 +135,7 @@ TEST(its_devices_are_reported)
 {
 	const char *const argv[] = { "build/sim/train", "--steps", "40", "--quiet", NULL };
 	struct helper_run r;
-	struct told t;
+	struct got t;
 
 	watch(&r, &t, argv, NULL);
 	assert_true(t.devices >= 1);
@@ -163,7 +163,7 @@ TEST(another_injection_is_loaded_after_ours)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct helper_run r;
-		struct told t;
+		struct got t;
 
 		watch(&r, &t, argv, (const char *const[]){ "GPUPROF_CHAIN_INJECTION", cases[i].path,
 							   NULL });
@@ -172,7 +172,7 @@ TEST(another_injection_is_loaded_after_ours)
 	}
 	{
 		struct helper_run r;
-		struct told t;
+		struct got t;
 
 		watch(&r, &t, argv, (const char *const[]){ "GPUPROF_CHAIN_INJECTION",
 							   "build/sim/libchained.so",

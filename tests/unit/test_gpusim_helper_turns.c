@@ -18,7 +18,7 @@
 #define WAIT_NS (20 * NS_PER_SEC)
 #define NAMES 1024
 
-struct told {
+struct got {
 	uint64_t kernels, nameless, placeless;
 	uint32_t devices;	/* bits */
 	bool name[NAMES];
@@ -29,7 +29,7 @@ static int take(void *ctx, uint16_t kind, const void *payload, size_t len)
 	const struct gp_ring_device *device = payload;
 	const struct gp_ring_kernel *kernel = payload;
 	const struct gp_ring_name *name = payload;
-	struct told *t = ctx;
+	struct got *t = ctx;
 
 	(void)len;
 	if (kind == GP_RING_NAME_IS && name->id < NAMES)
@@ -45,7 +45,7 @@ static int take(void *ctx, uint16_t kind, const void *payload, size_t len)
 }
 
 /* As soon as it can have the slot, until it has seen enough. */
-static void take_a_turn(pid_t pid, struct told *t)
+static void take_a_turn(pid_t pid, struct got *t)
 {
 	int fd = ring_reader_find(pid);
 	struct ring_reader *s = fd < 0 ? NULL : ring_reader_open(fd, pid, GP_RING_WANT_KINDS, time_now_ns());
@@ -62,16 +62,16 @@ static void take_a_turn(pid_t pid, struct told *t)
 
 TEST(each_of_many_readers_gets_names_and_devices)
 {
-	static struct told told;
+	static struct got got;
 	struct helper_run r;
 
 	helper_run_start(&r, (const char *const[]){ "build/sim/pretrain", "--steps", "100000", NULL }, NULL);
 	assert_int_equal(ring_reader_renew(r.source, time_now_ns()), 0);
 	for (int i = 0; i < TURNS; i++) {
-		take_a_turn(r.pid, &told);
-		assert_true(told.kernels >= KERNELS);
-		assert_int_equal(told.nameless, 0);
-		assert_int_equal(told.placeless, 0);
+		take_a_turn(r.pid, &got);
+		assert_true(got.kernels >= KERNELS);
+		assert_int_equal(got.nameless, 0);
+		assert_int_equal(got.placeless, 0);
 		if (!i) {	/* from now on all have one slot */
 			ring_reader_close(r.source);
 			r.source = NULL;

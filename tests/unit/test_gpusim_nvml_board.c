@@ -20,7 +20,7 @@ struct member {
 	int orders, answers;
 };
 
-static void tell(const struct member *member, char letter)
+static void report(const struct member *member, char letter)
 {
 	assert_int_equal(write(member->orders, &letter, 1), 1);
 	assert_int_equal(read(member->answers, &letter, 1), 1);
@@ -116,12 +116,12 @@ TEST(test_processes_and_memory)
 	struct nvml_process first;
 
 	assert_int_equal(processes_on(2, one.pid, &bytes), 0);
-	tell(&one, 'c');
-	tell(&other, 'c');
+	report(&one, 'c');
+	report(&other, 'c');
 	assert_int_equal(processes_on(2, one.pid, &bytes), 2);
 	assert_int_equal(bytes, 0);
 	assert_int_equal(processes_on(0, one.pid, &bytes), 0);
-	tell(&one, 'm');
+	report(&one, 'm');
 	processes_on(2, one.pid, &bytes);
 	assert_int_equal(bytes, BYTES);
 	OK(NVML(nvmlDeviceGetMemoryInfo)(device_of(2), &memory));
@@ -134,12 +134,12 @@ TEST(test_processes_and_memory)
 	assert_int_equal(NVML(nvmlDeviceGetComputeRunningProcesses_v3)(device_of(2), &count, &first),
 			 NVML_INSUFFICIENT_SIZE);
 	assert_int_equal(count, 2);
-	tell(&one, 'f');
+	report(&one, 'f');
 	processes_on(2, one.pid, &bytes);
 	assert_int_equal(bytes, 0);
 	end(&other, SIGKILL);
 	assert_int_equal(processes_on(2, one.pid, &bytes), 1);
-	tell(&one, 'd');
+	report(&one, 'd');
 	assert_int_equal(processes_on(2, one.pid, &bytes), 0);
 	end(&one, 0);
 }
@@ -192,10 +192,10 @@ TEST(test_busy_time)
 	assert_int_equal(support.supported, 1);
 	OK(NVML(nvmlGpmSampleAlloc)(&first));
 	OK(NVML(nvmlGpmSampleAlloc)(&second));
-	tell(&member, 'c');
+	report(&member, 'c');
 	OK(NVML(nvmlGpmSampleGet)(device, first));
 	OK(NVML(nvmlDeviceGetUtilizationRates)(device, &rates));
-	tell(&member, 'k');
+	report(&member, 'k');
 	OK(NVML(nvmlGpmSampleGet)(device, second));
 	OK(NVML(nvmlDeviceGetUtilizationRates)(device, &rates));
 	percent = metric(NVML_GPM_SM, first, second, &result);
@@ -255,10 +255,10 @@ TEST(test_instances)
 	one = start(uuid);
 	OK(NVML(nvmlDeviceGetUUID)(mig[1], uuid, sizeof(uuid)));
 	other = start(uuid);
-	tell(&one, 'c');
-	tell(&other, 'c');
-	tell(&other, 'm');
-	tell(&one, 'k');
+	report(&one, 'c');
+	report(&other, 'c');
+	report(&other, 'm');
+	report(&one, 'k');
 	only_user(mig[0], &process, &used);
 	assert_true(process.pid == (unsigned int)one.pid && process.gpu_instance == 1 && !used);
 	only_user(mig[1], &process, &used);
@@ -293,10 +293,10 @@ TEST(test_vanished_device)
 	setenv("GPUSIM_VANISH", "2", 1);
 	member = start("3");
 	unsetenv("GPUSIM_VANISH");
-	tell(&member, 'c');
-	tell(&member, 'k');
+	report(&member, 'c');
+	report(&member, 'k');
 	assert_int_equal(NVML(nvmlEventSetWait_v2)(set, &data, 0), NVML_TIMEOUT);
-	tell(&member, 'k');
+	report(&member, 'k');
 	assert_int_equal(NVML(nvmlDeviceGetUUID)(device, text, sizeof(text)), NVML_GPU_IS_LOST);
 	OK(NVML(nvmlEventSetWait_v2)(set, &data, 0));
 	assert_ptr_equal(data.device, device);

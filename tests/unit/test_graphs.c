@@ -274,7 +274,7 @@ TEST(a_node_known_by_callback_has_its_call_from_the_first_launch_on)
 #define NODES 6
 
 /* Kernels of few kinds, so that what is shifted would often fit. */
-static void play_at_random(bool lossy, uint64_t *told)
+static void play_at_random(bool lossy, uint64_t *got)
 {
 	uint64_t began[NODES];
 	struct node nodes[NODES];
@@ -304,7 +304,7 @@ static void play_at_random(bool lossy, uint64_t *told)
 				continue;
 			is = of(&p, &l, nodes[i]);
 			assert_true(!is || is == began[i]);
-			*told += is != 0;
+			*got += is != 0;
 		}
 	}
 	end_play(&p);
@@ -312,11 +312,11 @@ static void play_at_random(bool lossy, uint64_t *told)
 
 TEST(results_are_true_whatever_is_lost)
 {
-	uint64_t told[2] = { 0, 0 };
+	uint64_t got[2] = { 0, 0 };
 
 	for (int i = 0; i < 2000; i++)
-		play_at_random(i % 2, &told[i % 2]);
-	assert_true(told[0] > 1000 * 3 && told[1] > 1000);
+		play_at_random(i % 2, &got[i % 2]);
+	assert_true(got[0] > 1000 * 3 && got[1] > 1000);
 }
 
 /* Any calls in any order, on a few handles. */

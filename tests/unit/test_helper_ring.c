@@ -310,7 +310,7 @@ TEST(a_ring_that_was_inherited_is_not_the_childs)
 }
 
 /* Is pid 1 of its namespace, has a ring, and forks a child that is pid 1 in another one, with that ring. */
-static int hold_as_first(int told)
+static int hold_as_first(int reported)
 {
 	struct helper_ring r;
 	int until;
@@ -320,7 +320,7 @@ static int hold_as_first(int told)
 		return 1;
 	usleep(50000);	/* procfs tells times to 10 ms */
 	child = fork_holder(&until);
-	if (write(told, "x", 1) != 1)
+	if (write(reported, "x", 1) != 1)
 		return 1;
 	pause();
 	return child < 0;
@@ -344,23 +344,23 @@ static pid_t child_of(pid_t pid)
 TEST(a_child_of_the_same_number_in_its_own_namespace_has_none_either)
 {
 	struct ring_owner owner;
-	int told[2], status, fd;
+	int reported[2], status, fd;
 	pid_t middle, first, second;
 	char c;
 
-	assert_int_equal(pipe(told), 0);
+	assert_int_equal(pipe(reported), 0);
 	middle = fork();
 	if (!middle) {
-		close(told[0]);
+		close(reported[0]);
 		if (unshare(CLONE_NEWPID) || (first = fork()) < 0)
 			_exit(1);
 		if (!first)
-			_exit(hold_as_first(told[1]));
-		close(told[1]);
+			_exit(hold_as_first(reported[1]));
+		close(reported[1]);
 		pause();
 	}
-	close(told[1]);
-	if (read(told[0], &c, 1) != 1) {	/* may not make namespaces */
+	close(reported[1]);
+	if (read(reported[0], &c, 1) != 1) {	/* may not make namespaces */
 		kill(middle, SIGKILL);
 		waitpid(middle, &status, 0);
 		skip();
@@ -375,7 +375,7 @@ TEST(a_child_of_the_same_number_in_its_own_namespace_has_none_either)
 	assert_false(ring_reader_is_of(fd, &owner));
 	assert_int_equal(ring_reader_find(second), -ENOENT);
 	close(fd);
-	close(told[0]);
+	close(reported[0]);
 	kill(first, SIGKILL);	/* and with it all of its namespace */
 	kill(middle, SIGKILL);
 	waitpid(middle, &status, 0);

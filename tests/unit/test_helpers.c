@@ -117,7 +117,7 @@ TEST(those_that_ended_keep_no_descriptor)
 
 /* ---- one that does as it is told ------------------------------------------------------------ */
 
-enum wish { NOTHING, TELL_TIME, LOSE_KERNEL, BREAK_RING, TAKE_SLOT, END };
+enum wish { NOTHING, REPORT_TIME, LOSE_KERNEL, BREAK_RING, TAKE_SLOT, END };
 
 struct puppet {			/* shared with the process */
 	enum wish wish;
@@ -134,7 +134,7 @@ static void obey(struct puppet *t, struct helper_ring *r)
 	struct gp_ring_clock reading = { time_now_ns(), time_now_ns(), time_now_ns() };
 
 	switch (t->wish) {
-	case TELL_TIME:
+	case REPORT_TIME:
 		helper_ring_send(r, GP_RING_CLOCK, &reading, sizeof(reading));
 		break;
 	case LOSE_KERNEL:
@@ -207,7 +207,7 @@ static void puppet_end(struct puppet *t)
 	munmap(t, sizeof(*t));
 }
 
-struct unseen_told {
+struct unseen_reported {
 	uint64_t n, first_ns, last_ns;
 	uint64_t seen_ns;	/* between what was told as unseen */
 	uint64_t lost_since_ns;	/* of the first works that had no room; 0: none were lost */
@@ -215,7 +215,7 @@ struct unseen_told {
 
 static int note_unseen(void *ctx, const struct event *ev)
 {
-	struct unseen_told *u = ctx;
+	struct unseen_reported *u = ctx;
 
 	if (ev->kind == EVENT_UNSEEN && ev->unseen.why == UNSEEN_LOST)
 		u->lost_since_ns = u->lost_since_ns ? u->lost_since_ns : num_max(ev->start_ns, 1);
@@ -233,14 +233,14 @@ static int note_unseen(void *ctx, const struct event *ev)
 struct room {
 	struct helpers *h;
 	struct puppet *t;
-	struct unseen_told told;
+	struct unseen_reported got;
 	struct event_sink sink;
 };
 
 static void room_open_with(struct room *r, uint32_t state, enum helpers_calls calls)
 {
 	*r = (struct room){ .h = helpers_new(calls), .t = puppet_start(state, 0) };
-	r->sink = (struct event_sink){ note_unseen, &r->told };
+	r->sink = (struct event_sink){ note_unseen, &r->got };
 	assert_non_null(r->h);
 	assert_int_equal(helpers_add(r->h, &(struct helpers_process){ .pid = r->t->pid,
 								       .own_pid = r->t->pid }), 0);
@@ -283,20 +283,20 @@ TEST(records_for_earlier_readers_are_unseen)
 	struct room r;
 
 	room_open(&r, GP_HELPER_AWAKE);
-	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED && r.told.n);
-	assert_true(r.told.first_ns <= 1);		/* since ever */
+	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED && r.got.n);
+	assert_true(r.got.first_ns <= 1);		/* since ever */
 	make(&r, LOSE_KERNEL);
-	PUMP_UNTIL(&r, r.told.lost_since_ns);
-	assert_true(r.told.lost_since_ns >= now);	/* of before it is known why: nobody told us */
-	make(&r, TELL_TIME);
+	PUMP_UNTIL(&r, r.got.lost_since_ns);
+	assert_true(r.got.lost_since_ns >= now);	/* of before it is known why: nobody told us */
+	make(&r, REPORT_TIME);
 	now = time_now_ns();
-	PUMP_UNTIL(&r, r.told.n > 1 || time_now_ns() - now > NS_PER_SEC);
-	assert_true(r.told.last_ns <= now);
-	now = r.told.n;
+	PUMP_UNTIL(&r, r.got.n > 1 || time_now_ns() - now > NS_PER_SEC);
+	assert_true(r.got.last_ns <= now);
+	now = r.got.n;
 	for (uint64_t end_ns = time_now_ns() + NS_PER_SEC; time_now_ns() < end_ns;)
 		pumped(&r);
-	assert_int_equal(r.told.n, now);		/* from then on it tells all */
-	assert_int_equal(r.told.seen_ns, 0);
+	assert_int_equal(r.got.n, now);		/* from then on it tells all */
+	assert_int_equal(r.got.seen_ns, 0);
 	room_close(&r);
 }
 
@@ -306,10 +306,10 @@ TEST(before_cuda_has_started_nothing_is_unseen)
 
 	room_open(&r, GP_HELPER_VIRGIN);
 	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED);
-	make(&r, TELL_TIME);
+	make(&r, REPORT_TIME);
 	PUMP_UNTIL(&r, true);
 	assert_int_equal(helpers_end(r.h, time_now_ns(), &r.sink), 0);
-	assert_int_equal(r.told.n, 0);
+	assert_int_equal(r.got.n, 0);
 	room_close(&r);
 }
 
@@ -322,17 +322,17 @@ TEST(while_another_has_our_slot_it_is_unseen)
 
 	room_open(&r, GP_HELPER_AWAKE);
 	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED);
-	make(&r, TELL_TIME);
-	PUMP_UNTIL(&r, r.told.n);
-	r.told = (struct unseen_told){ 0 };
+	make(&r, REPORT_TIME);
+	PUMP_UNTIL(&r, r.got.n);
+	r.got = (struct unseen_reported){ 0 };
 	make(&r, TAKE_SLOT);
 	taken_ns = time_now_ns();
-	while (!r.told.n && time_now_ns() < end_ns)
-		make(&r, TELL_TIME);		/* in the end to our new slot */
+	while (!r.got.n && time_now_ns() < end_ns)
+		make(&r, REPORT_TIME);		/* in the end to our new slot */
 	assert_int_equal(state_of(r.h, 0), HELPERS_WATCHED);
-	assert_true(r.told.first_ns < taken_ns && r.told.last_ns > taken_ns && !r.told.seen_ns);
+	assert_true(r.got.first_ns < taken_ns && r.got.last_ns > taken_ns && !r.got.seen_ns);
 	helpers_status(r.h, 0, &st);
-	assert_int_equal(st.away_ns, r.told.last_ns - r.told.first_ns);
+	assert_int_equal(st.away_ns, r.got.last_ns - r.got.first_ns);
 	room_close(&r);
 }
 
@@ -344,13 +344,13 @@ TEST(a_broken_ring_is_given_back_and_all_since_is_unseen)
 
 	room_open(&r, GP_HELPER_AWAKE);
 	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED);
-	make(&r, TELL_TIME);
+	make(&r, REPORT_TIME);
 	PUMP_UNTIL(&r, true);
 	make(&r, BREAK_RING);
 	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_BROKEN && !__atomic_load_n(&r.t->owner, __ATOMIC_ACQUIRE));
 	__atomic_store_n(&r.t->wish, END, __ATOMIC_RELEASE);
 	told_ns = time_now_ns();
-	PUMP_UNTIL(&r, r.told.last_ns >= told_ns);
+	PUMP_UNTIL(&r, r.got.last_ns >= told_ns);
 	PUMP_UNTIL(&r, !helpers_know(r.h, r.t->pid));
 	assert_int_equal(state_of(r.h, 0), HELPERS_BROKEN);	/* it is remembered as that */
 	helpers_status(r.h, 0, &st);
@@ -377,7 +377,7 @@ TEST(a_helper_without_call_records_blocks_no_other)
 		room_close(&r);
 	}
 	room_open_with(&r, GP_HELPER_AWAKE, HELPERS_ALL_CALLS);
-	PUMP_UNTIL(&r, r.told.n);
+	PUMP_UNTIL(&r, r.got.n);
 	assert_true(holds_up(&r));		/* it has not told the time */
 	room_close(&r);
 }
@@ -451,7 +451,7 @@ TEST(an_exited_process_seen_again_has_its_helpers_record)
 
 	room_open(&r, GP_HELPER_AWAKE);
 	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED);
-	make(&r, TELL_TIME);
+	make(&r, REPORT_TIME);
 	__atomic_store_n(&r.t->wish, END, __ATOMIC_RELEASE);
 	PUMP_UNTIL(&r, !helpers_know(r.h, r.t->pid));
 	assert_int_equal(helpers_add(r.h, &(struct helpers_process){ .pid = r.t->pid, .own_pid = r.t->pid }), 0);

@@ -36,7 +36,7 @@ static int divide(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_
 
 static const struct devices_divide by = { .divide = divide };
 
-static void tell_device_since(struct devices *d, uint32_t pid, uint32_t ordinal, const char *uuid,
+static void report_device_since(struct devices *d, uint32_t pid, uint32_t ordinal, const char *uuid,
 			      uint64_t open_ns)
 {
 	struct device_facts facts = { .device = ordinal };
@@ -48,9 +48,9 @@ static void tell_device_since(struct devices *d, uint32_t pid, uint32_t ordinal,
 								0);
 }
 
-static void tell_device(struct devices *d, uint32_t pid, uint32_t ordinal, const char *uuid)
+static void report_device(struct devices *d, uint32_t pid, uint32_t ordinal, const char *uuid)
 {
-	tell_device_since(d, pid, ordinal, uuid, OPEN);
+	report_device_since(d, pid, ordinal, uuid, OPEN);
 }
 
 static void push(struct devices *d, uint32_t pid, uint32_t ordinal, uint64_t launched,
@@ -73,10 +73,10 @@ TEST(a_device_is_its_uuid_whatever_ordinal_a_process_uses)
 	struct share_book *b;
 	struct share_sum sum;
 
-	tell_device(d, 1, 0, "GPU-b");
-	tell_device(d, 1, 1, "GPU-a");
-	tell_device(d, 2, 0, "GPU-a");
-	tell_device(d, 2, 1, "GPU-b");
+	report_device(d, 1, 0, "GPU-b");
+	report_device(d, 1, 1, "GPU-a");
+	report_device(d, 2, 0, "GPU-a");
+	report_device(d, 2, 1, "GPU-b");
 	push(d, 1, 0, 1005, 1010, 1030);
 	push(d, 2, 1, 1015, 1040, 1050);
 	push(d, 2, 0, 1015, 1045, 1046);
@@ -111,8 +111,8 @@ TEST(unseen_time_of_a_process_is_unknown_where_none_ran)
 
 	assert_int_equal(unseen_add(&lost, UNSEEN_LOST, 1020, 1040), 0);
 	assert_int_equal(unseen_add(&lost, UNSEEN_UNKNOWN, 1060, 1070), 0);
-	tell_device(d, 1, 0, "GPU-a");
-	tell_device(d, 2, 0, "GPU-a");
+	report_device(d, 1, 0, "GPU-a");
+	report_device(d, 2, 0, "GPU-a");
 	push(d, 1, 0, 1005, 1010, 1030);
 	push(d, 1, 0, 1075, 1080, 1090);
 	push(d, 2, 0, 1061, 1065, 1067);
@@ -155,7 +155,7 @@ TEST(late_time_is_settled_when_the_last_process_leaves_the_device)
 {
 	struct devices *d = devices_new();
 
-	tell_device(d, 1, 0, "GPU-a");
+	report_device(d, 1, 0, "GPU-a");
 	assert_int_equal(devices_settle_hosts(d, 1050, &by), 0);
 	push(d, 1, 0, 1005, 1010, 1030);
 	assert_int_equal(devices_settle(d, 1, 1060, &by), 0);
@@ -176,10 +176,10 @@ TEST(an_unnamed_device_gets_its_name_later)
 	assert_int_equal(devices_settle(d, 1, 1100, &by), 0);
 	assert_int_equal(devices_settle(d, 2, 1100, &by), 0);
 	assert_int_equal(devices_hosts(d), 2);
-	tell_device(d, 1, 0, "GPU-a");
+	report_device(d, 1, 0, "GPU-a");
 	assert_string_equal(devices_host(d, 0)->uuid, "GPU-a");
 	assert_string_equal(devices_host(d, 1)->uuid, "");
-	tell_device(d, 3, 0, "GPU-a");
+	report_device(d, 3, 0, "GPU-a");
 	assert_int_equal(devices_hosts(d), 2);
 	assert_int_equal(share_book_members(devices_host(d, 0)->book), 2);
 	devices_free(d);
@@ -287,7 +287,7 @@ TEST(random_processes_on_one_device)
 		make_script(&s);
 		left = s.n;
 		for (uint32_t pid = 1; pid <= PROCESSES; pid++) {
-			tell_device(d, pid, pid, "GPU-a");
+			report_device(d, pid, pid, "GPU-a");
 			next[pid - 1] = (size_t)(pid - 1) * WORKS;
 		}
 		while (left) {
@@ -384,7 +384,7 @@ TEST(random_processes_that_begin_and_end_at_different_times)
 		for (size_t i = 0; i < PROCESSES; i++) {
 			size_t p = (first + i) % PROCESSES;
 
-			tell_device_since(d, (uint32_t)p + 1, 0, "GPU-a", l.open[p]);
+			report_device_since(d, (uint32_t)p + 1, 0, "GPU-a", l.open[p]);
 		}
 		for (size_t i = 0; i < l.s.n; i++)
 			push(d, l.s.works[i].pid, 0, l.s.works[i].launched, l.s.works[i].start,
@@ -405,10 +405,10 @@ TEST(a_late_member_that_began_early_opens_the_device_then)
 	struct share_book *b;
 	struct share_sum sum;
 
-	tell_device_since(d, 1, 0, "GPU-a", 1500);
+	report_device_since(d, 1, 0, "GPU-a", 1500);
 	push(d, 1, 0, 1505, 1510, 1530);
 	assert_int_equal(devices_settle(d, 1, 1600, &by), 0);
-	tell_device_since(d, 2, 0, "GPU-a", 1000);
+	report_device_since(d, 2, 0, "GPU-a", 1000);
 	push(d, 2, 0, 1690, 1700, 1750);
 	b = host_device_read(devices_host(d, 0), 1800, &by);
 	assert_non_null(b);

@@ -282,7 +282,7 @@ TEST_TITLED("gpus: MIG instances are numbered in their order and known by what i
 
 TEST_TITLED("gpus: a MIG instance is found by its UUID", an_instance_is_found_by_its_uuid)
 {
-	static const struct gpu_instance told[] = {
+	static const struct gpu_instance reported[] = {
 		{ .gpu = 1, .place = 5, .gi = 9, .ci = 1, .uuid = "MIG-1111" },
 		{ .gpu = 1, .place = 6, .gi = 2, .ci = 0, .uuid = "MIG-2222" },
 	};
@@ -292,9 +292,9 @@ TEST_TITLED("gpus: a MIG instance is found by its UUID", an_instance_is_found_by
 	struct gpu_set set;
 
 	assert_false(gpus_visible_to(&g, &new, true, &set));
-	gpus_tell_instances(&g, NULL, 0);
+	gpus_set_instances(&g, NULL, 0);
 	assert_int_equal(g.n_instances, 3);
-	gpus_tell_instances(&g, told, 2);
+	gpus_set_instances(&g, reported, 2);
 	assert_int_equal(gpus_find_instance(&g, "1:5"), 0);
 	assert_int_equal(g.instance[0].cap, 86);
 	assert_int_equal(gpus_find_instance(&g, "1:0"), -ENOENT);

@@ -75,11 +75,11 @@ static void work(struct capture_sink *k, uint32_t number, uint64_t late_ms)
 }
 
 /* What else is told late. Each range and each time of which nothing is known lasts half a ms. */
-static void tell(struct capture_sink *k, uint32_t number)
+static void report(struct capture_sink *k, uint32_t number)
 {
 	const uint64_t start_ns = 102 * SEC + number * MS;
 
-	push(k, (struct event){ .kind = EVENT_TOLD, .has = HAS_END | HAS_RESULT, .pid = PID, .tid = PID, .func = 1,
+	push(k, (struct event){ .kind = EVENT_CUPTI_CALL, .has = HAS_END | HAS_RESULT, .pid = PID, .tid = PID, .func = 1,
 				.start_ns = start_ns, .end_ns = start_ns + MS / 2 });
 	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID,
 				.range.what = RANGE_PUSH,
@@ -240,8 +240,8 @@ static struct range_sum range_of(const struct model *m, const char *name)
 
 TEST(late_records_are_in_exactly_one_file)
 {
-	const uint64_t works = 20000, files = play(works, tell);
-	uint64_t told = 0, steps = 0, marks = 0, wall_ns = 0;
+	const uint64_t works = 20000, files = play(works, report);
+	uint64_t got = 0, steps = 0, marks = 0, wall_ns = 0;
 	struct late l = { 0 };
 
 	assert_true(files > 2);
@@ -252,14 +252,14 @@ TEST(late_records_are_in_exactly_one_file)
 		sum_unseen(&l, i);
 		m = keep_read_file(i, FILE_BYTES, NULL);
 		model_counts(m, &counts);
-		assert_int_equal(counts.late[EVENT_TOLD], 0);
-		told += counts.told;
+		assert_int_equal(counts.late[EVENT_CUPTI_CALL], 0);
+		got += counts.cupti_calls;
 		steps += range_of(m, "step").count;
 		marks += range_of(m, "mark").count;
 		wall_ns += range_of(m, "step").wall_ns;
 		model_free(m);
 	}
-	assert_int_equal(told, works);
+	assert_int_equal(got, works);
 	assert_int_equal(steps, works);
 	assert_int_equal(marks, works);
 	assert_int_equal(wall_ns, works * MS / 2);

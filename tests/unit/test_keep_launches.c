@@ -22,7 +22,7 @@
 #define LAUNCHES 50000
 
 /* What is told when. */
-struct told {
+struct got {
 	uint64_t at_ns;
 	uint32_t order;
 	struct event ev;
@@ -30,17 +30,17 @@ struct told {
 };
 
 struct session {
-	VEC(struct told) all;
+	VEC(struct got) all;
 	struct capture_sink *k;
 	struct model *m;
 };
 
-static void tell_at(struct session *s, uint64_t at_ns, const struct event *ev, const struct work *work)
+static void report_at(struct session *s, uint64_t at_ns, const struct event *ev, const struct work *work)
 {
-	struct told *t = VEC_PUSH(&s->all);
+	struct got *t = VEC_PUSH(&s->all);
 
 	assert_non_null(t);
-	*t = (struct told){ .at_ns = at_ns, .order = (uint32_t)s->all.n, .ev = *ev };
+	*t = (struct got){ .at_ns = at_ns, .order = (uint32_t)s->all.n, .ev = *ev };
 	if (work)
 		t->work = *work;
 }
@@ -52,7 +52,7 @@ static void launch(struct session *s, uint32_t number, uint64_t start_ns)
 	const unsigned int works = lib_below(8) ? 1 : (unsigned int)lib_below(6);	/* none: it is lost */
 	uint64_t ns = start_ns + lib_below(20 * MS);
 
-	tell_at(s, end_ns, &(struct event){ .kind = EVENT_API, .has = HAS_RESULT | HAS_END, .pid = PID,
+	report_at(s, end_ns, &(struct event){ .kind = EVENT_API, .has = HAS_RESULT | HAS_END, .pid = PID,
 					    .tid = PID + number % 3, .api.correlation = number + 1,
 					    .api.cbid = works == 1 ? 211 : 311, .api.domain = 5,
 					    .start_ns = start_ns, .end_ns = end_ns }, NULL);
@@ -63,7 +63,7 @@ static void launch(struct session *s, uint32_t number, uint64_t start_ns)
 					.graph_node = works > 1 ? 100 + i : 0 };
 		const uint64_t last_ns = ns + 1 + lib_below(5 * MS);
 
-		tell_at(s, last_ns + BEHIND_NS + MS + lib_below(200 * MS),
+		report_at(s, last_ns + BEHIND_NS + MS + lib_below(200 * MS),
 			&(struct event){ .kind = EVENT_WORK, .pid = PID, .start_ns = ns,
 					 .end_ns = last_ns, .work.name = "gemm" }, &w);
 		ns = last_ns + lib_below(10 * MS);
@@ -72,7 +72,7 @@ static void launch(struct session *s, uint32_t number, uint64_t start_ns)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct told *x = a, *y = b;
+	const struct got *x = a, *y = b;
 	int cmp = num_compare(x->at_ns, y->at_ns);
 
 	return cmp ? cmp : num_compare(x->order, y->order);
@@ -111,7 +111,7 @@ static uint64_t play(struct session *s)
 	qsort(s->all.v, s->all.n, sizeof(s->all.v[0]), by_time);
 	open_session(s);
 	for (size_t i = 0; i < s->all.n; i++) {
-		struct told *t = &s->all.v[i];
+		struct got *t = &s->all.v[i];
 
 		if (t->ev.kind == EVENT_WORK)
 			t->ev.work = work_named(t->work, t->ev.work.name);

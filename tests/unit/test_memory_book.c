@@ -168,7 +168,7 @@ TEST(allocations_over_the_limit_are_counted)
 
 /* ---- laws ------------------------------------------------------------------------------------ */
 
-struct told {
+struct reported {
 	struct memory_act act;
 	uint64_t arrives_ns;
 };
@@ -176,16 +176,16 @@ struct told {
 struct script {
 	struct memory_act acts[ACTS];	/* what happened */
 	size_t n;
-	struct told told[2 * ACTS];
-	size_t n_told;
+	struct reported reported[2 * ACTS];
+	size_t n_reported;
 };
 
 enum { CALLS = 1, RECORDS = 2, SOME_CALLS = 4, SOME_RECORDS = 8 };
 
-static void tell(struct script *s, const struct memory_act *act, bool record, uint64_t before,
+static void report(struct script *s, const struct memory_act *act, bool record, uint64_t before,
 		 uint64_t after)
 {
-	struct told *t = &s->told[s->n_told++];
+	struct reported *t = &s->reported[s->n_reported++];
 
 	t->act = *act;
 	t->act.is_record = record;
@@ -215,15 +215,15 @@ static void make_script(struct script *s, unsigned int sources)
 					  .bytes = below(1000), .has_bytes = true };
 		lives[at] = a->op == A;
 		if (sources & RECORDS && (!(sources & SOME_RECORDS) || below(3)))
-			tell(s, a, true, 0, 0);
+			report(s, a, true, 0, 0);
 		if (sources & CALLS || (sources & SOME_CALLS && below(3)))
-			tell(s, a, false, before, after);
+			report(s, a, false, before, after);
 	}
 }
 
 static int by_arrival(const void *a, const void *b)
 {
-	const struct told *x = a, *y = b;
+	const struct reported *x = a, *y = b;
 
 	return (x->arrives_ns > y->arrives_ns) - (x->arrives_ns < y->arrives_ns);
 }
@@ -275,10 +275,10 @@ static void random_programs(unsigned int sources)
 		uint64_t latest = BASE;
 
 		make_script(&s, sources);
-		qsort(s.told, s.n_told, sizeof(*s.told), by_arrival);
-		for (size_t i = 0; i < s.n_told; i++) {
-			latest = s.told[i].arrives_ns;
-			assert_int_equal(memory_book_push(b, &s.told[i].act), 0);
+		qsort(s.reported, s.n_reported, sizeof(*s.reported), by_arrival);
+		for (size_t i = 0; i < s.n_reported; i++) {
+			latest = s.reported[i].arrives_ns;
+			assert_int_equal(memory_book_push(b, &s.reported[i].act), 0);
 			if (!below(5))
 				assert_int_equal(memory_book_settle(b, latest - (sources & RECORDS ?
 									    960 * MS : MS)), 0);

@@ -211,12 +211,12 @@ TEST(ring_losses_are_reported_once_with_their_kind)
 		{ { 0, 0 }, 0 }, { { 3, 0 }, UNSEEN_OF_WORKS }, { { 3, 0 }, 0 }, { { 3, 1 }, UNSEEN_OF_MEMORY },
 		{ { 4, 2 }, UNSEEN_OF_WORKS | UNSEEN_OF_MEMORY }, { { 4, 2 }, 0 },
 	};
-	struct helper_lost told = { 0 };
+	struct helper_lost got = { 0 };
 	unsigned int of;
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		of = 0;
-		assert_int_equal(helper_gap_lost(&told, &steps[i].lost, PID, 10, 20,
+		assert_int_equal(helper_gap_lost(&got, &steps[i].lost, PID, 10, 20,
 						  &(struct event_sink){ take, &of }), 0);
 		assert_int_equal(of, steps[i].of);
 	}

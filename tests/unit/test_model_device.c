@@ -153,7 +153,7 @@ TEST(a_kernel_of_minutes_is_booked_when_it_ends)
 	const uint64_t s = 1000000000, end = 300 * s;
 
 	for (unsigned int how = 0; how < 8; how++) {
-		const bool launch_is_told = how & 1, is_busy_before = how & 2, is_told = how & 4;
+		const bool launch_is_known = how & 1, is_busy_before = how & 2, is_reported = how & 4;
 		const uint64_t begin = is_busy_before ? 2 * s : 0;
 		struct model *m = session(BASE);
 		uint64_t unknown_ns;
@@ -165,18 +165,18 @@ TEST(a_kernel_of_minutes_is_booked_when_it_ends)
 			work(m, 1, 300, begin);
 		}
 		call(m, 2, L, begin + 100, begin + 200);
-		if (launch_is_told)
+		if (launch_is_known)
 			api(m, 2, begin + 110, begin + 190);
-		if (is_busy_before || is_told)
+		if (is_busy_before || is_reported)
 			push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7,
 						.device.name = "GPU",
 						.device.facts = (struct device_facts){ .uuid = "GPU-1" } });
 		for (uint64_t at = s; at <= end; at += s / 20)
 			push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + at });
-		if (is_busy_before && launch_is_told)
+		if (is_busy_before && launch_is_known)
 			assert_in_range(read_book(m, BASE + end).idle[IDLE_UNKNOWN], 280 * s, 300 * s);
 		call(m, 3, S, begin + 250, end + 50);
-		if (!launch_is_told)
+		if (!launch_is_known)
 			api(m, 2, begin + 110, begin + 190);
 		work(m, 2, begin + 300, end);
 		push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + end + 100 });
@@ -184,12 +184,12 @@ TEST(a_kernel_of_minutes_is_booked_when_it_ends)
 		r = read_book(m, snap_of(m)->now_ns);
 		assert_int_equal(r.sum.owned_ns[DEVICE_KERNELS + KERNEL_GEMM],
 				 end - begin - 300 + (is_busy_before ? begin - 300 : 0));
-		assert_int_equal(r.idle[IDLE_QUEUED], (is_busy_before ? 200 : 100) - (launch_is_told ? 100 : 0));
-		assert_int_equal(r.idle[IDLE_LAUNCH], (is_busy_before ? 200 : 100) - (launch_is_told ? 10 : 0));
+		assert_int_equal(r.idle[IDLE_QUEUED], (is_busy_before ? 200 : 100) - (launch_is_known ? 100 : 0));
+		assert_int_equal(r.idle[IDLE_LAUNCH], (is_busy_before ? 200 : 100) - (launch_is_known ? 10 : 0));
 		/* From its launch's return until it began: nobody knew whether it ran. */
-		assert_int_equal(r.idle[IDLE_UNKNOWN], launch_is_told ? 110 : 0);
+		assert_int_equal(r.idle[IDLE_UNKNOWN], launch_is_known ? 110 : 0);
 		assert_int_equal(read_owned(m, &unknown_ns), r.sum.owned_ns[DEVICE_KERNELS + KERNEL_GEMM]);
-		assert_int_equal(unknown_ns, launch_is_told ? 110 : 0);
+		assert_int_equal(unknown_ns, launch_is_known ? 110 : 0);
 		model_free(m);
 	}
 }
@@ -252,24 +252,24 @@ TEST(launches_without_a_recording_helper_are_counted_once)
 	call(m, 3, S, 22 * MS, 23 * MS);
 	call(m, 4, C, 30 * MS, 31 * MS);
 	unseen(m, 20 * MS, 60 * MS);
-	assert_int_equal(counts_of(m).untold, 2);
+	assert_int_equal(counts_of(m).unrecorded, 2);
 	call(m, 5, L, 40 * MS, 41 * MS);
 	call(m, 6, S, 42 * MS, 43 * MS);
-	assert_int_equal(counts_of(m).untold, 3);
+	assert_int_equal(counts_of(m).unrecorded, 3);
 	unseen(m, 10 * MS, 70 * MS);
-	assert_int_equal(counts_of(m).untold, 4);
+	assert_int_equal(counts_of(m).unrecorded, 4);
 	call(m, 7, L, 70 * MS, 71 * MS);
-	assert_int_equal(counts_of(m).untold, 4);
+	assert_int_equal(counts_of(m).unrecorded, 4);
 	unseen(m, 80 * MS, 100 * MS);
 	push(m, (struct event){ .kind = EVENT_ENTER, .pid = 7, .tid = 8, .seq = 8, .func = C,
 				.start_ns = BASE + 85 * MS });
 	call(m, 9, C, 85 * MS, 86 * MS);
-	assert_int_equal(counts_of(m).untold, 5);
+	assert_int_equal(counts_of(m).unrecorded, 5);
 	push(m, (struct event){ .kind = EVENT_ENTER, .pid = 7, .tid = 8, .seq = 10, .func = C,
 				.start_ns = BASE + 90 * MS });
 	push(m, (struct event){ .kind = EVENT_OPEN, .pid = 7, .tid = 8, .seq = 10, .func = C,
 				.start_ns = BASE + 90 * MS, .end_ns = BASE + 100 * MS });
-	assert_int_equal(counts_of(m).untold, 6);
+	assert_int_equal(counts_of(m).unrecorded, 6);
 	model_free(m);
 }
 

@@ -36,7 +36,7 @@ static void thread_exits(struct model *m, uint32_t tid, uint64_t ms)
 				.end_ns = BASE + ms * MS });
 }
 
-static void ring_tells(struct model *m, const char *ns)
+static void ring_reports(struct model *m, const char *ns)
 {
 	push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = 7, .tid = 7,
 				.fact.key = EVENT_ENDED_NS,
@@ -73,7 +73,7 @@ TEST(a_book_closes_at_the_exit_in_the_helpers_ring)
 	struct model *m = one_launch();
 
 	thread_exits(m, 8, 40);
-	ring_tells(m, "1000050000000");
+	ring_reports(m, "1000050000000");
 	assert_false(model_may_go_on(m, 0));
 	assert_int_equal(model_process(m, 0)->exit_ns, BASE + 50 * MS);
 	passes(m, 4000);
@@ -85,7 +85,7 @@ TEST(its_last_thread_may_exit_after_that)
 {
 	struct model *m = one_launch();
 
-	ring_tells(m, "1000035000000");
+	ring_reports(m, "1000035000000");
 	assert_true(model_may_go_on(m, 0));
 	thread_exits(m, 8, 40);
 	assert_false(model_may_go_on(m, 0));
@@ -123,7 +123,7 @@ TEST(a_process_ends_no_sooner_than_its_last_thread_and_its_last_work)
 	assert_int_equal(wall_ms(m), 41);
 	m = one_launch();
 	thread_exits(m, 8, 12);
-	ring_tells(m, "1000015000000");
+	ring_reports(m, "1000015000000");
 	assert_int_equal(wall_ms(m), 30);
 }
 
@@ -135,7 +135,7 @@ static uint64_t idle_ms(struct model *m, enum idle_cause cause, uint64_t *untold
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 9 * SEC });
 	assert_int_equal(model_finish(m), 0);
 	snap = snap_of(m);
-	*untold = snap->counts.untold;
+	*untold = snap->counts.unrecorded;
 	model_free(m);
 	return snap->devices.v[0].idle_ns[cause] / MS;
 }
@@ -154,14 +154,14 @@ TEST(launches_after_the_helpers_last_record_are_unknown_and_counted)
 		uint64_t untold;
 
 		if (ring_first)
-			ring_tells(m, "1000032000000");
+			ring_reports(m, "1000032000000");
 		calls_later(m, 2, L, 31);
 		calls_later(m, 3, L, 35);
 		calls_later(m, 4, C, 38);
 		push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 8, .seq = 5,
 					.end_ns = BASE + 40 * MS });
 		if (!ring_first)
-			ring_tells(m, "1000032000000");
+			ring_reports(m, "1000032000000");
 		assert_int_equal(idle_ms(m, IDLE_UNKNOWN, &untold), BEFORE_MS + 8);
 		assert_int_equal(untold, 2);
 	}
@@ -175,7 +175,7 @@ TEST(without_later_launches_nothing_is_unknown)
 	calls_later(m, 2, L, 31);
 	calls_later(m, 3, S, 35);
 	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 8, .seq = 4, .end_ns = BASE + 40 * MS });
-	ring_tells(m, "1000032000000");
+	ring_reports(m, "1000032000000");
 	assert_int_equal(idle_ms(m, IDLE_UNKNOWN, &untold), BEFORE_MS);
 	assert_int_equal(untold, 0);
 }
@@ -187,7 +187,7 @@ TEST(an_impossible_exit_record_is_rejected)
 	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
 		struct model *m = one_launch();
 
-		ring_tells(m, lies[i]);
+		ring_reports(m, lies[i]);
 		thread_exits(m, 8, 40);
 		assert_int_equal(model_process(m, 0)->exit_ns, 0);
 		assert_int_equal(wall_ms(m), 9000);

@@ -95,7 +95,7 @@ TEST(test_hostile_streams)
 	for (int round = 0; round < random_rounds(400); round++) {
 		struct model *m = round % 3 ? session(NS_PER_SEC) : model_new(&funcs);
 		struct model_counts c;
-		uint64_t told = 0;	/* wraps as the table's counts do */
+		uint64_t got = 0;	/* wraps as the table's counts do */
 		bool cuts = round % 2;
 
 		for (int i = 0; i < 300; i++) {
@@ -104,11 +104,11 @@ TEST(test_hostile_streams)
 			struct event ev = draw_event(now);
 
 			/* One that CUPTI tells of may be one that was seen. */
-			if (ev.kind == EVENT_TOLD)
-				told -= calls_counted(m);
+			if (ev.kind == EVENT_CUPTI_CALL)
+				got -= calls_counted(m);
 			push(m, ev);
-			if (ev.kind == EVENT_TOLD)
-				told += calls_counted(m);
+			if (ev.kind == EVENT_CUPTI_CALL)
+				got += calls_counted(m);
 			if (cuts && !below(40))
 				model_cut(m, now);
 		}
@@ -116,7 +116,7 @@ TEST(test_hostile_streams)
 		model_counts(m, &c);
 		if (!cuts)
 			assert_counts_agree(m, c.received[EVENT_CALL] - c.invalid[EVENT_CALL] +
-					    told);
+					    got);
 		table_free(view_now(&view_threads, m));
 		table_free(view_now(&view_events, m));
 		model_free(m);

@@ -140,7 +140,7 @@ static void add_work(struct stream *s, uint32_t number, uint64_t start, uint64_t
 /* Launches with works of up to `longest`, pauses up to `pause`, watermarks; works come late. */
 static void random_stream(struct stream *s, uint64_t pause, uint64_t longest)
 {
-	uint64_t now = BASE, told = BASE;
+	uint64_t now = BASE, got = BASE;
 	uint32_t seq[2] = { 0 };
 
 	s->n = 0;
@@ -162,8 +162,8 @@ static void random_stream(struct stream *s, uint64_t pause, uint64_t longest)
 			s->ev[s->n - 1].seq = ++seq[s->pid - 7];
 			now += MS / 2;
 		}
-		for (; told + 100 * MS < now; told += 100 * MS)
-			add(s, EVENT_WATERMARK, told, told);
+		for (; got + 100 * MS < now; got += 100 * MS)
+			add(s, EVENT_WATERMARK, got, got);
 	}
 	add(s, EVENT_STOP, now, now + SEC);
 }

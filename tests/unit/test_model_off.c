@@ -180,7 +180,7 @@ TEST(only_the_time_of_a_missing_end_is_lost)
 	struct snapshot_thread t;
 
 	call(m, 1, 10, 15);
-	push(m, off(2, OFF_UNTOLD, 20, 60));
+	push(m, off(2, OFF_NO_END, 20, 60));
 	push(m, lock(3, 60, 80, 5));
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });
 	model_counts(m, &counts);
@@ -190,10 +190,10 @@ TEST(only_the_time_of_a_missing_end_is_lost)
 	assert_int_equal(t.book.ns[CLASS_OTHER], 10 + 5 + 20);
 	assert_int_equal(offcpu_count(&snap_of(m)->offcpu), 1);
 	assert_int_equal(snap_of(m)->offcpu.untold, 1);
-	assert_int_equal(snap_of(m)->offcpu.untold_ns, 40);
+	assert_int_equal(snap_of(m)->offcpu.no_end_ns, 40);
 	model_cut(m, BASE + 100);
 	assert_int_equal(snap_of(m)->offcpu.untold, 0);
-	assert_int_equal(snap_of(m)->offcpu.untold_ns, 0);
+	assert_int_equal(snap_of(m)->offcpu.no_end_ns, 0);
 	model_free(m);
 }
 

@@ -310,7 +310,7 @@ TEST(a_process_of_which_an_end_was_lost_waits_until_it_is_found)
 {
 	enum { PROCESSES_LOST = 1000 };
 	struct model *m = session(LOAD_BASE);
-	size_t told_apart;
+	size_t kept_apart;
 
 	for (uint32_t n = 0; n < PROCESSES_LOST; n++) {
 		const uint32_t pid = LOAD_PID + n;
@@ -325,15 +325,15 @@ TEST(a_process_of_which_an_end_was_lost_waits_until_it_is_found)
 					     .end_ns = load_begin(n) + 10000 });
 		load_push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = load_begin(n) + 20000 });
 	}
-	told_apart = model_processes(m);
-	assert_int_equal(told_apart, PROCESSES_LOST);
-	for (size_t i = 0; i < told_apart; i++)
+	kept_apart = model_processes(m);
+	assert_int_equal(kept_apart, PROCESSES_LOST);
+	for (size_t i = 0; i < kept_apart; i++)
 		assert_true(model_may_go_on(m, i));
 	for (uint32_t n = 0; n < PROCESSES_LOST; n++)
 		load_push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = LOAD_PID + n,
 					     .fact.key = "ended",
 					     .fact.value = "yes" });
-	for (size_t i = 0; i < told_apart; i++)
+	for (size_t i = 0; i < kept_apart; i++)
 		assert_false(model_may_go_on(m, i));
 	load_run(m, PROCESSES_LOST, PROCESSES_LOST + 200);
 	assert_non_null(find_past(m));

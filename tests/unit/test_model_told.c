@@ -17,9 +17,9 @@ static void call(struct model *m, uint32_t seq, uint16_t func, uint64_t start, u
 				.func = func, .start_ns = BASE + start, .end_ns = BASE + end });
 }
 
-static void told(struct model *m, uint16_t func, uint64_t start, uint64_t end)
+static void got(struct model *m, uint16_t func, uint64_t start, uint64_t end)
 {
-	push(m, (struct event){ .kind = EVENT_TOLD, .has = HAS_END | HAS_RESULT, .pid = 7, .tid = 8,
+	push(m, (struct event){ .kind = EVENT_CUPTI_CALL, .has = HAS_END | HAS_RESULT, .pid = 7, .tid = 8,
 				.func = func, .start_ns = BASE + start, .end_ns = BASE + end });
 }
 
@@ -41,10 +41,10 @@ TEST(a_call_of_either_side_is_one_call)
 
 	call(m, 1, L, 100, 200);
 	call(m, 2, L, 300, 400);
-	told(m, C, 120, 180);		/* inside the first */
-	told(m, C, 290, 410);		/* around the second */
-	told(m, C, 220, 280);		/* between them */
-	told(m, C, 500, 600);
+	got(m, C, 120, 180);		/* inside the first */
+	got(m, C, 290, 410);		/* around the second */
+	got(m, C, 220, 280);		/* between them */
+	got(m, C, 500, 600);
 	assert_int_equal(count(m, L), 2);
 	assert_int_equal(count(m, C), 2);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 1000 });
@@ -61,7 +61,7 @@ static uint64_t booked(const struct model *m)
 	struct model_counts c;
 
 	model_counts(m, &c);
-	return c.told_booked;
+	return c.cupti_calls_booked;
 }
 
 TEST(a_call_known_by_cupti_alone_takes_time_of_other_only)
@@ -75,11 +75,11 @@ TEST(a_call_known_by_cupti_alone_takes_time_of_other_only)
 				.start_ns = BASE + 230, .end_ns = BASE + 250 });
 	call(m, 3, L, 300, 400);
 	call(m, 5, L, 500, 600);	/* one was lost */
-	told(m, C, 220, 280);		/* 20 of it off the CPU */
-	told(m, C, 260, 290);		/* overlaps one that has its time */
-	told(m, C, 420, 480);		/* nothing else is known of then */
-	told(m, C, 90, 95);		/* before the first call: birth is not known */
-	told(m, C, 590, 650);		/* is the call that it overlaps, or reaches beyond the book */
+	got(m, C, 220, 280);		/* 20 of it off the CPU */
+	got(m, C, 260, 290);		/* overlaps one that has its time */
+	got(m, C, 420, 480);		/* nothing else is known of then */
+	got(m, C, 90, 95);		/* before the first call: birth is not known */
+	got(m, C, 590, 650);		/* is the call that it overlaps, or reaches beyond the book */
 	assert_int_equal(booked(m), 1);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 1000 });
 	t = snap_at(m, BASE + 1000)->threads.v[0];
@@ -100,11 +100,11 @@ TEST(a_late_call_changes_no_closed_interval)
 	call(m, 1, L, 100, 200);
 	call(m, 2, L, 300, 400);
 	model_cut(m, BASE + 350);
-	told(m, C, 220, 280);
-	told(m, C, 340, 345);
+	got(m, C, 220, 280);
+	got(m, C, 340, 345);
 	assert_int_equal(booked(m), 0);
 	call(m, 3, L, 600, 700);
-	told(m, C, 450, 500);
+	got(m, C, 450, 500);
 	assert_int_equal(booked(m), 1);
 	t = snap_at(m, BASE + 1000)->threads.v[0];
 	assert_int_equal(t.book.ns[CLASS_COPY], 50);
@@ -127,9 +127,9 @@ TEST(an_exited_thread_is_known_in_the_next_interval)
 	assert_int_equal(snap_of(m)->threads.n, 1);
 	t = snap_at(m, BASE + 600)->threads.v[0];
 	assert_false(t.has_book);
-	told(m, C, 120, 180);
+	got(m, C, 120, 180);
 	assert_int_equal(count(m, C), 0);
-	told(m, C, 220, 280);
+	got(m, C, 220, 280);
 	assert_int_equal(count(m, C), 1);
 	model_cut(m, BASE + 20 * 1000000000ull);
 	assert_int_equal(snap_of(m)->threads.n, 0);
@@ -141,16 +141,16 @@ TEST(outside_or_impossible_records_are_no_calls)
 	struct model *m = session(BASE + 100);
 	struct model_counts c;
 
-	told(m, C, 50, 60);
-	told(m, C, 200, 190);
-	told(m, 4000, 200, 300);
+	got(m, C, 50, 60);
+	got(m, C, 200, 190);
+	got(m, 4000, 200, 300);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 1000 });
-	told(m, C, 1000, 1100);
-	told(m, C, 900, 950);		/* told late, of a thread that nobody saw */
+	got(m, C, 1000, 1100);
+	got(m, C, 900, 950);		/* told late, of a thread that nobody saw */
 	assert_int_equal(count(m, C), 1);
 	model_counts(m, &c);
-	assert_int_equal(c.invalid[EVENT_TOLD], 2);
-	assert_int_equal(c.late[EVENT_TOLD], 2);
-	assert_int_equal(c.received[EVENT_TOLD], 5);
+	assert_int_equal(c.invalid[EVENT_CUPTI_CALL], 2);
+	assert_int_equal(c.late[EVENT_CUPTI_CALL], 2);
+	assert_int_equal(c.received[EVENT_CUPTI_CALL], 5);
 	model_free(m);
 }

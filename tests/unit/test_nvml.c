@@ -131,16 +131,16 @@ static struct {
 	struct device_sample sample;
 	unsigned int n[EVENT_KIND_END];
 	char text[200];
-} told;
+} got;
 
 static int on_event(void *ctx, const struct event *ev)
 {
 	(void)ctx;
-	told.ev[ev->kind] = *ev;
-	told.n[ev->kind]++;
-	snprintf(told.text, sizeof(told.text), "%s", ev->sample.uuid);
+	got.ev[ev->kind] = *ev;
+	got.n[ev->kind]++;
+	snprintf(got.text, sizeof(got.text), "%s", ev->sample.uuid);
 	if (ev->kind == EVENT_SAMPLE)
-		told.sample = ev->sample.values;
+		got.sample = ev->sample.values;
 	return 0;
 }
 
@@ -155,13 +155,13 @@ static int setup(void **state)
 	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	memset(&held, 0, sizeof(held));
-	memset(&told, 0, sizeof(told));
+	memset(&got, 0, sizeof(got));
 	return 0;
 }
 
 static bool has(unsigned int field)
 {
-	return told.sample.has >> field & 1;
+	return got.sample.has >> field & 1;
 }
 
 static uint64_t at_one_second(void)
@@ -185,14 +185,14 @@ TEST_WITH(impossible_readings_are_dropped, setup, NULL)
 	assert_int_equal(nvml_reader_open(&r, at_one_second), 0);
 	assert_true(nvml_reader_has_gpm(&r));
 	nvml_reader_sample(&r, 2 * NS_PER_SEC);
-	assert_int_equal(told.n[EVENT_SAMPLE], 1);
-	assert_int_equal(told.ev[EVENT_SAMPLE].start_ns, NS_PER_SEC);
-	assert_int_equal(told.ev[EVENT_SAMPLE].end_ns, 2 * NS_PER_SEC);
-	assert_int_equal(told.ev[EVENT_SAMPLE].sample.number, 3);
-	assert_int_equal(strlen(told.text), NVML_UUID_BYTES - 1);
-	assert_true(has(SAMPLE_BUSY) && told.sample.v[SAMPLE_BUSY] == 40);
+	assert_int_equal(got.n[EVENT_SAMPLE], 1);
+	assert_int_equal(got.ev[EVENT_SAMPLE].start_ns, NS_PER_SEC);
+	assert_int_equal(got.ev[EVENT_SAMPLE].end_ns, 2 * NS_PER_SEC);
+	assert_int_equal(got.ev[EVENT_SAMPLE].sample.number, 3);
+	assert_int_equal(strlen(got.text), NVML_UUID_BYTES - 1);
+	assert_true(has(SAMPLE_BUSY) && got.sample.v[SAMPLE_BUSY] == 40);
 	assert_false(has(SAMPLE_MEMORY_BUSY));
-	assert_true(has(SAMPLE_SM) && told.sample.v[SAMPLE_SM] == 1235);
+	assert_true(has(SAMPLE_SM) && got.sample.v[SAMPLE_SM] == 1235);
 	assert_false(has(SAMPLE_OCCUPANCY) || has(SAMPLE_DRAM) || has(SAMPLE_POWER_MW));
 	nvml_reader_close(&r);
 	assert_int_equal(held.samples, 0);
@@ -225,9 +225,9 @@ TEST_WITH(a_lost_device_is_a_fault_once_and_is_left_alone, setup, NULL)
 	assert_int_equal(nvml_reader_open(&r, at_one_second), 0);
 	nvml_reader_sample(&r, 2 * NS_PER_SEC);
 	nvml_reader_sample(&r, 3 * NS_PER_SEC);
-	assert_int_equal(told.n[EVENT_FAULT], 1);
-	assert_int_equal(told.ev[EVENT_FAULT].fault.what, FAULT_LOST);
-	assert_int_equal(told.n[EVENT_SAMPLE], 0);
+	assert_int_equal(got.n[EVENT_FAULT], 1);
+	assert_int_equal(got.ev[EVENT_FAULT].fault.what, FAULT_LOST);
+	assert_int_equal(got.n[EVENT_SAMPLE], 0);
 	nvml_reader_close(&r);
 }
 
@@ -256,13 +256,13 @@ TEST_WITH(processes_without_a_number_are_counted_and_our_own_is_not, setup, NULL
 	fake.user[1] = (struct nvml_process){ .pid = 12, .used_bytes = NVML_NO_BYTES };
 	assert_int_equal(nvml_reader_open(&r, at_one_second), 0);
 	nvml_reader_sample(&r, 2 * NS_PER_SEC);
-	assert_int_equal(told.n[EVENT_USER], 1);
-	assert_int_equal(told.ev[EVENT_USER].pid, 12);
-	assert_false(told.ev[EVENT_USER].has & HAS_BYTES);
-	assert_int_equal(told.sample.v[SAMPLE_USERS], 2);
+	assert_int_equal(got.n[EVENT_USER], 1);
+	assert_int_equal(got.ev[EVENT_USER].pid, 12);
+	assert_false(got.ev[EVENT_USER].has & HAS_BYTES);
+	assert_int_equal(got.sample.v[SAMPLE_USERS], 2);
 	fake.user[1] = (struct nvml_process){ .pid = 77, .used_bytes = 9 };
 	nvml_reader_sample(&r, 3 * NS_PER_SEC);
-	assert_int_equal(told.sample.v[SAMPLE_USERS], 1);
+	assert_int_equal(got.sample.v[SAMPLE_USERS], 1);
 	fake.users = NVML_USERS_MAX + 9;
 	fake.processes = NVML_INSUFFICIENT_SIZE;
 	nvml_reader_sample(&r, 4 * NS_PER_SEC);
@@ -282,14 +282,14 @@ TEST_WITH(events_are_of_devices_and_kinds_that_are_known, setup, NULL)
 	fake.event = (struct nvml_event){ HANDLE, NVML_EVENT_XID, 79, NVML_NO_INSTANCE,
 					  NVML_NO_INSTANCE };
 	assert_true(nvml_reader_wait(&r, 1, time_now_ns));
-	assert_int_equal(told.n[EVENT_FAULT], 1);
-	assert_int_equal(told.ev[EVENT_FAULT].fault.what, FAULT_XID);
-	assert_int_equal(told.ev[EVENT_FAULT].fault.value, 79);
+	assert_int_equal(got.n[EVENT_FAULT], 1);
+	assert_int_equal(got.ev[EVENT_FAULT].fault.what, FAULT_XID);
+	assert_int_equal(got.ev[EVENT_FAULT].fault.value, 79);
 	fake.event.device = NULL;
 	assert_true(nvml_reader_wait(&r, 1, time_now_ns));
 	fake.event = (struct nvml_event){ .device = HANDLE, .type = 1ull << 40 };
 	assert_true(nvml_reader_wait(&r, 1, time_now_ns));
-	assert_int_equal(told.n[EVENT_FAULT], 1);
+	assert_int_equal(got.n[EVENT_FAULT], 1);
 	fake.wait = 999;		/* it cannot wait any more, and would spin */
 	assert_false(nvml_reader_wait(&r, 1, time_now_ns));
 	assert_null(r.events);
@@ -355,7 +355,7 @@ TEST_WITH(the_thread_sends_a_last_sample_when_stopped, setup, NULL)
 	assert_int_equal(status_of(n).state, NVML_ENDED);
 	assert_int_equal(status_of(n).devices, 1);
 	assert_int_equal(nvml_pump(n, &sink), 0);
-	assert_true(told.n[EVENT_SAMPLE] >= 1);
+	assert_true(got.n[EVENT_SAMPLE] >= 1);
 	nvml_free(n);
 }
 

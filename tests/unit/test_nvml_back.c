@@ -190,23 +190,23 @@ static const struct nvml_api api = {
 };
 
 /* All that was told: "GPU-a 0; lost GPU-b 1; MIG-a1 0:0; ". */
-static struct strbuf told = STRBUF_INIT;
+static struct strbuf got = STRBUF_INIT;
 
 static int on_event(void *ctx, const struct event *ev)
 {
 	(void)ctx;
 	if (ev->kind == EVENT_FAULT)
-		strbuf_addstr(&told, ev->fault.what == FAULT_LOST ? "lost " : ev->fault.what == FAULT_BACK ? "back " : "? ");
-	strbuf_addf(&told, "%s ", ev->fault.uuid);
-	device_number_add(&told, ev->fault.number);
-	strbuf_addstr(&told, "; ");
+		strbuf_addstr(&got, ev->fault.what == FAULT_LOST ? "lost " : ev->fault.what == FAULT_BACK ? "back " : "? ");
+	strbuf_addf(&got, "%s ", ev->fault.uuid);
+	device_number_add(&got, ev->fault.number);
+	strbuf_addstr(&got, "; ");
 	return 0;
 }
 
-static void is_told(const char *wanted)
+static void is_reported(const char *wanted)
 {
-	assert_string_equal(told.s ? told.s : "", wanted);
-	strbuf_reset(&told);
+	assert_string_equal(got.s ? got.s : "", wanted);
+	strbuf_reset(&got);
 }
 
 static uint64_t clock_of_test(void)
@@ -254,20 +254,20 @@ TEST_WITH(a_returning_device_has_its_number_and_new_time, setup, NULL)
 	struct nvml_reader r = opened();
 
 	assert_false(turn(&r));
-	is_told("GPU-a 0; GPU-b 1; GPU-c 2; ");
+	is_reported("GPU-a 0; GPU-b 1; GPU-c 2; ");
 	fake.away = 1 << 1;
 	assert_true(turn(&r));
-	is_told("lost GPU-b 1; GPU-a 0; GPU-c 2; ");
+	is_reported("lost GPU-b 1; GPU-a 0; GPU-c 2; ");
 	assert_true(turn(&r));			/* c is NVML's 1 now */
-	is_told("GPU-a 0; GPU-c 2; ");
+	is_reported("GPU-a 0; GPU-c 2; ");
 	fake.away = 0;
 	assert_false(turn(&r));
-	is_told("GPU-a 0; GPU-c 2; ");
+	is_reported("GPU-a 0; GPU-c 2; ");
 	assert_true(turn(&r));
-	is_told("GPU-a 0; GPU-c 2; back GPU-b 1; ");
+	is_reported("GPU-a 0; GPU-c 2; back GPU-b 1; ");
 	assert_int_equal(r.units[1].sampled_ns, fake.now_ns);	/* nothing is told of when it was lost */
 	assert_false(turn(&r));
-	is_told("GPU-a 0; GPU-b 1; GPU-c 2; ");
+	is_reported("GPU-a 0; GPU-b 1; GPU-c 2; ");
 	close_reader(&r);
 }
 
@@ -282,12 +282,12 @@ TEST_WITH(handles_that_are_refused_are_found_anew, setup, NULL)
 		setup(NULL);
 		r = opened();
 		turn(&r);
-		strbuf_reset(&told);
+		strbuf_reset(&got);
 		fake.refused[2] = codes[i];
 		assert_true(turn(&r));
-		is_told("GPU-a 0; GPU-b 1; lost GPU-c 2; back GPU-c 2; ");
+		is_reported("GPU-a 0; GPU-b 1; lost GPU-c 2; back GPU-c 2; ");
 		assert_false(turn(&r));
-		is_told("GPU-a 0; GPU-b 1; GPU-c 2; ");
+		is_reported("GPU-a 0; GPU-b 1; GPU-c 2; ");
 		close_reader(&r);
 	}
 }
@@ -307,7 +307,7 @@ TEST_WITH(it_is_looked_for_seldom_and_ever_more_so, setup, NULL)
 	fake.away = 1;
 	assert_true(turn(&r));			/* as the first time */
 	assert_true(turn(&r));
-	strbuf_reset(&told);
+	strbuf_reset(&got);
 	close_reader(&r);
 }
 
@@ -321,7 +321,7 @@ TEST_WITH(one_that_begins_slowly_does_so_still_less, setup, NULL)
 	while (fake.now_ns < 700 * NS_PER_SEC)
 		begun += turn(&r);
 	assert_in_range(begun, 5, 6);
-	strbuf_reset(&told);
+	strbuf_reset(&got);
 	close_reader(&r);
 }
 
@@ -332,13 +332,13 @@ TEST_WITH(a_driver_that_is_away_loses_all_and_all_come_back, setup, NULL)
 	fake.refused[0] = NVML_UNINITIALIZED;
 	fake.init = NVML_DRIVER_NOT_LOADED;
 	assert_true(turn(&r));
-	is_told("lost GPU-a 0; GPU-b 1; GPU-c 2; lost GPU-b 1; lost GPU-c 2; ");
+	is_reported("lost GPU-a 0; GPU-b 1; GPU-c 2; lost GPU-b 1; lost GPU-c 2; ");
 	assert_false(nvml_reader_wait(&r, 1, clock_of_test));
 	fake.init = 0;
 	assert_true(turn(&r));
-	is_told("back GPU-a 0; back GPU-b 1; back GPU-c 2; ");
+	is_reported("back GPU-a 0; back GPU-b 1; back GPU-c 2; ");
 	assert_true(nvml_reader_wait(&r, 1, clock_of_test));
-	is_told("");
+	is_reported("");
 	close_reader(&r);
 }
 
@@ -348,14 +348,14 @@ TEST_WITH(a_gpu_that_is_divided_meanwhile_shows_its_instances_and_becomes_whole_
 
 	fake.divided[1] = true;
 	assert_true(turn(&r));
-	is_told("GPU-a 0; GPU-b 1; GPU-c 2; ");
+	is_reported("GPU-a 0; GPU-b 1; GPU-c 2; ");
 	assert_false(turn(&r));
-	is_told("GPU-a 0; GPU-b 1; GPU-c 2; MIG-b1 1:0; MIG-b2 1:1; ");
+	is_reported("GPU-a 0; GPU-b 1; GPU-c 2; MIG-b1 1:0; MIG-b2 1:1; ");
 	fake.divided[1] = false;
 	assert_true(turn(&r));
-	strbuf_reset(&told);
+	strbuf_reset(&got);
 	assert_false(turn(&r));
-	is_told("GPU-a 0; GPU-b 1; GPU-c 2; ");
+	is_reported("GPU-a 0; GPU-b 1; GPU-c 2; ");
 	close_reader(&r);
 }
 
@@ -366,28 +366,28 @@ TEST_WITH(a_removed_instance_affects_no_other, setup, NULL)
 	fake.divided[0] = true;
 	r = opened();
 	turn(&r);
-	is_told("GPU-a 0; MIG-a1 0:0; MIG-a2 0:1; GPU-b 1; GPU-c 2; ");
+	is_reported("GPU-a 0; MIG-a1 0:0; MIG-a2 0:1; GPU-b 1; GPU-c 2; ");
 	fake.instance = NVML_NOT_FOUND;
 	assert_false(turn(&r));
-	is_told("GPU-a 0; GPU-b 1; GPU-c 2; ");
+	is_reported("GPU-a 0; GPU-b 1; GPU-c 2; ");
 	fake.instance = 0;
 	assert_false(turn(&r));
-	strbuf_reset(&told);
+	strbuf_reset(&got);
 	fake.away = 1;				/* but its GPU takes all */
 	assert_true(turn(&r));
-	is_told("lost GPU-a 0; GPU-b 1; GPU-c 2; ");
+	is_reported("lost GPU-a 0; GPU-b 1; GPU-c 2; ");
 	fake.away = 0;
 	assert_true(turn(&r));
-	strbuf_reset(&told);
+	strbuf_reset(&got);
 	turn(&r);
-	is_told("GPU-a 0; MIG-a1 0:0; MIG-a2 0:1; GPU-b 1; GPU-c 2; ");
+	is_reported("GPU-a 0; MIG-a1 0:0; MIG-a2 0:1; GPU-b 1; GPU-c 2; ");
 	close_reader(&r);
 }
 
 static int end(void **state)
 {
 	(void)state;
-	strbuf_free(&told);
+	strbuf_free(&got);
 	return 0;
 }
 

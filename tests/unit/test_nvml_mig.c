@@ -158,19 +158,19 @@ static const struct nvml_api api = {
 };
 
 /* All that was told: "sample MIG-1 5:0 has 0x20c0; ". */
-static struct strbuf told = STRBUF_INIT;
+static struct strbuf got = STRBUF_INIT;
 
 static int on_event(void *ctx, const struct event *ev)
 {
 	(void)ctx;
-	strbuf_addf(&told, "%s %s ", ev->kind == EVENT_SAMPLE ? "sample" :
+	strbuf_addf(&got, "%s %s ", ev->kind == EVENT_SAMPLE ? "sample" :
 		    ev->kind == EVENT_USER ? "user" : "fault", ev->user.uuid);
-	device_number_add(&told, ev->user.number);
+	device_number_add(&got, ev->user.number);
 	if (ev->kind == EVENT_SAMPLE)
-		strbuf_addf(&told, " has %x", ev->sample.values.has);
+		strbuf_addf(&got, " has %x", ev->sample.values.has);
 	else
-		strbuf_addf(&told, " %u", ev->kind == EVENT_USER ? ev->pid : (unsigned int)ev->fault.value);
-	strbuf_addstr(&told, "; ");
+		strbuf_addf(&got, " %u", ev->kind == EVENT_USER ? ev->pid : (unsigned int)ev->fault.value);
+	strbuf_addstr(&got, "; ");
 	return 0;
 }
 
@@ -189,10 +189,10 @@ static struct nvml_reader opened(void)
 	return r;
 }
 
-static void is_told(const char *wanted)
+static void is_reported(const char *wanted)
 {
-	assert_string_equal(told.s, wanted);
-	strbuf_reset(&told);
+	assert_string_equal(got.s, wanted);
+	strbuf_reset(&got);
 }
 
 TEST(instances_have_own_figures_and_share_those_of_the_gpu)
@@ -202,7 +202,7 @@ TEST(instances_have_own_figures_and_share_those_of_the_gpu)
 	assert_int_equal(r.n, UNITS);
 	nvml_reader_sample(&r, 2 * NS_PER_SEC);
 	/* Power; memory and users, and activity of the GPU instance where it is all one's own. */
-	is_told("sample GPU-0 5 has 100; user MIG-1 5:0 101; sample MIG-1 5:0 has 20cf; "
+	is_reported("sample GPU-0 5 has 100; user MIG-1 5:0 101; sample MIG-1 5:0 has 20cf; "
 		"user MIG-2 5:2 102; sample MIG-2 5:2 has 20c0; user MIG-3 5:3 103; "
 		"sample MIG-3 5:3 has 20c0; ");
 	assert_string_equal(r.trouble, "");
@@ -221,13 +221,13 @@ TEST(a_fault_is_of_its_instance_or_of_all_that_it_may_be_of)
 	struct nvml_reader r = opened();
 
 	fault(&r, 9, 1);
-	is_told("fault MIG-3 5:3 43; ");
+	is_reported("fault MIG-3 5:3 43; ");
 	fault(&r, 9, NVML_NO_INSTANCE);
-	is_told("fault MIG-2 5:2 43; fault MIG-3 5:3 43; ");
+	is_reported("fault MIG-2 5:2 43; fault MIG-3 5:3 43; ");
 	fault(&r, NVML_NO_INSTANCE, NVML_NO_INSTANCE);
-	is_told("fault GPU-0 5 43; ");
+	is_reported("fault GPU-0 5 43; ");
 	fault(&r, 2, 0);		/* an instance that was made since */
-	is_told("fault GPU-0 5 43; ");
+	is_reported("fault GPU-0 5 43; ");
 	nvml_reader_close(&r);
 }
 
@@ -237,9 +237,9 @@ TEST(a_gpu_is_lost_once_with_all_its_instances)
 
 	fake.memory = NVML_GPU_IS_LOST;
 	nvml_reader_sample(&r, 2 * NS_PER_SEC);
-	is_told("sample GPU-0 5 has 100; fault GPU-0 5 0; ");
+	is_reported("sample GPU-0 5 has 100; fault GPU-0 5 0; ");
 	nvml_reader_sample(&r, 3 * NS_PER_SEC);
-	is_told("");
+	is_reported("");
 	nvml_reader_close(&r);
 }
 
@@ -249,15 +249,15 @@ TEST(instances_come_and_go_while_others_are_used)
 
 	fake.away = 1u << FIRST | 1u << THIRD;
 	nvml_reader_sample(&r, 2 * NS_PER_SEC);
-	is_told("sample GPU-0 5 has 100; user MIG-2 5:2 102; sample MIG-2 5:2 has 20cf; ");
+	is_reported("sample GPU-0 5 has 100; user MIG-2 5:2 102; sample MIG-2 5:2 has 20cf; ");
 	assert_int_equal(held.samples, 2);
 	fault(&r, 9, 1);		/* of one that is gone */
-	is_told("fault GPU-0 5 43; ");
+	is_reported("fault GPU-0 5 43; ");
 	fake.away = 1u << SECOND;
 	nvml_reader_sample(&r, 3 * NS_PER_SEC);
-	is_told("sample GPU-0 5 has 100; ");	/* of what came just now there is nothing to tell */
+	is_reported("sample GPU-0 5 has 100; ");	/* of what came just now there is nothing to tell */
 	nvml_reader_sample(&r, 4 * NS_PER_SEC);
-	is_told("sample GPU-0 5 has 100; user MIG-1 5:0 101; sample MIG-1 5:0 has 20cf; "
+	is_reported("sample GPU-0 5 has 100; user MIG-1 5:0 101; sample MIG-1 5:0 has 20cf; "
 		"user MIG-3 5:3 103; sample MIG-3 5:3 has 20cf; ");
 	assert_int_equal(r.n, UNITS);
 	assert_int_equal(held.samples, 4);
@@ -268,7 +268,7 @@ TEST(instances_come_and_go_while_others_are_used)
 static int end(void **state)
 {
 	(void)state;
-	strbuf_free(&told);
+	strbuf_free(&got);
 	return 0;
 }
 

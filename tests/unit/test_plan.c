@@ -88,9 +88,9 @@ TEST_TITLED("plan: functions whose first instruction is too dear to step are lef
 
 		assert_true(plan->found);
 		assert_true(has(plan, "cudaLaunchKernel"));
-		assert_int_equal(plan->fate[row_of("cudaLaunchKernel")], 0);
+		assert_int_equal(plan->outcome[row_of("cudaLaunchKernel")], 0);
 		assert_false(has(plan, "cudaMemcpyAsync"));
-		assert_int_equal(plan->fate[row_of("cudaMemcpyAsync")], PLAN_TOO_DEAR);
+		assert_int_equal(plan->outcome[row_of("cudaMemcpyAsync")], PLAN_TOO_DEAR);
 		free(plan);
 	}
 }
@@ -104,7 +104,7 @@ TEST_TITLED("plan: they are probed where stepping fits the budget",
 		struct plan *plan = plan_of(*state, &(struct plan_rules){ .step_ns = cheap[i] });
 
 		assert_true(has(plan, "cudaMemcpyAsync"));
-		assert_int_equal(plan->fate[row_of("cudaMemcpyAsync")], PLAN_STEPPED);
+		assert_int_equal(plan->outcome[row_of("cudaMemcpyAsync")], PLAN_STEPPED);
 		free(plan);
 	}
 }
@@ -128,7 +128,7 @@ TEST_TITLED("plan: a function that is called seldom is probed at any cost",
 	struct plan *plan = plan_of(*state, &(struct plan_rules){ .step_ns = UINT64_MAX });
 
 	assert_true(has(plan, "cudaInitDevice"));
-	assert_int_equal(plan->fate[row_of("cudaInitDevice")], PLAN_STEPPED);
+	assert_int_equal(plan->outcome[row_of("cudaInitDevice")], PLAN_STEPPED);
 	free(plan);
 }
 
@@ -138,7 +138,7 @@ TEST_TITLED("plan: a function that the kernel refuses to probe is named",
 	struct plan *plan = plan_of(*state, &(struct plan_rules){ .step_ns = 1 });
 
 	assert_false(has(plan, "cudaFree"));
-	assert_int_equal(plan->fate[row_of("cudaFree")], PLAN_REFUSED);
+	assert_int_equal(plan->outcome[row_of("cudaFree")], PLAN_REFUSED);
 	free(plan);
 }
 

@@ -93,8 +93,8 @@ TEST(best_of_all_files_are_kept)
 	assert_true(has(plans[1], 1 << 20, "ncclAllReduce"));
 	assert_int_equal(plans[2]->n, 2);
 	assert_true(has(plans[2], 2 << 20, "cudaLaunchKernel"));
-	assert_int_equal(plans[0]->fate[row_of("cudaLaunchKernel")], 0);
-	assert_int_equal(plans[0]->fate[row_of("cudaFree")], PLAN_LEFT_OUT);
+	assert_int_equal(plans[0]->outcome[row_of("cudaLaunchKernel")], 0);
+	assert_int_equal(plans[0]->outcome[row_of("cudaFree")], PLAN_LEFT_OUT);
 	for (size_t i = 0; i < 3; i++) {
 		assert_int_equal(plans[i]->left_out, i == 1 ? 1 : 3);
 		free(plans[i]);

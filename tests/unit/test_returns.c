@@ -161,7 +161,7 @@ static unsigned int child_run(struct child *c)
 
 /* ---- what was told of them ------------------------------------------------------------------ */
 
-struct told {
+struct got {
 	pid_t pid;
 	unsigned int complete[N], entries[N], others;
 };
@@ -169,7 +169,7 @@ struct told {
 static int on_record(void *ctx, const void *data, size_t len)
 {
 	const struct gp_call *rec = data;
-	struct told *t = ctx;
+	struct got *t = ctx;
 
 	assert_true(len >= sizeof(*rec));
 	if (rec->pid != (uint32_t)t->pid)
@@ -202,14 +202,14 @@ static struct loader *load(enum loader_way way, bool kill)
 }
 
 /* One child's calls and what is told of them. Returns how many of them met a return probe. */
-static unsigned int measure(struct loader *l, bool confined, struct told *t)
+static unsigned int measure(struct loader *l, bool confined, struct got *t)
 {
 	struct ring *ring = ring_open(loader_calls_fd(l));
 	struct child c = child_start(confined);
 	unsigned int met;
 
 	assert_non_null(ring);
-	*t = (struct told){ .pid = c.pid };
+	*t = (struct got){ .pid = c.pid };
 	assert_int_equal(loader_follow(l, c.pid), 0);
 	attach(l, 0);
 	met = child_run(&c);
@@ -220,7 +220,7 @@ static unsigned int measure(struct loader *l, bool confined, struct told *t)
 }
 
 /* Each call is told once, by its outermost function, and all of them in one way. */
-static void assert_told(const struct told *t, bool complete)
+static void assert_reported(const struct got *t, bool complete)
 {
 	static const unsigned int calls[N] = { CALLS, CALLS, CALLS };
 	static const unsigned int none[N];
@@ -236,11 +236,11 @@ TEST_TITLED("returns: where they kill, sessions refuse them to confined processe
 	    sessions_refuse_the_return_call_by_call)
 {
 	struct loader *l = load(WAY_SESSION, true);
-	struct told t;
+	struct got t;
 
 	assert_int_equal(loader_returns(l), GP_RETURNS_NO_SECCOMP);
 	assert_int_equal(measure(l, true, &t), 0);
-	assert_told(&t, false);
+	assert_reported(&t, false);
 	loader_free(l);
 	l = load(WAY_SESSION, true);
 	assert_int_equal(measure(l, false, &t), CALLS * N);
@@ -256,11 +256,11 @@ TEST_TITLED("returns: where they kill, other ways probe none, and tell each entr
 {
 	for (int confined = 0; confined < 2; confined++) {
 		struct loader *l = load(WAY_MULTI, true);
-		struct told t;
+		struct got t;
 
 		assert_int_equal(loader_returns(l), GP_RETURNS_NONE);
 		assert_int_equal(measure(l, confined, &t), 0);
-		assert_told(&t, false);
+		assert_reported(&t, false);
 		loader_free(l);
 	}
 }
@@ -274,7 +274,7 @@ TEST_TITLED("returns: a confined process lives through what the self-test allows
 	for (size_t i = 0; i < 2; i++) {
 		struct loader *l = load(ways[i], false);
 		bool all = loader_returns(l) == GP_RETURNS_ALL;
-		struct told t;
+		struct got t;
 
 		assert_int_equal(measure(l, true, &t), all ? CALLS * N : 0);
 		for (size_t k = 0; k < N; k++)

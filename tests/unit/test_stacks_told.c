@@ -46,7 +46,7 @@ static struct event call(uint32_t seq, uint64_t id)
 /* main > a > launch and main > b > launch, twice from different places in a; an unknown one, one
  * whose outer part is unknown, and one with a function that nobody knows and one that is named
  * like no other. */
-static const struct event *told(size_t *n)
+static const struct event *got(size_t *n)
 {
 	static struct event ev[16];
 
@@ -72,7 +72,7 @@ static int push_all(const struct event_sink *to)
 {
 	static const uint64_t ids[] = { 10, 11, 12, 10, 13, 14, 99, 0 };
 	size_t n;
-	const struct event *ev = told(&n);
+	const struct event *ev = got(&n);
 	int err = 0;
 
 	for (uint32_t i = 0; i < 8 && !err; i++) {

@@ -61,7 +61,7 @@ TEST_TITLED("foot: time of which no end was told is a bound, not what is booked"
 
 	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END, .func = L, .pid = 7, .tid = 7, .seq = 1,
 				.start_ns = 1010000, .end_ns = 1050000 });
-	push(m, (struct event){ .kind = EVENT_OFF, .has = HAS_END, .off.reason = OFF_UNTOLD,
+	push(m, (struct event){ .kind = EVENT_OFF, .has = HAS_END, .off.reason = OFF_NO_END,
 				.pid = 7, .tid = 7,
 				.seq = 2, .start_ns = 1055000, .end_ns = 1092000 });
 	foot_has(m, "off-CPU: 1 time the kernel did not report that a thread was back on a CPU: for at most "
@@ -200,15 +200,15 @@ TEST_TITLED("foot: works outside of the session contradict nothing, and are said
 TEST_TITLED("foot: calls that no probe saw are said to be in no thread's book",
 	    calls_that_no_probe_saw_are_said_to_be_in_no_book)
 {
-	struct event told = { .kind = EVENT_TOLD, .has = HAS_END | HAS_RESULT, .pid = 7, .tid = 7, .func = C,
+	struct event got = { .kind = EVENT_CUPTI_CALL, .has = HAS_END | HAS_RESULT, .pid = 7, .tid = 7, .func = C,
 			      .start_ns = 1010100, .end_ns = 1010200 };
 	struct model *m = session(1000000);
 
 	calls(m, 7, L, 1, HAS_END);
-	push(m, told);		/* it is that call */
+	push(m, got);		/* it is that call */
 	foot_has(m, "told:", false);
-	told.tid = 8;
-	push(m, told);
+	got.tid = 8;
+	push(m, got);
 	foot_has(m, "told: 1 call of functions without a probe is what CUPTI recorded: in calls, and in no "
 		 "thread's book", true);
 	model_free(m);

@@ -203,7 +203,7 @@ TEST(hostile_names_cannot_reach_the_terminal)
 		"\\xed\\xa0\\x80\\xf5\\xc0\\xaf\n");
 }
 
-static const struct column told[] = {
+static const struct column got[] = {
 	{ .name = "finding", .type = CELL_TEXT },
 	{ .name = "cause", .type = CELL_PROSE },
 	{ .name = "share", .type = CELL_SHARE },
@@ -213,7 +213,7 @@ static const struct column told[] = {
 TEST(sentences_are_below_their_row_and_the_verdict_comes_first)
 {
 	static const char word[] = "1234567890123456789";
-	struct table *t = table_new("findings", told, 3);
+	struct table *t = table_new("findings", got, 3);
 	struct cell *c = table_row(t);
 	struct strbuf many = STRBUF_INIT;
 

@@ -284,7 +284,7 @@ static int look_at_init(void *arg)
 	struct seen s = { 0 };
 
 	(void)arg;
-	if (is_root() && !become_nobody())
+	if (is_root() && !become_unprivileged())
 		return 99;
 	return -target_each_file(1, note, &s);
 }

@@ -10,20 +10,20 @@ static struct {
 	pid_t pid, root;
 	bool is_other;
 	unsigned int n;
-} told;
+} got;
 
 static void note_end(void *ctx, pid_t pid, pid_t root, bool is_other)
 {
 	(void)ctx;
-	told.pid = pid;
-	told.root = root;
-	told.is_other = is_other;
-	told.n++;
+	got.pid = pid;
+	got.root = root;
+	got.is_other = is_other;
+	got.n++;
 }
 
 static void read_again(struct target_family *f)
 {
-	memset(&told, 0, sizeof(told));
+	memset(&got, 0, sizeof(got));
 	assert_int_equal(target_family_read(f, note_end, NULL), 0);
 }
 
@@ -42,7 +42,7 @@ static int have_a_child(struct child *me, void *arg)
 		close(go[1]);
 		_exit((int)read(go[0], &byte, 1));	/* until its parent has ended */
 	}
-	return write(me->tell, &pid, sizeof(pid)) != sizeof(pid) || child_await(me);
+	return write(me->report, &pid, sizeof(pid)) != sizeof(pid) || child_await(me);
 }
 
 static pid_t hear_pid(const struct child *c)
@@ -68,7 +68,7 @@ TEST(a_process_below_a_root_joins_it)
 	assert_int_equal(target_family_root(&f, below), 0);
 	read_again(&f);
 	assert_int_equal(target_family_root(&f, below), c.pid);
-	assert_int_equal(told.n, 0);
+	assert_int_equal(got.n, 0);
 	target_family_free(&f);
 	child_end(&c);
 }
@@ -84,13 +84,13 @@ TEST(an_exited_process_is_listed_until_it_is_forgotten)
 	assert_int_equal(target_family_add(&f, pid, 7, time_now_ns()), 0);
 	for (int i = 0; i < 2; i++) {	/* a zombie; nobody */
 		read_again(&f);
-		assert_true(told.n == 1 && told.pid == pid && told.root == 7 && !told.is_other);
+		assert_true(got.n == 1 && got.pid == pid && got.root == 7 && !got.is_other);
 		assert_int_equal(target_family_root(&f, pid), 7);
 		waitpid(pid, NULL, 0);
 	}
 	target_family_forget(&f, pid);
 	read_again(&f);
-	assert_int_equal(told.n, 0);
+	assert_int_equal(got.n, 0);
 	target_family_free(&f);
 }
 
@@ -106,7 +106,7 @@ TEST(a_number_that_is_used_again_is_another_process)
 	assert_int_equal(target_family_add(&f, c.pid, 7, now_ns - 60 * NS_PER_SEC), 0);
 	assert_int_equal(target_family_add(&f, getpid(), 8, now_ns), 0);
 	read_again(&f);
-	assert_true(told.n == 1 && told.pid == c.pid && told.root == 7 && told.is_other);
+	assert_true(got.n == 1 && got.pid == c.pid && got.root == 7 && got.is_other);
 	/* Both are below this process, which is a member: so they are members again. */
 	assert_int_equal(target_family_root(&f, c.pid), 8);
 	assert_int_equal(target_family_root(&f, below), 8);

@@ -141,7 +141,7 @@ static int watch_init(void *arg)
 {
 	struct target_watch *w;
 
-	if (is_root() && !become_nobody())
+	if (is_root() && !become_unprivileged())
 		return 99;
 	w = target_watch_new(*(pid_t *)arg);
 	return w ? 0 : errno;

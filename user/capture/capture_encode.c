@@ -308,7 +308,8 @@ static void define_thread(struct capture_encoder *e, const struct event *ev)
 	uint8_t *row = row_begin(e->p, GP_TAG_THREAD), *p = row;
 
 	*t = (struct thread){
-		.process = ev->process, .pid = ev->pid, .tid = ev->tid, .seq = ev->seq - 1, .shape = NONE,
+		.process = ev->process, .pid = ev->pid, .tid = ev->tid, .seq = ev->seq - 1,
+		.shape = NONE,
 		.last_ns = ev->start_ns,
 		.stream = event_is_call(ev->kind) ? ev->call.stream : 0,
 	};
@@ -541,7 +542,7 @@ static uint32_t shape_of(struct capture_encoder *e, const struct event_schema *s
 
 	if (!e->kind[ev->kind].shared)
 		return NONE;
-	if (event_is_call(ev->kind) || ev->kind == EVENT_TOLD)
+	if (event_is_call(ev->kind) || ev->kind == EVENT_CUPTI_CALL)
 		make_call_key(key, ev);
 	else
 		words = make_key(e, s, ev, key);

@@ -245,7 +245,7 @@ static bool has_room(const struct capture_set *s)
 /* Helpers report these; API comes along. */
 static bool comes_late(unsigned int kind)
 {
-	return kind == EVENT_WORK || kind == EVENT_TOLD || kind == EVENT_UNSEEN ||
+	return kind == EVENT_WORK || kind == EVENT_CUPTI_CALL || kind == EVENT_UNSEEN ||
 	       kind == EVENT_RANGE;
 }
 
@@ -263,7 +263,7 @@ static enum where place(const struct capture_set *s, const struct event *ev)
 		return ended ? BEFORE : NOW;
 	case EVENT_API:
 		return began ? BOTH : NOW;
-	case EVENT_TOLD:
+	case EVENT_CUPTI_CALL:
 		return began ? BEFORE : NOW;
 	case EVENT_UNSEEN:
 		return began && ended ? BEFORE : began ? BOTH : NOW;

@@ -618,7 +618,8 @@ static int put_holdings(const struct holdings *h, const struct event_sink *to)
 static int put_process(const struct process *p, const struct event_sink *to)
 {
 	struct event ev = { .kind = EVENT_PROCESS, .process = p->process, .pid = p->pid,
-			    .tid = p->pid, .start_ns = p->start_ns, .task.comm = *p->comm ? p->comm : NULL,
+			    .tid = p->pid, .start_ns = p->start_ns,
+			    .task.comm = *p->comm ? p->comm : NULL,
 			    .task.cmdline = p->cmdline };
 	int err;
 

@@ -24,7 +24,8 @@
  * passes the address of a copy as if it was a pointer. (Where all other words are, BPF sees to:
  * bpf/abi.bpf.h.)
  *
- *	EXTENT(argument, on_stack)	three words of a struct: extra words 7-9. argument: the one it
+ *	EXTENT(argument,
+	       on_stack)	three words of a struct: extra words 7-9. argument: the one it
  *					is, from 1; on_stack: words of such structs before it
  *	BEHIND(argument, structs)	the word of an argument that has such structs before it
  */

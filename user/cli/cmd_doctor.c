@@ -465,24 +465,24 @@ static void say_seccomp(struct doctor *d, struct proc *p)
 
 /* ---- its mappings --------------------------------------------------------------------------- */
 
-static const struct fate {
+static const struct outcome {
 	uint8_t bit;
 	uint8_t verdict;
 	bool costs;		/* the reason is followed by the cost of a step */
 	const char *what, *why;
-} fates[] = {
+} outcomes[] = {
 	{ PLAN_TOO_DEAR, WORSE, true, "not seen", "single-stepping them would add to each call" },
 	{ PLAN_REFUSED, WORSE, false, "not seen", "the kernel cannot probe how they begin" },
 	{ PLAN_STEPPED, GOOD, true, "dear to probe", "single-stepped, which adds to each call" },
 };
 
 /* "cuFoo, cuBar: single-stepped, which adds to each call 16.1 us" */
-static void say_fate(struct doctor *d, const struct fate *f, const struct plan *plan)
+static void report_outcome(struct doctor *d, const struct outcome *f, const struct plan *plan)
 {
 	struct strbuf line = STRBUF_INIT;
 
 	for (unsigned int row = 1; row < catalog_n_rows(); row++)
-		if (plan->fate[row] & f->bit)
+		if (plan->outcome[row] & f->bit)
 			strbuf_addf(&line, "%s%s", line.len ? ", " : "", catalog_row(row)->name);
 	if (line.len) {
 		strbuf_addf(&line, ": %s", f->why);
@@ -495,12 +495,12 @@ static void say_fate(struct doctor *d, const struct fate *f, const struct plan *
 	strbuf_free(&line);
 }
 
-static unsigned int rows_of(const struct plan *plan, uint8_t fates_wanted)
+static unsigned int rows_of(const struct plan *plan, uint8_t outcomes_wanted)
 {
 	unsigned int n = 0;
 
 	for (unsigned int row = 1; row < catalog_n_rows(); row++)
-		n += (plan->fate[row] & fates_wanted) && !catalog_row(row)->tier;
+		n += (plan->outcome[row] & outcomes_wanted) && !catalog_row(row)->tier;
 	return n;
 }
 
@@ -521,8 +521,8 @@ static void say_file(struct look *look, const char *path, const struct plan *pla
 	look->probed += probed;
 	look->further += further;
 	look->unseen += rows_of(plan, PLAN_TOO_DEAR | PLAN_REFUSED);
-	for (size_t i = 0; i < sizeof(fates) / sizeof(fates[0]); i++)
-		say_fate(look->d, &fates[i], plan);
+	for (size_t i = 0; i < sizeof(outcomes) / sizeof(outcomes[0]); i++)
+		report_outcome(look->d, &outcomes[i], plan);
 }
 
 static int look_at_elf(struct look *look, struct elf_file *ef, const char *path)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An event: what every source (BPF rings, helper rings, NVML, capture files) delivers and every
- * consumer (capture writer, join, ledger) takes. A header and the payload of its kind; schema.h
- * describes the members of each payload. Pure data: knows nothing of BPF, files or tables, and
- * nothing after this header can tell sources apart.
+ * An event: delivered by every source (BPF rings, helper rings, NVML, capture files) and taken
+ * by every consumer (capture writer, join, ledger). A header and the payload of its kind;
+ * schema.h describes the members of each payload. Pure data: knows nothing of BPF, files or
+ * tables, and from here on sources are indistinguishable.
  *
  * Order: events of one thread arrive in the order of their `seq`; across threads only the watermark
  * orders them. A capture keeps arrival order, so a replay is the run.
@@ -66,7 +66,7 @@ enum event_kind {
 	EVENT_USER = 31,	/* process pid, watched or not, used it at start_ns; the device's
 				 * next SAMPLE follows after all of its USERs */
 	EVENT_FAULT = 32,	/* it had an error at start_ns */
-	EVENT_TOLD = 33,	/* CUPTI's record of a call that no probe sees: as CALL, without
+	EVENT_CUPTI_CALL = 33,	/* CUPTI's record of a call that no probe sees: as CALL, without
 				 * number and not in the order of its thread */
 	EVENT_NODE = 34,	/* a node was added to a graph of process pid at start_ns, by the
 				 * call that thread tid was in */
@@ -86,7 +86,7 @@ static inline bool event_is_call(unsigned int kind)
 /* Kinds whose func names a function; in all others it is 0. */
 static inline bool event_has_func(unsigned int kind)
 {
-	return event_is_call(kind) || kind == EVENT_TOLD;
+	return event_is_call(kind) || kind == EVENT_CUPTI_CALL;
 }
 
 /* Of a matrix product (CLASS_LIBRARY): grid = m, n, k; block = number of products, 1, 1. */
@@ -96,7 +96,7 @@ struct launch_shape {
 	uint64_t shared_bytes;	/* dynamic shared memory */
 };
 
-/* CALL, ENTER, OPEN, INSIDE, LEFT, GONE, TOLD. */
+/* CALL, ENTER, OPEN, INSIDE, LEFT, GONE, CUPTI_CALL. */
 struct event_call {
 	int32_t result;		/* the API's own code */
 	uint8_t dir;		/* enum copy_dir */
@@ -104,14 +104,14 @@ struct event_call {
 	uint16_t pad;
 	uint64_t bytes;
 	uint64_t stream;	/* handle */
-	/* What is launched (host stub, cudaKernel_t, CUfunction, graph exec), the memory pool of an
-	 * allocation, a communicator, an event, the graph that another is made of, the graph that
-	 * is ended or updated. */
+	/* The launched function (host stub, cudaKernel_t, CUfunction, graph exec), the memory
+	 * pool of an allocation, a communicator, an event, the graph that another is made of,
+	 * the graph that is ended or updated. */
 	uint64_t entity;
 	uint64_t stack;		/* id; 0: none was taken */
 	struct launch_shape shape;
-	/* Of the memory that it allocated or freed, of a graph that it made, of what it updates a
-	 * graph with; 0: unknown. */
+	/* Of the memory that it allocated or freed, of a graph that it made or updates a graph
+	 * with; 0: unknown. */
 	uint64_t address;
 	uint64_t blocked_ns;	/* off the CPU, until the call's end */
 	/* Of blocked_ns: the last time that it was runnable without a CPU, if that took

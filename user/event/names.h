@@ -49,7 +49,7 @@ enum off_reason {
 	OFF_OTHER = 6,		/* any other system call */
 	OFF_STOPPED = 7,	/* by a signal or a debugger */
 	OFF_REASON_END,
-	OFF_UNTOLD = 254,	/* it returned at an unknown time: part of that it was on a CPU */
+	OFF_NO_END = 254,	/* it returned at an unknown time: part of that it was on a CPU */
 	OFF_CALL = 255		/* without HAS_END: it is in the call that began at start_ns, of
 				 * which it was off.blocked_ns off the CPU */
 };
@@ -115,7 +115,7 @@ enum sample_field {
 	SAMPLE_ENERGY_MJ = 9,		/* since the driver was loaded */
 	SAMPLE_SM_MHZ = 10,
 	SAMPLE_MEMORY_MHZ = 11,
-	SAMPLE_CLOCK_REASONS = 12,	/* CLOCK_*: why clocks are what they are */
+	SAMPLE_CLOCK_REASONS = 12,	/* CLOCK_*: the reasons of the present clocks */
 	SAMPLE_USERS = 13,		/* processes; those with a pid have an EVENT_USER each */
 	SAMPLE_FIELDS
 };
@@ -130,7 +130,7 @@ enum sample_field {
 #define CLOCK_SYNC_BOOST 0x10ull	/* as slow as another device */
 #define CLOCK_THERMAL 0x20ull
 #define CLOCK_THERMAL_HARDWARE 0x40ull
-#define CLOCK_POWER_BRAKE 0x80ull	/* the power supply asks for it */
+#define CLOCK_POWER_BRAKE 0x80ull	/* the power supply requests it */
 
 enum fault_what {
 	FAULT_XID = 1,			/* fault.value = its number */

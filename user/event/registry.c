@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Processes by pid, the youngest first. Of those that ended the last ENDED_MAX are kept, for events
- * that arrive late. Knows nothing of what a process does.
+ * Processes by pid, the youngest first. Of exited ones the last ENDED_MAX are kept, for events
+ * that arrive late. Knows nothing of a process's activity.
  */
 #include "event/registry.h"
 

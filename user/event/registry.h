@@ -31,9 +31,9 @@ struct registry *registry_new(void);	/* NULL: out of memory */
 void registry_free(struct registry *r);
 
 /*
- * Sets ev->process. An event that names a birth (PROCESS, THREAD, EXIT) is of the process of its pid
- * that was born then, any other one of the youngest. 0: it has no pid, or names a process that is
- * older than all that are known of its pid. 0 or -ENOMEM.
+ * Sets ev->process. An event that names a birth (PROCESS, THREAD, EXIT) is of the process of
+ * its pid that was born then, any other one of the youngest. 0: it has no pid, or names a
+ * process that is older than all that are known of its pid. 0 or -ENOMEM.
  */
 int registry_stamp(struct registry *r, struct event *ev);
 

@@ -148,7 +148,7 @@ static const struct event_schema schemas[] = {
 	[EVENT_SAMPLE] = SCHEMA("sample", sample),
 	[EVENT_USER] = SCHEMA("user", user),
 	[EVENT_FAULT] = SCHEMA("fault", fault),
-	[EVENT_TOLD] = SCHEMA("told", call),
+	[EVENT_CUPTI_CALL] = SCHEMA("told", call),
 	[EVENT_NODE] = SCHEMA("node", node),
 	[EVENT_NOTE] = SCHEMA("note", note),
 };

@@ -135,7 +135,8 @@ static int index_place(struct map *index, uint64_t key, size_t place)
 
 int stacks_copy(struct stacks *to, const struct stacks *from)
 {
-	int err = VEC_COPY(&to->frames, &from->frames) && VEC_COPY(&to->all, &from->all) ? 0 : -ENOMEM;
+	int err = VEC_COPY(&to->frames, &from->frames) && VEC_COPY(&to->all,
+								   &from->all) ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < to->frames.n && !err; i++)
 		err = index_place(&to->frame_index, to->frames.v[i].number, i);

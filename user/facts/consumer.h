@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What takes events, and keeps a state of its own. A const description; the model owns the state,
- * passes it events in the order in which they arrive, and snapshots have a copy of it.
- * A table whose rows no other part makes has its consumer beside its columns (struct view).
+ * A consumer of events with a state of its own. A const description; the model owns the state,
+ * passes it events in the order in which they arrive, and snapshots have a copy of it. A table
+ * whose rows no other part makes has its consumer beside its columns (struct view).
  *
  * Functions that are NULL are not called. They return 0 or -ENOMEM, which ends the session;
  * on_event also -EINVAL: the event contradicts itself, is counted as invalid and is for no other.
@@ -36,12 +36,12 @@ struct consumer {
 	/* Nothing more of p will come: waits for nothing and takes no more memory than it needs.
 	 * *done becomes false if that must wait for other processes. */
 	int (*settle)(void *state, struct process *p, bool *done);
-	/* What it knows of p, which is settled, becomes part of what it knows of into. */
+	/* Adds the rows of p, which is settled, to those of into. */
 	int (*fold)(void *state, struct process *p, struct process *into);
-	void (*cut)(void *state);	/* an interval ends: forgets what was counted in it */
+	void (*cut)(void *state);	/* an interval ends: forgets its counts */
 	/* For snapshots; to is zeroed, and is freed also after an error. NULL: they have none. */
 	int (*copy)(void *to, const void *from);
-	void (*free)(void *state);	/* what the state owns; it may be zeroed */
+	void (*free)(void *state);	/* frees memory that the state owns; it may be zeroed */
 };
 
 struct consumers {
@@ -74,7 +74,8 @@ static inline int consumers_push(struct consumer_states *s, const struct event *
 }
 
 /* The others for all that have them. */
-int consumers_work(struct consumer_states *s, const struct event *work, const struct launch *launch);
+int consumers_work(struct consumer_states *s, const struct event *work,
+		   const struct launch *launch);
 int consumers_horizon(struct consumer_states *s, uint32_t process, uint64_t horizon_ns);
 int consumers_finish(struct consumer_states *s);
 int consumers_settle(struct consumer_states *s, struct process *p, bool *done);

@@ -22,10 +22,10 @@ struct kernel_config_key {
 	uint32_t tid, range;		/* of the captured call, with its func, if it is known */
 	uint32_t func;
 	uint32_t evidence;		/* enum graph_evidence */
-	uint64_t node;			/* of EVIDENCE_PENDING: the graph node whose call is not
-					 * known yet */
-	uint64_t open_ns;		/* when the call was made whose range is not known yet;
-					 * else 0 */
+	/* of EVIDENCE_PENDING: the graph node whose call is not known yet */
+	uint64_t node;
+	/* when the call was made whose range is not known yet; else 0 */
+	uint64_t open_ns;
 	uint64_t name;			/* event_text_hash */
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Rows of kernels, and what they take of the budget. */
+/* Rows of kernels, and their part of the budget. */
 #include "facts/kernels.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* What a row costs the budget before it has histograms. */
+/* The part of the budget that a row takes before it has histograms. */
 #define ROW_BYTES (sizeof(struct kernel_stats) + 4 * sizeof(struct rows_slot) + sizeof(void *))
 /* Twelve octaves of each histogram, a factor of 4096, with counters of 2 bytes. */
 #define HISTS_BYTES (2 * 12 * HIST_SUB * sizeof(uint16_t))

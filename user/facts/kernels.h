@@ -55,7 +55,7 @@ struct kernel_stats {
 
 _Static_assert(sizeof(struct kernel_stats) == 192, "three lines");
 
-/* What all devices share. Start with left_bytes set and the rest zeroed. */
+/* Shared by all devices. Start with left_bytes set and the rest zeroed. */
 #define KERNELS_CLASSES 2048
 #define KERNELS_WAYS 4
 
@@ -96,7 +96,8 @@ int kernels_add(struct kernels *ks, struct kernels_budget *budget, struct kernel
 #define KERNELS_MERGED 256
 int kernels_merge(struct kernels *ks, struct kernels_budget *budget, struct kernels *from);
 
-int kernels_copy(struct kernels *to, const struct kernels *from);	/* to is zeroed; 0 or -ENOMEM */
+/* to is zeroed; 0 or -ENOMEM */
+int kernels_copy(struct kernels *to, const struct kernels *from);
 
 /* An interval ends: counts to zero; drops names that had none. */
 void kernels_cut(struct kernels *ks, struct kernels_budget *budget);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What waits is an array. To settle is to take the part of it that nothing to come can change, to
- * find the call of each record in it, and to apply what is left in the order of time to the
- * allocations that live.
+ * Pending calls and records are an array. Settling takes the part of it that no later event can
+ * change, finds the call of each record in it, and applies the rest in the order of time to the
+ * live allocations.
  */
 #include "facts/memory_book.h"
 
@@ -44,7 +44,7 @@ struct memory_book {
 	VEC(uint64_t) unused;		/* indices of allocs */
 	struct rows groups;		/* struct group */
 	uint64_t settled_ns;
-	bool seen[2];			/* calls, records: the source has said something */
+	bool seen[2];			/* calls, records: the source has reported something */
 	struct memory_counts counts;
 };
 
@@ -130,7 +130,7 @@ static bool is_same(const struct memory_act *call, const struct memory_act *reco
 	       record->start_ns <= num_add(call->end_ns, MEMORY_SLACK_NS);
 }
 
-/* The record has it better, but for who asked. */
+/* The record is more exact, but for the allocating call. */
 static void merge(struct memory_act *call, struct memory_act *record)
 {
 	record->stack = record->stack ? record->stack : call->stack;

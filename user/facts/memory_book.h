@@ -5,9 +5,10 @@
  * that was seen and CUPTI's record: it is one. Knows no events and no functions. In plain words:
  * tests/lib/memory_spec.h.
  *
- * A call takes [start, end); a record is of one moment, which lies in its call but for the clocks'
- * uncertainty. A call and a record are one when they say the same of the same address, within
- * MEMORY_SLACK_NS. What comes waits until it is settled, so that the order is that of time.
+ * A call takes [start, end); a record is of one moment, which lies in its call but for the
+ * clocks' uncertainty. A call and a record are one allocation when they have the same operation
+ * and address, within MEMORY_SLACK_NS. Both wait until they are settled, so that the order is
+ * that of time.
  *
  * Examples; A(x) allocates 10 bytes at x, F(x) frees it, calls as [start, end), records as @moment:
  *
@@ -74,8 +75,8 @@ struct memory_counts {
 	uint64_t late;			/* came after their time was settled */
 	uint64_t unseen_frees;		/* an address was allocated again before that */
 	uint64_t alone;			/* records without a call, but those with `again` */
-	uint64_t resets;		/* of a device with live memory: what they freed is
-					 * unknown */
+	/* of a device with live memory: the freed bytes are unknown */
+	uint64_t resets;
 };
 
 /* Allocations that all books with it may still keep in mind. */
@@ -91,7 +92,7 @@ void memory_book_free(struct memory_book *b);
 
 int memory_book_push(struct memory_book *b, const struct memory_act *act);	/* 0 or -ENOMEM */
 
-/* An allocation that failed, and one of which the address is not known. 0 or -ENOMEM. */
+/* An allocation that failed, and one whose address is unknown. 0 or -ENOMEM. */
 int memory_book_fail(struct memory_book *b, uint8_t kind, uint64_t stack);
 int memory_book_untracked(struct memory_book *b, uint8_t kind, uint64_t stack);
 
@@ -111,7 +112,7 @@ int memory_book_add(struct memory_book *b, const struct memory_sums *from);
 void memory_book_trim(struct memory_book *b);
 size_t memory_book_bytes(const struct memory_book *b);	/* allocated, about */
 
-void memory_book_cut(struct memory_book *b);	/* counts from 0, peaks from what is live */
+void memory_book_cut(struct memory_book *b);	/* counts from 0, peaks from the live bytes */
 
 size_t memory_book_rows(const struct memory_book *b);
 const struct memory_sums *memory_book_row(const struct memory_book *b, size_t i);

@@ -3,7 +3,7 @@
  * Which of CUDA's functions allocate and free memory, and of which kind, by their roles in the
  * catalogue. Knows no processes.
  *
- * A reset frees all that the process has on one device; which, nobody tells.
+ * A reset frees all memory of the process on one device; no source names the device.
  */
 #ifndef FACTS_MEMORY_CALLS_H
 #define FACTS_MEMORY_CALLS_H
@@ -17,7 +17,7 @@ enum { MEMORY_CALL_RESET = MEMORY_OP_END };
 
 struct memory_call {
 	uint8_t op;		/* enum memory_op, MEMORY_CALL_RESET; 0: it does neither */
-	uint8_t kind;		/* enum memory_kind; of frees what is usual */
+	uint8_t kind;		/* enum memory_kind; for frees the usual one */
 };
 
 struct memory_call memory_call_of(enum func_role role);

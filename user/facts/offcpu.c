@@ -76,9 +76,9 @@ int offcpu_add(struct offcpu *o, const struct event *ev, uint64_t from_ns)
 	uint64_t woken = num_max(ev->end_ns - ev->off.woken_ns, start);
 	struct offcpu_row *row;
 
-	if (ev->off.reason == OFF_UNTOLD) {
+	if (ev->off.reason == OFF_NO_END) {
 		o->untold++;
-		o->untold_ns += ev->end_ns - start;
+		o->no_end_ns += ev->end_ns - start;
 		return 0;
 	}
 	row = find_row(o, ev);
@@ -97,14 +97,14 @@ int offcpu_copy(struct offcpu *to, const struct offcpu *from)
 {
 	to->more = from->more;
 	to->untold = from->untold;
-	to->untold_ns = from->untold_ns;
+	to->no_end_ns = from->no_end_ns;
 	return rows_copy(&to->rows, &type, &from->rows);
 }
 
 void offcpu_reset(struct offcpu *o)
 {
 	rows_free(&o->rows, &type);
-	o->untold = o->untold_ns = 0;
+	o->untold = o->no_end_ns = 0;
 }
 
 void offcpu_free(struct offcpu *o)

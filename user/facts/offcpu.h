@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Time off the CPU: per thread by reason, what it waited in, who woke it, and the stack. Bounded:
- * beyond OFFCPU_MAX, new kinds share one row per thread and reason. Start zeroed. Knows single
- * events; booking time is the thread book's job.
+ * Time off the CPU: per thread by reason, system call, waker and stack. Bounded: beyond
+ * OFFCPU_MAX, new kinds share one row per thread and reason. Start zeroed. Knows single events;
+ * booking time is the thread book's job.
  */
 #ifndef FACTS_OFFCPU_H
 #define FACTS_OFFCPU_H
@@ -36,8 +36,8 @@ struct offcpu_row {
 struct offcpu {
 	struct rows rows;	/* struct offcpu_row */
 	uint64_t more;		/* events in rows of several kinds */
-	uint64_t untold;	/* times whose end was not reported (OFF_UNTOLD): in no row */
-	uint64_t untold_ns;
+	uint64_t untold;	/* times whose end was not reported (OFF_NO_END): in no row */
+	uint64_t no_end_ns;
 };
 
 static inline size_t offcpu_count(const struct offcpu *o)
@@ -50,7 +50,7 @@ static inline const struct offcpu_row *offcpu_at(const struct offcpu *o, size_t 
 	return o->rows.v[i];
 }
 
-/* Adds an EVENT_OFF with a reason, or OFF_UNTOLD; its part before from_ns is not counted. 0 or
+/* Adds an EVENT_OFF with a reason, or OFF_NO_END; its part before from_ns is not counted. 0 or
  * -ENOMEM. */
 int offcpu_add(struct offcpu *o, const struct event *ev, uint64_t from_ns);
 int offcpu_copy(struct offcpu *to, const struct offcpu *from);	/* to is zeroed; 0 or -ENOMEM */

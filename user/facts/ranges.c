@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Begins and ends of ranges -> rows. A range is a scope of its thread (facts/scopes.h), whose
- * history finds what a work's launch was in.
+ * history has the ranges of a work's launch.
  */
 #include "facts/ranges.h"
 
@@ -26,7 +26,8 @@ struct range_row {
 	char *domain, *name;		/* NULL: none */
 	uint64_t count, open;
 	uint64_t left;			/* never ended by their thread, and ended with it */
-	uint64_t wall_ns, host_ns, device_ns, launches;	/* of what has ended, or was launched */
+	/* of ranges that ended, and launches in them */
+	uint64_t wall_ns, host_ns, device_ns, launches;
 	uint64_t since_ns, covered_ns;	/* one is open since; wall_ns has the time until
 					 * covered_ns */
 	uint64_t until_ns;		/* the latest end: threads' ends do not come in order of

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ranges of one process (NVTX: push and pop, start and end, marks), and what was launched in
- * them. A launch is in all ranges that its thread had open when it was made; a range that was
- * started is open on the thread that started it, wherever it ends. Bounded: names, threads, depth,
- * and how long it is known what was open when. Knows nothing of devices, tables or other processes.
+ * The ranges of one process (NVTX: push and pop, start and end, marks), and the works launched
+ * in them. A launch is in all ranges that its thread had open when it was made; a range that was
+ * started is open on the thread that started it, wherever it ends. Bounded: names, threads,
+ * depth, and the length of the history. Knows nothing of devices, tables or other processes.
  *
- * Of each domain, name and kind: how often it began; wall, when any such range was open; host, the
- * time that threads had one open (a range inside another of its name on one thread adds nothing);
- * device, the times of works that were launched in it, added up; launches, calls that gave devices
- * work. What is open when the books close ends there, or with its thread, and is in `open`. One
- * that began before it could be seen has no name until it ends: it is in the row RANGES_BEFORE of
- * its domain, with wall time since the session began, and what it launched is not known.
+ * Of each domain, name and kind: how often it began; wall, when any such range was open; host,
+ * the time that threads had one open (a range inside another of its name on one thread adds
+ * nothing); device, the times of works that were launched in it, added up; launches, calls that
+ * gave devices work. A range that is open when the books close ends there, or with its thread,
+ * and is in `open`. One that began before the capture has no name until it ends: it is in the
+ * row RANGES_BEFORE of its domain, with wall time since the session began, and its launches are
+ * unknown.
  *
  * Examples; one thread, a launch L whose kernel takes 7:
  *
@@ -56,8 +57,8 @@ void ranges_free(struct ranges *r);
 /* One EVENT_RANGE. 0, -EINVAL (an end of nothing, of no thread) or -ENOMEM. */
 int ranges_push(struct ranges *r, const struct event *ev);
 
-/* The thread (0: every one) has ended, and with it what it had open; what it did before may come
- * later. */
+/* The thread (0: every one) has exited, and with it its open ranges; earlier events of it may
+ * come later. */
 void ranges_exit(struct ranges *r, uint32_t tid, uint64_t end_ns);
 
 /* A work and its launch. */
@@ -82,7 +83,7 @@ void ranges_read(const struct ranges *r, size_t i, uint64_t now_ns, struct range
 int ranges_merge(struct ranges *to, const struct ranges *from, uint64_t end_ns);
 size_t ranges_bytes(const struct ranges *r);	/* allocated, about */
 
-/* Works whose launch was so long ago that what was open then is forgotten. */
+/* Works whose launch was so long ago that its open ranges are forgotten. */
 uint64_t ranges_unplaced(const struct ranges *r);
 
 #endif

@@ -90,7 +90,7 @@ static struct sampled_device *find_or_make(struct samples *s, const char *uuid)
 	return s->last = d ? d : make(s, uuid);
 }
 
-/* ---- who is on it ---------------------------------------------------------------------------- */
+/* ---- users ---------------------------------------------------------------------------------- */
 
 static struct sample_user *find_user(const struct sampled_device *d, uint32_t process)
 {
@@ -150,7 +150,7 @@ static bool has(const struct device_sample *s, unsigned int field)
 	return s->has >> field & 1;
 }
 
-/* What it can be at most, of what is a rate. */
+/* The maximum of a rate. */
 static const uint64_t most[SAMPLE_FIELDS] = {
 	[SAMPLE_SM] = SAMPLE_FULL, [SAMPLE_OCCUPANCY] = SAMPLE_FULL, [SAMPLE_TENSOR] = SAMPLE_FULL,
 	[SAMPLE_DRAM] = SAMPLE_FULL, [SAMPLE_POWER_MW] = UINT32_MAX, [SAMPLE_SM_MHZ] = UINT32_MAX,

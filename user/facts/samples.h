@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What NVML samples of the host's devices, whichever process uses them: how active they
- * were, what kept their clocks down, which processes have memory of them, and what went wrong.
- * Bounded, also where it is made up. Knows no works and no books.
+ * NVML's samples of the host's devices, whichever process uses them: how active they were, the
+ * reasons of reduced clocks, which processes have memory of them, and faults. Bounded, also
+ * against forged devices. Knows no works and no books.
  */
 #ifndef FACTS_SAMPLES_H
 #define FACTS_SAMPLES_H
@@ -41,12 +41,12 @@ struct sampled_device {
 	uint32_t number;		/* on the host: event/device_number.h */
 	uint64_t last_ns;		/* where its last sample ended; 0: none came */
 	uint64_t sampled_ns;		/* of this interval */
-	struct sample_mean mean[SAMPLE_FIELDS];	/* of what is a rate; a reading is taken for all
-						 * its sample */
+	/* of rates; a reading stands for all of its sample */
+	struct sample_mean mean[SAMPLE_FIELDS];
 	uint64_t energy_mj, energy_ns;	/* of this interval: so much between readings so far
 					 * apart */
 	uint64_t energy_last_mj, energy_at_ns;	/* the last reading; 0: there was none */
-	uint64_t reasons_ns;		/* in which it is known why clocks were what they were */
+	uint64_t reasons_ns;		/* in which the reasons of the clocks are known */
 	uint64_t reason_ns[SAMPLES_REASONS];
 	bool has_busy, busy;		/* in the last sample, did any kernel run? */
 	/* Of sampled_ns, for a device without reported works; the rest is unknown. */
@@ -70,11 +70,11 @@ struct samples {
 
 void samples_free(struct samples *s);
 
-/* SAMPLE, USER, FAULT; until_ns: what is later is in no sum. 0, -EINVAL or -ENOMEM; *d: whose it
- * is. */
+/* SAMPLE, USER, FAULT; until_ns: later time is in no sum. 0, -EINVAL or -ENOMEM; *d: its device. */
 int samples_push(struct samples *s, const struct event *ev, uint64_t until_ns,
 		 struct sampled_device **d);
-int samples_copy(struct samples *to, const struct samples *from);	/* to is zeroed; 0 or -ENOMEM */
+/* to is zeroed; 0 or -ENOMEM */
+int samples_copy(struct samples *to, const struct samples *from);
 void samples_cut(struct samples *s);	/* sums and faults are of the next interval from now on */
 
 /* Is it the device of a UUID, whatever stands before the first dash? For CUDA a MIG instance is

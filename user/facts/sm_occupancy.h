@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How many blocks of a kernel fit on one multiprocessor at once, and what keeps more from it: a
- * function of the launch and the device's properties. It is theoretical: what a kernel achieves
- * depends on what its blocks wait for. Pure; knows nothing of events.
+ * The number of a kernel's blocks that fit on one multiprocessor at once, and the limiting
+ * resource: a function of the launch and the device's properties. It is theoretical: the
+ * achieved occupancy depends on the blocks' waits. Pure; knows nothing of events.
  *
  * Source of the formula: the limits of the CUDA C++ Programming Guide (compute capabilities), with
  * registers and shared memory given out in units; tests hold it against the toolkit's calculator.

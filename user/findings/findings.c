@@ -290,7 +290,7 @@ static void read_samples(struct finding_book *b, const struct snapshot *snap,
 }
 
 /* With a book of it, or of a MIG instance of it. */
-static bool is_told(const struct snapshot *snap, const struct sampled_device *d)
+static bool is_reported(const struct snapshot *snap, const struct sampled_device *d)
 {
 
 	for (size_t i = 0; i < snap->hosts.n; i++) {
@@ -316,7 +316,7 @@ static bool read_alone(struct finding_book *b, const struct snapshot *snap,
 				    .session_ns = snap->session.start_ns };
 	if (!whole)
 		b->gpu = samples_gpu_of(&snap->samples, d);
-	return !is_told(snap, d) && (whole || device_users_have_watched(&seen, d));
+	return !is_reported(snap, d) && (whole || device_users_have_watched(&seen, d));
 }
 
 /* Findings about all devices of a process are reported with its lowest device. */

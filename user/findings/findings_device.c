@@ -338,7 +338,7 @@ static bool judge_unwatched_process(const struct finding_book *b, struct finding
 	return true;
 }
 
-static bool judge_untold_process(const struct finding_book *b, struct finding *f)
+static bool judge_without_helper(const struct finding_book *b, struct finding *f)
 {
 	if (!had_it(b) || !device_users_are_watched(&b->others, b->sampled))
 		return false;
@@ -459,7 +459,7 @@ const struct finding_rule finding_device_rules[] = {
 	{ "device-fault", judge_device_fault },
 	{ "throttled", judge_throttled },
 	{ "unwatched-process", judge_unwatched_process },
-	{ "untold-process", judge_untold_process },
+	{ "untold-process", judge_without_helper },
 };
 
 const size_t finding_device_rules_n =

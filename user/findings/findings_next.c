@@ -80,7 +80,7 @@ static void add_command(struct strbuf *out, const struct next_target *w)
 	strbuf_addstr(out, w->command ? w->command : "CMD");
 }
 
-static void add_whom(struct strbuf *out, const struct next_target *w)
+static void add_target(struct strbuf *out, const struct next_target *w)
 {
 	if (w->ended && (w->command || !w->probes)) {
 		strbuf_addstr(out, "-- ");
@@ -109,7 +109,7 @@ static void add_step(struct strbuf *out, const char *text, const struct next_tar
 		}
 		switch (*++text) {
 		case 'w':
-			add_whom(out, w);
+			add_target(out, w);
 			break;
 		case 'p':
 			add_process(out, w);

@@ -163,7 +163,7 @@ static const struct gpu_instance *find_same(const struct gpus *g, const struct g
 	return NULL;
 }
 
-void gpus_tell_instances(struct gpus *g, const struct gpu_instance *told, size_t n)
+void gpus_set_instances(struct gpus *g, const struct gpu_instance *told, size_t n)
 {
 	struct gpus *before = n ? malloc(sizeof(*before)) : NULL;
 

@@ -3,7 +3,7 @@
  * The NVIDIA devices of this host, as their driver lists them in /proc/driver/nvidia/gpus, and
  * which of them a process has open or may see. Known without NVML, so: the index is the place in
  * the order of PCI addresses (as nvidia-smi's), and a MIG instance's (0:1) that in the order of GPU
- * and compute instances, without its UUID, until gpus_tell_instances.
+ * and compute instances, without its UUID, until gpus_set_instances.
  */
 #ifndef HOST_GPUS_H
 #define HOST_GPUS_H
@@ -53,7 +53,7 @@ void gpus_read(struct gpus *g, const char *folder);
 void gpus_read_instances(struct gpus *g, const char *folder);
 
 /* These are all, as NVML has them (cap is of no use). None: nothing is changed. */
-void gpus_tell_instances(struct gpus *g, const struct gpu_instance *told, size_t n);
+void gpus_set_instances(struct gpus *g, const struct gpu_instance *told, size_t n);
 
 /* The text of a device's file `information`. Pure; false: it names no minor. */
 bool gpus_parse_information(const char *text, struct gpu *out);

@@ -297,7 +297,8 @@ static size_t take_waiting(struct graph_callbacks *n, struct maker *m)
 	return taken;
 }
 
-int graph_callbacks_push_call(struct graph_callbacks *n, const struct event *call, enum func_role role,
+int graph_callbacks_push_call(struct graph_callbacks *n, const struct event *call,
+			      enum func_role role,
 			 bool captured)
 {
 	struct maker *m;
@@ -356,7 +357,8 @@ void graph_callbacks_settle(struct graph_callbacks *n, uint64_t horizon_ns,
 			n->recent.all.v[kept++] = n->recent.all.v[i];
 			continue;
 		}
-		m->call.range = innermost(ctx, m->call.tid, num_middle(m->call.start_ns, m->call.end_ns));
+		m->call.range = innermost(ctx, m->call.tid, num_middle(m->call.start_ns,
+								       m->call.end_ns));
 		m->settled = true;
 		put_maker(m);
 	}

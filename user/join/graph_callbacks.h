@@ -10,7 +10,8 @@
  *
  *   T7 calls [10, 20]; N5 is made in T7 at 15; N6 a clone of N5     N5 and N6 <- the call
  *   N5 is made in T7 at 15; T7 calls [10, 20]                       the same
- *   T7 calls [10, 20]; N5 in T7 at 13, N6 in T7 at 17               both: a library's call makes several
+ *   T7 calls [10, 20]; N5 in T7 at 13, N6 in T7 at 17               both: a library's call
+ * makes several
  *   T7 calls [10, 20]; N5 is made in T7 at 25, or in T8 at 15       N5: not known
  *   N6 a clone of N4, of which nobody told                          N6: not known
  *
@@ -36,7 +37,8 @@ int graph_callbacks_push_node(struct graph_callbacks *n, const struct event *nod
 
 /* A call that may make nodes; captured: it does, as far as streams tell. 1: it has made nodes
  * that were told; 0 or -ENOMEM. */
-int graph_callbacks_push_call(struct graph_callbacks *n, const struct event *call, enum func_role role,
+int graph_callbacks_push_call(struct graph_callbacks *n, const struct event *call,
+			      enum func_role role,
 			 bool captured);
 
 /* The process executed another program then: numbers of nodes that were made before are free

@@ -270,7 +270,8 @@ static void drop(struct capturings *c, struct capturing *at)
 	*at = c->all.v[--c->all.n];
 }
 
-static int capturings_begin(struct capturings *c, struct graphs_room *room, const struct event *call,
+static int capturings_begin(struct capturings *c, struct graphs_room *room,
+			    const struct event *call,
 		     uint64_t losses)
 {
 	struct capturing *at = call->has & HAS_STREAM ? of_stream(c, call->call.stream) : NULL;
@@ -322,7 +323,8 @@ static struct captured *capturings_end(struct capturings *c, const struct event 
 	return into;
 }
 
-/* ---- one executable graph ---------------------------------------------------------------------- */
+/* ---- one executable graph
+ * ---------------------------------------------------------------------- */
 
 static void exec_free(struct graph_exec *e)
 {
@@ -371,7 +373,8 @@ static void exec_launched(struct graph_exec *e, const struct event *call)
 	e->last[e->launches++ % EXEC_LAUNCHES] = l;
 }
 
-static bool launched_at(const struct exec_launch l[EXEC_LAUNCHES], uint32_t n, uint32_t tid, uint64_t ns)
+static bool launched_at(const struct exec_launch l[EXEC_LAUNCHES], uint32_t n, uint32_t tid,
+			uint64_t ns)
 {
 	for (uint32_t i = 0; i < n && i < EXEC_LAUNCHES; i++)
 		if (l[i].tid == tid && l[i].start_ns <= ns && ns <= l[i].end_ns)
@@ -381,7 +384,8 @@ static bool launched_at(const struct exec_launch l[EXEC_LAUNCHES], uint32_t n, u
 
 static bool exec_was_launched(const struct graph_exec *e, uint32_t tid, uint64_t ns)
 {
-	return launched_at(e->first, e->launches, tid, ns) || launched_at(e->last, e->launches, tid, ns);
+	return launched_at(e->first, e->launches, tid, ns) || launched_at(e->last, e->launches, tid,
+									  ns);
 }
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
@@ -403,7 +407,8 @@ static void fill_node(struct exec_node *node, const struct event *work)
 	*node = (struct exec_node){
 		.id = w->graph_node, .bytes = w->bytes,
 		.kind = w->kind == WORK_KIND_PEER ? WORK_KIND_COPY : w->kind,
-		.name = work->work.name ? XXH64(work->work.name, strlen(work->work.name), 1) | 1 : 0 };
+		.name = work->work.name ? XXH64(work->work.name, strlen(work->work.name),
+						1) | 1 : 0 };
 	memcpy(node->grid, w->grid, sizeof(node->grid));
 	memcpy(node->block, w->block, sizeof(node->block));
 }
@@ -415,7 +420,8 @@ static int add_node(struct graph_exec *e, size_t at, const struct event *work)
 	if (!VEC_PUSH(&e->nodes))
 		return -ENOMEM;
 	e->room->nodes_left--;
-	memmove(&e->nodes.v[at + 1], &e->nodes.v[at], (e->nodes.n - 1 - at) * sizeof(e->nodes.v[0]));
+	memmove(&e->nodes.v[at + 1], &e->nodes.v[at],
+		(e->nodes.n - 1 - at) * sizeof(e->nodes.v[0]));
 	fill_node(&e->nodes.v[at], work);
 	return 0;
 }
@@ -487,7 +493,8 @@ static bool is_ordered(const struct graph_exec *e, const struct exec_version *v)
 	return v == e->versions.v || v->captured->streams == 1;
 }
 
-static const struct captured_call *exec_call(struct graph_exec *e, const struct event *work, uint64_t ns,
+static const struct captured_call *exec_call(struct graph_exec *e, const struct event *work,
+					     uint64_t ns,
 				      uint64_t losses, int *err)
 {
 	struct exec_version *v = version_at(e, ns);
@@ -507,10 +514,12 @@ static const struct captured_call *exec_call(struct graph_exec *e, const struct 
 	if (!v->checked)
 		*err = check(v, e, losses);
 	fill_node(&node, &(struct event){ .work = work->work });
-	return v->fits && is_like(&v->captured->calls.v[at], &node) ? &v->captured->calls.v[at] : NULL;
+	return v->fits && is_like(&v->captured->calls.v[at],
+				  &node) ? &v->captured->calls.v[at] : NULL;
 }
 
-/* ---- a process -------------------------------------------------------------------------------- */
+/* ---- a process
+ * -------------------------------------------------------------------------------- */
 
 struct graphs *graphs_new(struct graphs_room *room)
 {
@@ -743,12 +752,14 @@ static struct graph_exec *find_launched(const struct graphs *g, const struct lau
 	const struct launch_call *call = &launch->call;
 
 	for (size_t i = g->execs.n; call->class != CLASS_OTHER && i-- > 0;)
-		if (!g->execs.v[i]->graph && exec_was_launched(g->execs.v[i], launch->tid, call->start_ns))
+		if (!g->execs.v[i]->graph && exec_was_launched(g->execs.v[i], launch->tid,
+							       call->start_ns))
 			return g->execs.v[i];
 	return NULL;
 }
 
-/* The executable graph of a number of CUPTI's: by the call that launched it, the first few times. */
+/* The executable graph of a number of CUPTI's: by the call that launched it, the first few
+ * times. */
 static struct graph_exec *find_graph(struct graphs *g, uint32_t graph, const struct launch *launch,
 				     int *err)
 {
@@ -807,7 +818,8 @@ enum graph_evidence graphs_find_node(const struct graphs *g, uint64_t node,
 /* ---- what was open --------------------------------------------------------------------------- */
 
 void graphs_settle(struct graphs *g, uint64_t horizon_ns,
-		   uint32_t (*innermost)(const void *ctx, uint32_t tid, uint64_t ns), const void *ctx)
+		   uint32_t (*innermost)(const void *ctx, uint32_t tid, uint64_t ns),
+		   const void *ctx)
 {
 	size_t kept = 0;
 
@@ -823,7 +835,8 @@ void graphs_settle(struct graphs *g, uint64_t horizon_ns,
 		for (size_t k = 0; k < c->calls.n; k++) {
 			struct captured_call *call = &c->calls.v[k];
 
-			call->range = innermost(ctx, call->tid, num_middle(call->start_ns, call->end_ns));
+			call->range = innermost(ctx, call->tid, num_middle(call->start_ns,
+									   call->end_ns));
 			call->settled = true;
 		}
 		captured_put(c);

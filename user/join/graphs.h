@@ -23,8 +23,10 @@
  *   ... and a second one is made       N7 gemm, N8 relu             the same
  *   begin S1, gemm S1, record e S1, wait S2 e, relu S2, end         the same
  *   begin S1, gemm S1, relu S2, end    N5 gemm                      N5 <- gemm; relu was launched
- *   begin S1, gemm S1, relu S1, end    N5 gemm                      unresolved, until relu is seen too
- *   begin S1, gemm S1, gemm S1, end    N5 gemm, N6 relu             unresolved: a kernel of two names
+ *   begin S1, gemm S1, relu S1, end    N5 gemm                      unresolved, until relu is
+ * seen too
+ *   begin S1, gemm S1, gemm S1, end    N5 gemm, N6 relu             unresolved: a kernel of two
+ * names
  *
  * Bounded: calls that are kept of all processes, executable graphs; more are unresolved.
  */
@@ -92,9 +94,9 @@ int graphs_push_node(struct graphs *g, const struct event *node);
 void graphs_exec(struct graphs *g, uint64_t ns);
 void graphs_lost(struct graphs *g, uint32_t tid);	/* calls of a thread were lost */
 
-/* A work and its launch (NULL: an orphan), in the order of the join; g NULL: of its process no call of a
- * graph was seen. *call: which it is of, valid until the next push; NULL unless the evidence is of one.
- * *err: 0 or -ENOMEM. */
+/* A work and its launch (NULL: an orphan), in the order of the join; g NULL: of its process no
+ * call of a graph was seen. *call: which it is of, valid until the next push; NULL unless the
+ * evidence is of one. *err: 0 or -ENOMEM. */
 enum graph_evidence graphs_push_work(struct graphs *g, const struct event *work,
 				     const struct launch *launch,
 				     const struct captured_call **call, int *err);
@@ -105,6 +107,7 @@ enum graph_evidence graphs_find_node(const struct graphs *g, uint64_t node,
 
 /* All that was open before horizon_ns is known: innermost(ctx, tid, ns) says what. */
 void graphs_settle(struct graphs *g, uint64_t horizon_ns,
-		   uint32_t (*innermost)(const void *ctx, uint32_t tid, uint64_t ns), const void *ctx);
+		   uint32_t (*innermost)(const void *ctx, uint32_t tid, uint64_t ns),
+		   const void *ctx);
 
 #endif

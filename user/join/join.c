@@ -6,7 +6,8 @@
  * Examples; L launches of a kernel by one thread, W(s) their works in stream s, what becomes of L2:
  *
  *   L1 L2 L3   W1(7) W3(7)               lost: a later work of its lane came
- *   L1 L2 L3   W1(7) W3(8)               lost once its window is over: it may be of stream 7, and run
+ *   L1 L2 L3   W1(7) W3(8)               lost once its window is over: it may be of stream 7,
+ * and run
  *   L1 L2 sync L3   W1(7) W3(8)          lost: its thread has waited for it
  *   L1 L2      W1(7)                     not lost: from its return on it may run
  */
@@ -51,8 +52,9 @@ struct capture_mark {
 #define API_SYNC 0x10
 #define API_KNOWN 0x80		/* it was looked up */
 
-/* When streams of a process captured, by CUPTI's records: for launches whose call no probe saw. A moment is
- * within a capture if the last record before it is a beginning, or the next one an end. */
+/* When streams of a process captured, by CUPTI's records: for launches whose call no probe saw.
+ * A moment is within a capture if the last record before it is a beginning, or the next one an
+ * end. */
 struct capture_windows {
 	VEC(struct capture_mark) marks;	/* by time */
 };
@@ -188,7 +190,8 @@ static int mark_capture(struct capture_windows *c, uint64_t ns, bool ends)
 	at = SORTED_UP_TO(c->marks.v, c->marks.n, ns, ns);
 	if (!VEC_PUSH(&c->marks))
 		return -ENOMEM;
-	memmove(c->marks.v + at + 1, c->marks.v + at, (c->marks.n - 1 - at) * sizeof(c->marks.v[0]));
+	memmove(c->marks.v + at + 1, c->marks.v + at,
+		(c->marks.n - 1 - at) * sizeof(c->marks.v[0]));
 	c->marks.v[at] = (struct capture_mark){ ns, ends };
 	return 0;
 }
@@ -345,7 +348,8 @@ static size_t count_awaited(const struct process *p)
 	return n;
 }
 
-static int note_met(struct join *j, struct process *p, struct pending_launch *by, const struct event *work)
+static int note_met(struct join *j, struct process *p, struct pending_launch *by,
+		    const struct event *work)
 {
 	j->counts.met += by->awaited || by->lost;
 	j->counts.lost -= by->lost;
@@ -531,7 +535,8 @@ static int push_work(struct join *j, struct process *p, const struct event *ev)
 	return by || is_outside(j, ev) ? pass_on(j, p, ev, by) : keep_work(j, p, ev);
 }
 
-/* ---- launches and their calls ----------------------------------------------------------------- */
+/* ---- launches and their calls
+ * ----------------------------------------------------------------- */
 
 /* Those that were dropped, or whose time is over; else the first half. */
 static void drop_uncalled(struct process *p)
@@ -549,7 +554,8 @@ static void drop_uncalled(struct process *p)
 /* The launch that was added last waits for its call. */
 static int await_call(struct process *p, const struct pending_launch *by)
 {
-	const struct uncalled u = { launch_moment(by->launch.start_ns, by->launch.end_ns), by->launch.tid,
+	const struct uncalled u = { launch_moment(by->launch.start_ns, by->launch.end_ns),
+		by->launch.tid,
 				    (uint32_t)(p->launches.ring.next - 1) };
 	size_t at;
 
@@ -625,7 +631,8 @@ static int note_api(struct process *p, const struct event *api, unsigned int rol
 }
 
 /* Works that came before their launch. */
-static int meet_works(struct join *j, struct process *p, struct pending_launch *by, const struct event *api)
+static int meet_works(struct join *j, struct process *p, struct pending_launch *by,
+		      const struct event *api)
 {
 	struct pending_work *w;
 	int err = 0;
@@ -676,7 +683,8 @@ static unsigned int api_roles_of(struct join *j, const struct event *api)
 		return 0;
 	known = &j->api_roles[driver][cbid];
 	if (!*known)
-		*known = (uint8_t)(API_KNOWN | look_up_api(driver ? CBID_DRIVER : CBID_RUNTIME, cbid));
+		*known = (uint8_t)(API_KNOWN | look_up_api(driver ? CBID_DRIVER : CBID_RUNTIME,
+							   cbid));
 	return *known & (api->api.result ? API_CAPTURED : ~API_KNOWN);
 }
 
@@ -692,7 +700,8 @@ static int push_api(struct join *j, struct process *p, const struct event *ev,
 	by = launches_add(&p->launches, &j->budget, ev->api.correlation);
 	if (!by || note_api(p, ev, roles))
 		return -ENOMEM;
-	*by = (struct pending_launch){ .launch = { .tid = ev->tid, .start_ns = ev->start_ns, .end_ns = ev->end_ns },
+	*by = (struct pending_launch){ .launch = { .tid = ev->tid, .start_ns = ev->start_ns,
+		.end_ns = ev->end_ns },
 				       .used_ns = ev->end_ns, .is_kernel = roles & API_KERNEL };
 	if (call)
 		by->launch.call = *call;
@@ -708,7 +717,7 @@ static int push_api(struct join *j, struct process *p, const struct event *ev,
 
 /* ---- the horizon ---------------------------------------------------------------------------- */
 
-static int tell_horizon(struct join *j, struct process *p)
+static int push_horizon(struct join *j, struct process *p)
 {
 	uint64_t latest = num_max(p->latest_ns, j->watermark_ns);
 	uint64_t floor_ns = latest > JOIN_WINDOW_NS ? latest - JOIN_WINDOW_NS : 0;
@@ -737,7 +746,7 @@ static int watch_time(struct join *j, struct process *p)
 {
 	int err = p->records ? 0 : drop_aged(j, p, num_max(p->latest_ns, j->watermark_ns));
 
-	return err ? err : tell_horizon(j, p);
+	return err ? err : push_horizon(j, p);
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */
@@ -827,7 +836,7 @@ int join_push_api(struct join *j, const struct event *ev, const struct launch_ca
 	err = ev->kind == EVENT_API ? push_api(j, p, ev, call) : push_work(j, p, ev);
 	if (!err)
 		err = drop_aged(j, p, p->latest_ns);
-	return err || ++p->records < HORIZON_EVERY ? err : tell_horizon(j, p);
+	return err || ++p->records < HORIZON_EVERY ? err : push_horizon(j, p);
 }
 
 bool join_knows(const struct join *j, uint32_t process)

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Call <-> launch <-> device work: CUPTI's API record has the thread, the times and a correlation, the
- * works that it launched have the correlation, and the call that probes saw is the one of its thread that
- * launch_moment() of the record lies in. They meet here, once; consumers get works with their launch.
- * Knows nothing of books, kernels' names or tables.
+ * Call <-> launch <-> device work: CUPTI's API record has the thread, the times and a
+ * correlation, the works that it launched have the correlation, and the call that probes saw is
+ * the one of its thread that launch_moment() of the record lies in. They meet here, once;
+ * consumers get works with their launch. Knows nothing of books, kernels' names or tables.
  *
- * Both sides wait for the other, whichever comes first; bounded by number in each process and by bytes in
- * all together (the oldest of a process leave for its next ones), works also by time. What leaves
- * without the other is counted, never dropped in silence:
+ * Both sides wait for the other, whichever comes first; bounded by number in each process and
+ * by bytes in all together (the oldest of a process leave for its next ones), works also by
+ * time. What leaves without the other is counted, never dropped in silence:
  *   matched  a work met its launch
  *   orphan   it was passed on without one: no such record came in time, or at all
- *   late     of both, it began before a horizon that had been told: books have it where they told nothing yet
+ *   late     of both, it began before a horizon that had been told: books have it where they
+ * told nothing yet
  *   skew     of matched, it began before its launch, by up to 1 ms: kept
  *   invalid  ... by more, or it lies outside of the session (these alone: outside): not passed on
- * So matched + orphan is what was passed on. A launch that met nothing when the window is over, or all (unless
- * another file goes on where this ends: it may meet one there), was captured; or, if it is of
- * a kernel, it is `lost` from its return to the next work that its thread launched (at the end: only if that is
- * of its stream). Where no such work came the kernel may run: it is counted as lost when its process has
- * ended. Copies, sets and graphs are only counted, since some give no work.
- * Correlations are numbers of one process that wrap: the
+ * So matched + orphan is what was passed on. A launch that met nothing when the window is over,
+ * or all (unless another file goes on where this ends: it may meet one there), was captured;
+ * or, if it is of a kernel, it is `lost` from its return to the next work that its thread
+ * launched (at the end: only if that is of its stream). Where no such work came the kernel may
+ * run: it is counted as lost when its process has ended. Copies, sets and graphs are only
+ * counted, since some give no work. Correlations are numbers of one process that wrap: the
  * newest record of a number has it; records of one number and thread that overlap (a runtime call
  * and the driver's inside) are one launch, the outer one. A launch that was met stays known until
  * the window is over since its last work (a graph has many). What was launched before the process
@@ -37,7 +38,8 @@
  *   A(4) [11,13) T=5   A(4) [10,14) T=5  W(4)   one launch, [10,14)
  *   A(5) [10,14) T=5   W(5) [9,30)              matched, and skew
  *   C [8,16) T=5  A(6) [10,14) T=5  W(6)        launch: thread 5, [10,14), its call [8,16)
- *   A(6) [10,14) T=5  W(6)  C [8,16) T=5        W(6) is passed on without the call, then the launch: called
+ *   A(6) [10,14) T=5  W(6)  C [8,16) T=5        W(6) is passed on without the call, then the
+ * launch: called
  */
 #ifndef JOIN_JOIN_H
 #define JOIN_JOIN_H
@@ -67,9 +69,12 @@ struct join_sink {
 	/* Works of the process that ran in [start_ns, end_ns) are lost (enum unseen_why), or it
 	 * is not known whether some run: to UINT64_MAX if nothing more will come. NULL: not
 	 * wanted. */
-	int (*unseen)(void *ctx, uint32_t process, unsigned int why, uint64_t start_ns, uint64_t end_ns);
-	/* The call of a launch came after works of it had been passed on without. NULL: not wanted. */
-	void (*called)(void *ctx, uint32_t process, uint32_t correlation, const struct launch *launch);
+	int (*unseen)(void *ctx, uint32_t process, unsigned int why, uint64_t start_ns,
+		      uint64_t end_ns);
+	/* The call of a launch came after works of it had been passed on without. NULL: not
+	 * wanted. */
+	void (*called)(void *ctx, uint32_t process, uint32_t correlation,
+		       const struct launch *launch);
 	void *ctx;
 };
 
@@ -90,25 +95,26 @@ struct join;
 struct join *join_new(const struct join_sink *sink);	/* NULL + errno */
 void join_free(struct join *j);
 
-/* WORK (whose end is not before its start), START, STOP, WATERMARK, EXIT, PROCESS; others are not looked
- * at. 0, -ENOMEM or the sink's error. */
+/* WORK (whose end is not before its start), START, STOP, WATERMARK, EXIT, PROCESS; others are
+ * not looked at. 0, -ENOMEM or the sink's error. */
 int join_push(struct join *j, const struct event *ev);
 
-/* API, and the call of its thread at its launch_moment(); NULL: that may come yet. 0, -ENOMEM or the
- * sink's error. */
+/* API, and the call of its thread at its launch_moment(); NULL: that may come yet. 0, -ENOMEM or
+ * the sink's error. */
 int join_push_api(struct join *j, const struct event *api, const struct launch_call *call);
 
 /* Others read on where this one ends: what is awaited then stays so. */
 void join_goes_on(struct join *j);
 
-/* A call of a thread of which records wait for their calls: those of a thread come in the order of time.
- * True: more wait. */
+/* A call of a thread of which records wait for their calls: those of a thread come in the order
+ * of time. True: more wait. */
 bool join_push_call(struct join *j, uint32_t process, uint32_t tid, const struct launch_call *call);
 
 /* Nothing more will come: works that wait are passed on as they stand. */
 int join_end(struct join *j);
 
-bool join_knows(const struct join *j, uint32_t process);	/* records of it came, and more may come */
+/* records of it came, and more may come */
+bool join_knows(const struct join *j, uint32_t process);
 void join_counts(const struct join *j, struct join_counts *out);
 
 #endif

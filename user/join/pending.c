@@ -125,13 +125,15 @@ static bool is_full(const struct pending_ring *r)
 	return r->next - r->first == r->cap;
 }
 
-static bool may_grow(const struct pending_ring *r, size_t max, size_t bytes, const struct join_budget *budget)
+static bool may_grow(const struct pending_ring *r, size_t max, size_t bytes,
+		     const struct join_budget *budget)
 {
 	return !r->cap || (r->cap < max && budget->left_bytes >= (int64_t)(r->cap * bytes));
 }
 
 /* Grows a ring that is full. 0 or -ENOMEM. */
-static int make_room(struct pending_ring *r, void **v, size_t size, size_t bytes, struct join_budget *budget)
+static int make_room(struct pending_ring *r, void **v, size_t size, size_t bytes,
+		     struct join_budget *budget)
 {
 	const uint32_t before = r->cap;
 
@@ -162,7 +164,8 @@ void launches_drop_first(struct launches *l)
 	unlink_place(&l->ring, place_of(&l->ring, l->ring.first++));
 }
 
-struct pending_launch *launches_add(struct launches *l, struct join_budget *budget, uint32_t correlation)
+struct pending_launch *launches_add(struct launches *l, struct join_budget *budget,
+				    uint32_t correlation)
 {
 	void *v = l->v;
 	int err = 0;
@@ -229,7 +232,8 @@ int works_add(struct works *w, struct join_budget *budget, const struct event *e
 	count_text(budget, name, 1);
 	link_place(&w->ring, place_of(&w->ring, w->ring.next), ev->work.correlation);
 	*works_at(w, w->ring.next++) = (struct pending_work){
-		.work = ev->work, .start_ns = ev->start_ns, .end_ns = ev->end_ns, .tid = ev->tid, .has = ev->has };
+		.work = ev->work, .start_ns = ev->start_ns, .end_ns = ev->end_ns, .tid = ev->tid,
+		.has = ev->has };
 	works_at(w, w->ring.next - 1)->work.name = name;
 	w->waiting++;
 	return 0;
@@ -250,7 +254,8 @@ struct pending_work *works_first(const struct works *w)
 struct event works_event(const struct pending_work *work, uint32_t process, uint32_t pid)
 {
 	return (struct event){ .kind = EVENT_WORK, .has = work->has, .process = process, .pid = pid,
-			       .tid = work->tid, .start_ns = work->start_ns, .end_ns = work->end_ns, .work = work->work };
+			       .tid = work->tid, .start_ns = work->start_ns, .end_ns = work->end_ns,
+			       .work = work->work };
 }
 
 uint64_t works_began_ns(const struct works *w)

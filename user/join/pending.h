@@ -62,7 +62,8 @@ static inline struct pending_launch *launches_at(const struct launches *l, uint6
 	return &l->v[number & (l->ring.cap - 1)];
 }
 
-static inline uint32_t launches_correlation(const struct launches *l, const struct pending_launch *launch)
+static inline uint32_t launches_correlation(const struct launches *l,
+					    const struct pending_launch *launch)
 {
 	return l->ring.link[launch - l->v].key;
 }
@@ -71,7 +72,8 @@ static inline uint32_t launches_correlation(const struct launches *l, const stru
 struct pending_launch *launches_find(const struct launches *l, uint32_t correlation);
 
 /* A new one, where the oldest has to go if there is no room. NULL: out of memory. */
-struct pending_launch *launches_add(struct launches *l, struct join_budget *budget, uint32_t correlation);
+struct pending_launch *launches_add(struct launches *l, struct join_budget *budget,
+				    uint32_t correlation);
 void launches_drop_first(struct launches *l);
 void launches_free(struct launches *l, struct join_budget *budget);
 

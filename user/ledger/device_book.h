@@ -55,8 +55,8 @@ void device_book_trim(struct device_book *b);
  * settled up to there again. While it is not full. 0 or -ENOMEM: then it is not booked. */
 int device_book_push(struct device_book *b, const struct device_work *work);
 
-/* The call became known of the launch by that thread with that id: works that wait and began after since_ns
- * get the call of `of`. */
+/* The call became known of the launch by that thread with that id: works that wait and began
+ * after since_ns get the call of `of`. */
 void device_book_call(struct device_book *b, const struct device_work *of, uint64_t since_ns);
 
 /* There is no room for works that wait. Then settle up to what device_book_crowded says, though

@@ -144,7 +144,7 @@ static int divide_early(void *ctx, uint32_t process, const struct device_gap *ga
 {
 	const struct model *m = ctx;
 
-	if (gap->end_ns <= m->told_ns)
+	if (gap->end_ns <= m->watermark_ns)
 		return divide(ctx, process, gap, ns, stalls);
 	ns[IDLE_UNKNOWN] += gap->end_ns - gap->start_ns;
 	return 0;
@@ -200,12 +200,12 @@ static int on_horizon(void *state, uint32_t process, uint64_t horizon_ns)
 	return err;
 }
 
-uint32_t device_heir(struct model *m, uint32_t process, uint32_t device, uint32_t into)
+uint32_t device_successor(struct model *m, uint32_t process, uint32_t device, uint32_t into)
 {
-	const struct device_state *heir = device == MEMORY_NO_DEVICE ? NULL :
-					  devices_heir(m->devices, process, device, into);
+	const struct device_state *successor = device == MEMORY_NO_DEVICE ? NULL :
+					  devices_successor(m->devices, process, device, into);
 
-	return heir ? heir->device : MEMORY_NO_DEVICE;
+	return successor ? successor->device : MEMORY_NO_DEVICE;
 }
 
 static int push_sample(struct model *m, const struct event *ev)
@@ -223,7 +223,8 @@ static int push_sample(struct model *m, const struct event *ev)
 
 static int push_facts(struct model *m, const struct event *ev)
 {
-	int err = devices_push_facts(m->devices, ev, open_ns(m, ev->process, ev->device.facts.device));
+	int err = devices_push_facts(m->devices, ev, open_ns(m, ev->process,
+							     ev->device.facts.device));
 
 	if (err != -EINVAL)
 		model_see_time(m, ev->end_ns);

@@ -27,11 +27,12 @@ struct noted_call {
 void device_note_call(struct model *m, struct thread *t, const struct event *ev,
 		     const struct noted_call *call);
 
-/* CUPTI's record of a call goes to the join, with the call; where no call ends later, it may come yet. */
+/* CUPTI's record of a call goes to the join, with the call; where no call ends later, it may
+ * come yet. */
 int device_push_api(struct model *m, const struct event *ev);
 
 /* The device of into of which that one will be a part, MEMORY_NO_DEVICE: none. */
-uint32_t device_heir(struct model *m, uint32_t process, uint32_t device, uint32_t into);
+uint32_t device_successor(struct model *m, uint32_t process, uint32_t device, uint32_t into);
 
 /* How gaps of books are divided, for who reads them. */
 struct devices_divide device_divide_by(const struct model *m);

@@ -513,49 +513,49 @@ void devices_cut(struct devices *d, const struct devices_divide *by,
 /* ---- what becomes part of another ------------------------------------------------------------ */
 
 /* All without a UUID are alike if the processes number them so. */
-static bool is_heir(const struct device *heir, const struct device *s, uint32_t into)
+static bool is_successor(const struct device *successor, const struct device *s, uint32_t into)
 {
-	if (heir->book || heir->state.process != into)
+	if (successor->book || successor->state.process != into)
 		return false;
-	if (s->state.has_facts || heir->state.has_facts)
-		return s->state.has_facts && heir->state.has_facts &&
-		       !strcmp(s->state.facts.uuid, heir->state.facts.uuid);
-	return heir->state.ordinal == s->state.device;
+	if (s->state.has_facts || successor->state.has_facts)
+		return s->state.has_facts && successor->state.has_facts &&
+		       !strcmp(s->state.facts.uuid, successor->state.facts.uuid);
+	return successor->state.ordinal == s->state.device;
 }
 
-static struct device *make_heir(struct devices *d, const struct device *s, uint32_t into)
+static struct device *make_successor(struct devices *d, const struct device *s, uint32_t into)
 {
 	uint32_t number = 0;
-	struct device *heir;
+	struct device *successor;
 
 	while (map_find(&d->by_process, device_key(into, number)))
 		number++;
-	heir = add_device(d, into, into, number);
-	if (!heir)
+	successor = add_device(d, into, into, number);
+	if (!successor)
 		return NULL;
-	heir->state.ordinal = s->state.device;
-	heir->state.has_facts = s->state.has_facts;
-	heir->state.facts = s->state.facts;
-	memcpy(heir->state.name, s->state.name, sizeof(heir->state.name));
-	return heir;
+	successor->state.ordinal = s->state.device;
+	successor->state.has_facts = s->state.has_facts;
+	successor->state.facts = s->state.facts;
+	memcpy(successor->state.name, s->state.name, sizeof(successor->state.name));
+	return successor;
 }
 
-static struct device *find_heir(struct devices *d, const struct device *s, uint32_t into)
+static struct device *find_successor(struct devices *d, const struct device *s, uint32_t into)
 {
 	for (size_t i = 0; i < d->all.n; i++)
-		if (is_heir(d->all.v[i], s, into))
+		if (is_successor(d->all.v[i], s, into))
 			return d->all.v[i];
-	return make_heir(d, s, into);
+	return make_successor(d, s, into);
 }
 
-const struct device_state *devices_heir(struct devices *d, uint32_t process, uint32_t device,
+const struct device_state *devices_successor(struct devices *d, uint32_t process, uint32_t device,
 					uint32_t into)
 {
 	const struct device *s = (const struct device *)devices_find(d, process, device);
-	const struct device *heir = s ? find_heir(d, s, into) : NULL;
+	const struct device *successor = s ? find_successor(d, s, into) : NULL;
 
 	errno = s ? ENOMEM : ENOENT;
-	return heir ? &heir->state : NULL;
+	return successor ? &successor->state : NULL;
 }
 
 static void add_copies(struct copy_stats *to, const struct copy_stats *from)
@@ -565,11 +565,11 @@ static void add_copies(struct copy_stats *to, const struct copy_stats *from)
 	to->total_ns += from->total_ns;
 }
 
-static int add_book(struct device *heir, const struct device *s,
+static int add_book(struct device *successor, const struct device *s,
 		    const struct devices_divide *by)
 {
 	uint64_t idle_ns[IDLE_CAUSES];
-	struct device_sum *to = &heir->past, sum;
+	struct device_sum *to = &successor->past, sum;
 	int err = devices_read(&s->state, DEVICES_OVER, by, &sum, idle_ns, NULL);
 
 	to->close_ns += sum.close_ns - sum.open_ns;
@@ -580,52 +580,54 @@ static int add_book(struct device *heir, const struct device *s,
 		to->works[i] += sum.works[i];
 	}
 	for (unsigned int i = 0; i < IDLE_CAUSES; i++)
-		heir->state.idle_ns[i] += idle_ns[i];
+		successor->state.idle_ns[i] += idle_ns[i];
 	return err;
 }
 
-static void hand_over_host(struct devices *d, struct device *s, struct device *heir)
+static void hand_over_host(struct devices *d, struct device *s, struct device *successor)
 {
-	if (heir->state.member.host == s->state.member.host)
-		host_devices_leave_to(&d->hosts, &s->state.member, &heir->state.member);
+	if (successor->state.member.host == s->state.member.host)
+		host_devices_leave_to(&d->hosts, &s->state.member, &successor->state.member);
 	else
 		host_devices_leave(&d->hosts, &s->state.member);
 }
 
 /* It is not waited for: it will never do anything. */
-static int join_host(struct devices *d, const struct device *s, struct device *heir)
+static int join_host(struct devices *d, const struct device *s, struct device *successor)
 {
 	int err;
 
-	if (heir->state.member.host || !s->state.member.host || !s->state.member.host->uuid[0])
+	if (successor->state.member.host || !s->state.member.host || !s->state.member.host->uuid[0])
 		return 0;
-	err = host_devices_join(&d->hosts, &heir->state.member, s->state.member.host->uuid,
+	err = host_devices_join(&d->hosts, &successor->state.member, s->state.member.host->uuid,
 				s->open_ns);
 	if (!err)
-		share_book_settle(heir->state.member.host->book, heir->state.member.number,
+		share_book_settle(successor->state.member.host->book,
+				  successor->state.member.number,
 				  UINT64_MAX);
 	return err;
 }
 
 static int fold(struct devices *d, struct device *s, uint32_t into, const struct devices_divide *by)
 {
-	struct device *heir = find_heir(d, s, into);
-	int err = heir ? add_book(heir, s, by) : -ENOMEM;
+	struct device *successor = find_successor(d, s, into);
+	int err = successor ? add_book(successor, s, by) : -ENOMEM;
 
 	if (!err)
-		err = kernels_merge(&heir->state.kernels, &d->kernels, &s->state.kernels);
+		err = kernels_merge(&successor->state.kernels, &d->kernels, &s->state.kernels);
 	if (!err)
-		err = lanes_merge(&heir->state.lanes, &s->state.lanes);
+		err = lanes_merge(&successor->state.lanes, &s->state.lanes);
 	if (!err)
-		err = join_host(d, s, heir);
+		err = join_host(d, s, successor);
 	if (err)
 		return err;
 	for (unsigned int dir = 0; dir < COPY_DEFAULT + 2; dir++)
 		for (unsigned int memory = 0; memory < 3; memory++)
-			add_copies(&heir->state.copies[dir][memory], &s->state.copies[dir][memory]);
-	add_copies(&heir->state.sets, &s->state.sets);
+			add_copies(&successor->state.copies[dir][memory],
+				   &s->state.copies[dir][memory]);
+	add_copies(&successor->state.sets, &s->state.sets);
 	if (s->state.member.host)
-		hand_over_host(d, s, heir);
+		hand_over_host(d, s, successor);
 	drop(d, s);
 	return 0;
 }
@@ -663,7 +665,8 @@ int devices_finish(struct devices *d, uint32_t process, const struct devices_div
 	return err;
 }
 
-int devices_fold(struct devices *d, uint32_t process, uint32_t into, const struct devices_divide *by)
+int devices_fold(struct devices *d, uint32_t process, uint32_t into,
+		 const struct devices_divide *by)
 {
 	size_t kept = 0, n = d->all.n;
 	int err = 0;

@@ -58,7 +58,8 @@ int devices_push_work(struct devices *d, const struct event *ev, const struct la
 int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_ns);
 
 /* The call of a launch became known after its works. */
-void devices_push_call(struct devices *d, uint32_t process, uint32_t correlation, const struct launch *launch);
+void devices_push_call(struct devices *d, uint32_t process, uint32_t correlation,
+		       const struct launch *launch);
 /* host_devices_sample of these. */
 struct sampled_device;
 int devices_sample(struct devices *d, const struct sampled_device *sampled, uint64_t from_ns,
@@ -67,7 +68,8 @@ int devices_sample(struct devices *d, const struct sampled_device *sampled, uint
 /* Who divides gaps of works that had no room to wait (device_book_full); else they are unknown. */
 void devices_when_crowded(struct devices *d, const struct devices_divide *by);
 
-/* Works of process that start before horizon_ns have all come, and what threads did. 0 or -ENOMEM. */
+/* Works of process that start before horizon_ns have all come, and what threads did. 0 or
+ * -ENOMEM. */
 int devices_settle(struct devices *d, uint32_t process, uint64_t horizon_ns,
 		   const struct devices_divide *by);
 int devices_settle_all(struct devices *d, uint64_t horizon_ns, const struct devices_divide *by);
@@ -93,16 +95,18 @@ void devices_cut(struct devices *d, const struct devices_divide *by,
 /* The process is no more, and nothing of it will come: all its devices are settled to their ends,
  * and take no more memory than that needs. *done: but for others that share a device and are not as
  * far yet. 0 or -ENOMEM. */
-int devices_finish(struct devices *d, uint32_t process, const struct devices_divide *by, bool *done);
+int devices_finish(struct devices *d, uint32_t process, const struct devices_divide *by,
+		   bool *done);
 
 /* When that is done, its devices become part of those of process into, which stands for all
  * processes folded into it, with one device per device of the host. Lanes become one, stalls are
  * dropped, and shares of a device of unknown UUID are no longer known. 0 or -ENOMEM. */
-int devices_fold(struct devices *d, uint32_t process, uint32_t into, const struct devices_divide *by);
+int devices_fold(struct devices *d, uint32_t process, uint32_t into,
+		 const struct devices_divide *by);
 
-/* The one of into that a device of process will be a part of. NULL + errno: ENOENT (there is no such
- * device). */
-const struct device_state *devices_heir(struct devices *d, uint32_t process, uint32_t device,
+/* The one of into that a device of process will be a part of. NULL + errno: ENOENT (there is no
+ * such device). */
+const struct device_state *devices_successor(struct devices *d, uint32_t process, uint32_t device,
 					uint32_t into);
 
 /* bytes that names of kernels may still take */

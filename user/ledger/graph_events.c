@@ -62,7 +62,8 @@ int graphs_note_call(struct model *m, struct thread *t, const struct event *ev)
 	if (t->lost_seen != t->book.counts.lost)
 		note_lost(t);
 	role = model_role(m, ev->func);
-	return role != ROLE_NONE && role < ROLE_GRAPHS_END && says_something(t->process->graphs, role) ?
+	return role != ROLE_NONE && role < ROLE_GRAPHS_END && says_something(t->process->graphs,
+									     role) ?
 	       note_call(m->graphs, t->process, ev, role) : 0;
 }
 

@@ -131,9 +131,9 @@ void host_devices_leave(struct host_devices *h, struct host_member *s)
 }
 
 void host_devices_leave_to(struct host_devices *h, struct host_member *s,
-			   const struct host_member *heir)
+			   const struct host_member *successor)
 {
-	share_book_leave_to(s->host->book, s->number, heir->number);
+	share_book_leave_to(s->host->book, s->number, successor->number);
 	forget_member(h, s);
 }
 

@@ -67,7 +67,7 @@ void host_devices_leave(struct host_devices *h, struct host_member *s);
 /* The same, and what it had is heir's from now on, of the same host device. Only when it is over
  * (share_book_is_over). */
 void host_devices_leave_to(struct host_devices *h, struct host_member *s,
-			   const struct host_member *heir);
+			   const struct host_member *successor);
 
 /*
  * A sample of the device that began at from_ns: a process that was on it all the time, and is not

@@ -53,7 +53,8 @@ struct launching {
 	unsigned int class;
 };
 
-/* The call that launched: as probes saw it, or the one that the thread is in now, or CUPTI's record. */
+/* The call that launched: as probes saw it, or the one that the thread is in now, or CUPTI's
+ * record. */
 static struct launching find_call(const struct device_work *work, const struct idle_thread *who)
 {
 	uint64_t start = work->launch_start_ns, end = num_max(work->launch_end_ns, start);

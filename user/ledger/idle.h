@@ -6,8 +6,9 @@
  * From the launch's return to the gap's end the work was queued. Inside the launching call the time
  * is that call's: `launch`, but `copy-host` in a host copy, `comm-host` in a collective. Before it,
  * the thread's time goes to the causes of the calls that it was in, or of its being off the CPU.
- * The launching call is the launch's (join/join.h), or the one that the thread has not returned from; if no
- * probe saw it, CUPTI's record. Where a call is known to have been late, that is `runqueue`, or `stopped`.
+ * The launching call is the launch's (join/join.h), or the one that the thread has not returned
+ * from; if no probe saw it, CUPTI's record. Where a call is known to have been late, that is
+ * `runqueue`, or `stopped`.
  *
  * Examples; S sync, L launch, a gap [0, 100):
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the ledger's consumers share, and snapshots read: the session and its times, the registry of
- * processes and threads, the join, the books of devices, counts. What one consumer alone needs is in
- * a state of its own (facts/consumer.h).
+ * processes and threads, the join, the books of devices, counts. What one consumer alone needs
+ * is in a state of its own (facts/consumer.h).
  */
 #ifndef LEDGER_LEDGER_H
 #define LEDGER_LEDGER_H
@@ -49,7 +49,7 @@ struct model {
 	struct devices *devices;
 	struct samples samples;
 	bool intervals;
-	uint64_t told_ns;		/* the latest watermark */
+	uint64_t watermark_ns;		/* the latest watermark */
 	struct timeline_room timelines;
 	uint8_t roles[FUNCS_MAX];	/* enum func_role of functions, + 1; 0: not looked up yet */
 	bool by_launch;
@@ -80,7 +80,7 @@ static inline enum func_role model_role(struct model *m, uint16_t func)
 	return (enum func_role)(m->roles[func] - 1);
 }
 
-/* An event has told when the session began. */
+/* The event with the session's start came. */
 static inline void model_begin_session(struct model *m, uint64_t start_ns)
 {
 	m->session.start_ns = m->session.interval_ns = start_ns;

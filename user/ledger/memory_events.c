@@ -53,7 +53,8 @@ static int push_success(struct memory *m, struct process *p, const struct event 
 	p->allocs_blindly |= call.op == MEMORY_ALLOC;
 	if (call.op == MEMORY_FREE || p->records_memory)
 		return 0;	/* of NULL; or a record says it better */
-	return book_of(m, p) ? memory_book_untracked(p->memory, call.kind, ev->call.stack) : -ENOMEM;
+	return book_of(m, p) ? memory_book_untracked(p->memory, call.kind,
+						     ev->call.stack) : -ENOMEM;
 }
 
 static int note_told(struct memory *m, struct process *p, uint16_t func, uint64_t end_ns)
@@ -84,7 +85,7 @@ static int push_call(struct memory *m, const struct event *ev)
 }
 
 /* A call that CUPTI alone recorded. */
-static int push_told(struct memory *m, const struct event *ev)
+static int push_cupti_call(struct memory *m, const struct event *ev)
 {
 	struct process *p = ev->call.result ? NULL : processes_get(m->m, ev);
 
@@ -109,7 +110,8 @@ static int push_record(struct memory *m, const struct event *ev)
 		return 0;
 	return push(m, p, &(struct memory_act){
 		.start_ns = ev->start_ns, .end_ns = ev->start_ns, .address = ev->memory.address,
-		.bytes = ev->memory.bytes, .device = ev->memory.device, .op = ev->memory.op, .kind = (uint8_t)ev->memory.kind,
+		.bytes = ev->memory.bytes, .device = ev->memory.device, .op = ev->memory.op,
+		.kind = (uint8_t)ev->memory.kind,
 		.is_record = true, .has_bytes = ev->has & HAS_BYTES,
 		.again = ev->memory.again != 0 });
 }
@@ -172,7 +174,8 @@ void memory_note_unseen(const struct model *m, struct process *p, const struct e
 	if (ev->unseen.why >= UNSEEN_END || ev->end_ns <= m->session.start_ns)
 		return;
 	if (ev->unseen.why == UNSEEN_LOST) {
-		p->missed_ns = p->misses[ev->unseen.why] ? num_min(p->missed_ns, ev->start_ns) : ev->start_ns;
+		p->missed_ns = p->misses[ev->unseen.why] ? num_min(p->missed_ns,
+								   ev->start_ns) : ev->start_ns;
 		p->missed_end_ns = num_max(p->missed_end_ns, ev->end_ns);
 	}
 	p->misses[ev->unseen.why] = true;
@@ -180,13 +183,14 @@ void memory_note_unseen(const struct model *m, struct process *p, const struct e
 
 /* Have probes seen every call that may be that of a lost record? Records that came without one
  * say no. */
-static bool calls_told_all(const struct model *m, const struct process *p)
+static bool calls_saw_all(const struct model *m, const struct process *p)
 {
 	struct memory_counts counts;
 
 	memory_book_counts(p->memory, &counts);
 	if (counts.alone || p->allocs_blindly || p->lost_calls ||
-	    intervals_overlap(&p->unarmed, num_max(p->missed_ns, m->session.start_ns), p->missed_end_ns))
+	    intervals_overlap(&p->unarmed, num_max(p->missed_ns, m->session.start_ns),
+			      p->missed_end_ns))
 		return false;
 	for (size_t i = 0; i < m->threads.n; i++)
 		if (m->threads.v[i]->process == p && m->threads.v[i]->book.counts.lost)
@@ -207,7 +211,7 @@ bool memory_is_incomplete(const struct model *m, const struct process *p)
 		return true;
 	if (m->without_probes)
 		return p->misses[UNSEEN_LOST] || p->misses[UNSEEN_UNKNOWN];
-	return p->misses[UNSEEN_LOST] && !calls_told_all(m, p);
+	return p->misses[UNSEEN_LOST] && !calls_saw_all(m, p);
 }
 
 
@@ -223,7 +227,7 @@ static __attribute__((noinline)) int on_rare_event(void *state, const struct eve
 {
 	switch (ev->kind) {
 	case EVENT_CALL: return push_call(state, ev);
-	case EVENT_TOLD: return push_told(state, ev);
+	case EVENT_CUPTI_CALL: return push_cupti_call(state, ev);
 	case EVENT_MEMORY: return push_record(state, ev);
 	case EVENT_DEVICE: return expect_records(state, ev);
 	case EVENT_PROCESS: return push_process(state, ev);
@@ -267,7 +271,8 @@ static int fold(void *state, struct process *p, struct process *into)
 	for (size_t i = 0; !err && p->memory && i < memory_book_rows(p->memory); i++) {
 		struct memory_sums row = *memory_book_row(p->memory, i);
 
-		row.key.device = device_heir(m->m, p->info.process, row.key.device, MODEL_PAST_PID);
+		row.key.device = device_successor(m->m, p->info.process, row.key.device,
+						  MODEL_PAST_PID);
 		err = memory_book_add(into->memory, &row);
 	}
 	return err;
@@ -283,7 +288,7 @@ static void cut(void *state)
 }
 
 const struct consumer memory_consumer = {
-	.kinds = 1ull << EVENT_CALL | 1ull << EVENT_TOLD | 1ull << EVENT_MEMORY | 1ull << EVENT_DEVICE |
+	.kinds = 1ull << EVENT_CALL | 1ull << EVENT_CUPTI_CALL | 1ull << EVENT_MEMORY | 1ull << EVENT_DEVICE |
 		 1ull << EVENT_PROCESS | 1ull << EVENT_WATERMARK,
 	.size = sizeof(struct memory),
 	.init = init,

@@ -125,7 +125,8 @@ static int push_unarmed(struct model *m, const struct event *ev)
 		struct thread *t = m->threads.v[i];
 
 		if (t->process == p && t->has_book)
-			model_note_found(m, ev->kind, book_unarmed(&t->book, ev->start_ns, ev->end_ns));
+			model_note_found(m, ev->kind, book_unarmed(&t->book, ev->start_ns,
+								   ev->end_ns));
 	}
 	return 0;
 }
@@ -169,13 +170,14 @@ static int push_stop(struct model *m, const struct event *ev)
 static int push_watermark(struct model *m, const struct event *ev)
 {
 	model_see_time(m, ev->end_ns);
-	m->told_ns = num_max(m->told_ns, ev->end_ns);
+	m->watermark_ns = num_max(m->watermark_ns, ev->end_ns);
 	return 0;
 }
 
 static int push_fact(struct model *m, const struct event *ev)
 {
-	int err = ev->fact.key && ev->fact.value ? pairs_set(&m->facts, ev->fact.key, ev->fact.value, FACTS_MAX) : -EINVAL;
+	int err = ev->fact.key && ev->fact.value ? pairs_set(&m->facts, ev->fact.key,
+							     ev->fact.value, FACTS_MAX) : -EINVAL;
 
 	m->without_probes |= !err && !strcmp(ev->fact.key, "without_probes");
 	return err && err != -ENOMEM ? -EINVAL : err;
@@ -200,7 +202,8 @@ static int push_count(struct model *m, const struct event *ev)
 		r = VEC_PUSH(&m->readings);
 		if (!r)
 			return -ENOMEM;
-		if (replace_text(&r->source, ev->count.source) || replace_text(&r->kind, ev->count.kind)) {
+		if (replace_text(&r->source, ev->count.source) || replace_text(&r->kind,
+									       ev->count.kind)) {
 			free(r->source);
 			m->readings.n--;
 			return -ENOMEM;
@@ -238,7 +241,8 @@ static const struct consumer session_consumer = {
 	.on_event = push_session,
 };
 
-/* ---- the join --------------------------------------------------------------------------------- */
+/* ---- the join
+ * --------------------------------------------------------------------------------- */
 
 static int on_work(void *ctx, const struct event *work, const struct launch *launch)
 {
@@ -250,14 +254,16 @@ static int on_horizon(void *ctx, uint32_t process, uint64_t horizon_ns)
 	return consumers_horizon(&((struct model *)ctx)->consumers, process, horizon_ns);
 }
 
-static int on_unseen(void *ctx, uint32_t process, unsigned int why, uint64_t start_ns, uint64_t end_ns)
+static int on_unseen(void *ctx, uint32_t process, unsigned int why, uint64_t start_ns,
+		     uint64_t end_ns)
 {
 	struct process *p = processes_find(ctx, process);
 
 	return p ? unseen_add(&p->unseen, why, start_ns, end_ns) : 0;
 }
 
-static void on_called(void *ctx, uint32_t process, uint32_t correlation, const struct launch *launch)
+static void on_called(void *ctx, uint32_t process, uint32_t correlation,
+		      const struct launch *launch)
 {
 	devices_push_call(((struct model *)ctx)->devices, process, correlation, launch);
 }
@@ -307,7 +313,8 @@ static const struct consumer join_consumer = {
 	.free = free_join,
 };
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole
+ * -------------------------------------------------------------------------------- */
 
 /* In the order in which they take an event: one that says that it is invalid, or for no other,
  * ends its way. */
@@ -384,7 +391,8 @@ int model_finish(struct model *m)
 	return err ? err : consumers_finish(&m->consumers);
 }
 
-/* ---- reading, and the cut between two intervals ------------------------------------------------- */
+/* ---- reading, and the cut between two intervals
+ * ------------------------------------------------- */
 
 void model_use_intervals(struct model *m)
 {

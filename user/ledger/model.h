@@ -25,7 +25,8 @@ void model_free(struct model *m);
 /* One event; what contradicts itself is counted (model_counts) and never trusted. 0 or -ENOMEM. */
 int model_push(struct model *m, const struct event *ev);
 
-/* Nothing more will come: works whose launch is still awaited are booked without it. 0 or -ENOMEM. */
+/* Nothing more will come: works whose launch is still awaited are booked without it. 0 or
+ * -ENOMEM. */
 int model_finish(struct model *m);
 
 /* Interval mode, from the beginning on. What devices did is told up to where all is known of it,
@@ -55,16 +56,17 @@ struct model_session {
 };
 
 struct model_counts {		/* since the session began, also in interval mode */
-	uint64_t received[EVENT_KIND_END];	/* [0]: kinds that nobody knows */
+	uint64_t received[EVENT_KIND_END];	/* [0]: unknown kinds */
 	uint64_t invalid[EVENT_KIND_END], skew[EVENT_KIND_END], late[EVENT_KIND_END];
 	uint64_t matched, orphan;	/* works that were booked, with and without their launch */
 	uint64_t launches, met;	/* that CUPTI recorded; of these, that any work met */
 	uint64_t captured;	/* more, which were captured; of those that met none: */
-	/* that may meet one yet; kernels that are over; of these, those that ended with their process */
+	/* that may meet one yet; kernels that are over; of these, those that ended with their
+	 * process */
 	uint64_t awaited, unmet_lost, unmet_ended;
-	uint64_t untold;	/* calls that launched while nobody recorded works */
-	/* calls that no probe saw and CUPTI recorded; those that books have */
-	uint64_t told, told_booked;
+	uint64_t unrecorded;	/* launching calls while no helper recorded works */
+	/* calls that CUPTI alone recorded; those of them in books */
+	uint64_t cupti_calls, cupti_calls_booked;
 	/* invalid works, only because they ran before the session or after it */
 	uint64_t outside;
 	uint64_t lost;		/* holes in threads' numbers */

@@ -28,7 +28,8 @@ struct model_child {		/* a child that was seen, not followed */
  *
  * Example; 700 processes, each made 10 calls of 1 us, lived 1 ms and ended:
  *
- *   at least 256 of 10 calls and 1 ms of a thread; one "[444 ended]", past 444, of 4440 calls and 444 ms
+ *   at least 256 of 10 calls and 1 ms of a thread; one "[444 ended]", past 444, of 4440 calls
+ * and 444 ms
  */
 #define MODEL_ENDED 256
 #define MODEL_ENDED_BYTES (6u << 20)

@@ -200,7 +200,8 @@ static bool is_asked(const struct model *m, const struct thread *t, uint64_t now
 {
 	const struct process *p = t->process;
 
-	return t->has_book && !t->past && (p->records_memory || join_knows(m->join, p->info.process)) &&
+	return t->has_book && !t->past && (p->records_memory || join_knows(m->join,
+									   p->info.process)) &&
 	       num_add(t->book.exit, JOIN_WINDOW_NS) > now_ns;
 }
 
@@ -225,7 +226,8 @@ void processes_drop_ended(struct model *m, uint64_t now_ns)
 	for (size_t i = 0; i < m->processes.n; i++) {
 		struct process *p = m->processes.v[i];
 
-		if ((p->info.exit_ns || p->gone_ns) && !p->threads && !join_knows(m->join, p->info.process))
+		if ((p->info.exit_ns || p->gone_ns) && !p->threads && !join_knows(m->join,
+										  p->info.process))
 			processes_drop(m, p);
 		else
 			m->processes.v[p->index = kept++] = p;
@@ -251,7 +253,8 @@ void processes_free(struct model *m)
 	map_free(&m->by_tid);
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading
+ * ---------------------------------------------------------------------------------- */
 
 size_t model_processes(const struct model *m)
 {

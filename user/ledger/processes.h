@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A model's processes and threads: by handle (event/registry.h) and tid, made when first named; a
- * thread is replaced when the kernel used its number again. What consumers of events keep of each lies in it. For the
- * ledger's consumers (model.c, *_events.c, visibility.c, retention.c); readers have
- * ledger/snapshot.h.
+ * thread is replaced when the kernel used its number again. What consumers of events keep of
+ * each lies in it. For the ledger's consumers (model.c, *_events.c, visibility.c, retention.c);
+ * readers have ledger/snapshot.h.
  */
 #ifndef LEDGER_PROCESSES_H
 #define LEDGER_PROCESSES_H
@@ -42,7 +42,7 @@ struct process {
 	uint64_t past_unarmed_ns;	/* of those that it stands for */
 	bool first_ended;		/* its first thread, which ends it */
 	uint64_t last_exit_ns;		/* of its threads; 0: none has ended */
-	uint64_t told_end_ns;		/* EVENT_ENDED_NS of its helper's ring; 0: none came */
+	uint64_t helper_end_ns;		/* EVENT_ENDED_NS of its helper's ring; 0: none came */
 	uint64_t gone_ns;		/* all of it had ended by then, as was found out; 0: not */
 	bool folds;			/* as retention.c found it last */
 	bool is_settled;		/* nothing of it will come, and nothing of it waits */
@@ -63,8 +63,8 @@ struct thread {
 	char comm[16];
 	struct thread_past *past;	/* it stands for others, and has no book; NULL: it is one */
 	struct timeline timeline;
-	/* end of the last of its calls that CUPTI alone told and its book has */
-	uint64_t told_ns;
+	/* end of the last call in its book that CUPTI alone recorded */
+	uint64_t cupti_call_ns;
 	uint64_t lost_seen;		/* of its calls, by what follows graphs */
 	struct book book;
 };
@@ -88,7 +88,8 @@ struct thread_past {
 	struct book_sum sum;	/* open_ns: 0; close_ns: all their wall time */
 };
 
-/* Of an event, found or made; NULL on ENOMEM. One that is made ends the process that had its pid. */
+/* Of an event, found or made; NULL on ENOMEM. One that is made ends the process that had its
+ * pid. */
 struct process *processes_get(struct model *m, const struct event *ev);
 struct thread *threads_get(struct model *m, const struct event *ev);
 
@@ -96,7 +97,8 @@ struct thread *threads_get(struct model *m, const struct event *ev);
 struct process *processes_find(const struct model *m, uint32_t process);
 struct thread *threads_find(const struct model *m, uint32_t process, uint32_t tid);
 
-/* Its number means another thread from now on, born at birth_ns (0: unknown); the old one's book is closed there. */
+/* Its number means another thread from now on, born at birth_ns (0: unknown); the old one's book
+ * is closed there. */
 struct thread *threads_renew(struct model *m, const struct thread *old, uint64_t birth_ns);
 
 void threads_drop(struct model *m, struct thread *t);	/* from all but the lists */

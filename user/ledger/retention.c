@@ -62,7 +62,8 @@ static int fold_thread(struct model *m, struct thread *t, struct process *into)
 		book_sum_add(&past->sum, &sum);
 		past->threads++;
 		if (is_in_call(&t->book))
-			err = call_stats_leave(&into->info.calls, t->book.open_func, t->book.before);
+			err = call_stats_leave(&into->info.calls, t->book.open_func,
+					       t->book.before);
 	}
 	if (!err)
 		threads_drop(m, t);
@@ -118,7 +119,8 @@ static uint64_t end_of(const struct process *p)
 	return p->info.exit_ns ? p->info.exit_ns : p->gone_ns;
 }
 
-/* ---- one process ------------------------------------------------------------------------------ */
+/* ---- one process
+ * ------------------------------------------------------------------------------ */
 
 static struct process *find_past(struct model *m)
 {
@@ -184,7 +186,8 @@ static int fold_process(struct model *m, struct process *p, struct process *into
 	return err;
 }
 
-/* ---- which processes -------------------------------------------------------------------------- */
+/* ---- which processes
+ * -------------------------------------------------------------------------- */
 
 struct ended {
 	struct process *process;
@@ -295,7 +298,8 @@ static size_t choose(struct all_ended *e, size_t most)
 	return stay;
 }
 
-/* ---- many at once ----------------------------------------------------------------------------- */
+/* ---- many at once
+ * ----------------------------------------------------------------------------- */
 
 static int drop_folded(struct model *m)
 {
@@ -355,7 +359,8 @@ static int age(struct model *m, bool is_process)
 	return age_processes(m);
 }
 
-/* ---- when they ended --------------------------------------------------------------------------- */
+/* ---- when they ended
+ * --------------------------------------------------------------------------- */
 
 /* Of its first thread nobody told: it makes no calls. */
 static int note_end(struct model *m, struct process *p, uint64_t end_ns)
@@ -367,10 +372,10 @@ static int note_end(struct model *m, struct process *p, uint64_t end_ns)
 						   .end_ns = end_ns });
 }
 
-static int note_told_end(struct model *m, struct process *p)
+static int note_helper_end(struct model *m, struct process *p)
 {
-	return p->told_end_ns && !p->living && !p->first_ended ?
-	       note_end(m, p, num_max(p->told_end_ns, p->last_exit_ns)) : 0;
+	return p->helper_end_ns && !p->living && !p->first_ended ?
+	       note_end(m, p, num_max(p->helper_end_ns, p->last_exit_ns)) : 0;
 }
 
 static int note_exit(struct model *m, const struct event *ev)
@@ -382,19 +387,19 @@ static int note_exit(struct model *m, const struct event *ev)
 	p->last_exit_ns = num_max(p->last_exit_ns, ev->end_ns);
 	if (p->first_ended)	/* it may have waited for others to end */
 		p->info.exit_ns = p->last_exit_ns;
-	return unseen_note_exit(m, p, t) ? -ENOMEM : note_told_end(m, p);
+	return unseen_note_exit(m, p, t) ? -ENOMEM : note_helper_end(m, p);
 }
 
 static int note_gone(struct model *m, struct process *p)
 {
-	bool is_known = p->told_end_ns || (!p->living && p->last_exit_ns);
+	bool is_known = p->helper_end_ns || (!p->living && p->last_exit_ns);
 
 	if (p->gone_ns || !m->now_ns)
 		return 0;
 	p->gone_ns = m->now_ns;
 	m->ended++;
 	return p->info.exit_ns ? 0 :
-	       note_end(m, p, is_known ? num_max(p->told_end_ns, p->last_exit_ns) : m->now_ns);
+	       note_end(m, p, is_known ? num_max(p->helper_end_ns, p->last_exit_ns) : m->now_ns);
 }
 
 static int note_identity(struct model *m, const struct event *ev)
@@ -407,11 +412,12 @@ static int note_identity(struct model *m, const struct event *ev)
 		return note_gone(m, p);
 	if (!ns || ns < p->info.start_ns)	/* the number is another process's now */
 		return 0;
-	p->told_end_ns = ns;
-	return unseen_note_end(m, p) ? -ENOMEM : note_told_end(m, p);
+	p->helper_end_ns = ns;
+	return unseen_note_end(m, p) ? -ENOMEM : note_helper_end(m, p);
 }
 
-/* ---- the consumers ---------------------------------------------------------------------------- */
+/* ---- the consumers
+ * ---------------------------------------------------------------------------- */
 
 static int on_end(void *state, const struct event *ev)
 {

@@ -182,11 +182,11 @@ static void add_sums(struct share_member *to, const struct share_member *from)
 	to->waited_ns += from->waited_ns;
 }
 
-void share_book_leave_to(struct share_book *b, size_t member, size_t heir)
+void share_book_leave_to(struct share_book *b, size_t member, size_t successor)
 {
 	if (b->before)
-		add_sums(&b->before->members.v[heir].sums, &b->before->members.v[member].sums);
-	add_sums(&b->members.v[heir].sums, &b->members.v[member].sums);
+		add_sums(&b->before->members.v[successor].sums, &b->before->members.v[member].sums);
+	add_sums(&b->members.v[successor].sums, &b->members.v[member].sums);
 	share_book_leave(b, member);
 }
 

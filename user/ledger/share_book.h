@@ -66,7 +66,7 @@ void share_book_leave(struct share_book *b, size_t member);
 /* Is all settled that the member did? Then it may leave to another one, which has what it owned and
  * waited. */
 bool share_book_is_over(const struct share_book *b, size_t member);
-void share_book_leave_to(struct share_book *b, size_t member, size_t heir);
+void share_book_leave_to(struct share_book *b, size_t member, size_t successor);
 
 /* What is settled was an interval: sums are of the next from now on. */
 void share_book_cut(struct share_book *b);

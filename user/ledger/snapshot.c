@@ -153,7 +153,8 @@ static int take_host(struct snapshot *s, const struct model *m, const struct hos
 		if (member)
 			*member = (struct snapshot_member){
 				h->members.v[i]->process, h->members.v[i]->pid,
-				h->members.v[i]->device, h->members.v[i]->book, share_book_member(book, i),
+				h->members.v[i]->device, h->members.v[i]->book,
+				share_book_member(book, i),
 			};
 	}
 	share_book_free(book);

@@ -344,7 +344,7 @@ static unsigned int push_wrong_off(struct book *b, const struct event *ev)
 
 static bool is_wrong_off(const struct event *ev)
 {
-	bool untold = ev->off.reason == OFF_UNTOLD && !is_reading(ev);
+	bool untold = ev->off.reason == OFF_NO_END && !is_reading(ev);
 
 	return (ev->off.reason >= OFF_REASON_END && !untold) || ev->end_ns < ev->start_ns ||
 	       ev->off.woken_ns > ev->end_ns - ev->start_ns;

@@ -30,7 +30,7 @@ static inline bool bucket_is_off(unsigned int bucket)
 /* Of a reason that is not OFF_CALL. */
 static inline unsigned int bucket_of_off(uint8_t reason)
 {
-	return reason == OFF_UNTOLD ? (unsigned int)BUCKET_LOST :
+	return reason == OFF_NO_END ? (unsigned int)BUCKET_LOST :
 				      (unsigned int)BUCKET_OFF_0 + reason;
 }
 

@@ -171,7 +171,8 @@ static int push_exit(struct model *m, const struct event *ev)
 	return 0;
 }
 
-/* ---- time off the CPU ------------------------------------------------------------------------- */
+/* ---- time off the CPU
+ * ------------------------------------------------------------------------- */
 
 static void note_span(struct model *m, struct thread *t, uint64_t from, uint64_t to,
 		      unsigned int bucket)
@@ -196,7 +197,7 @@ static void note_timeline(struct model *m, struct thread *t, uint64_t cursor_ns,
 }
 
 /* Has the book taken this reading? Not if records of its thread are still on their way. */
-static bool is_told(const struct thread *t, const struct event *ev)
+static bool is_reported(const struct thread *t, const struct event *ev)
 {
 	return t->book.has_open && t->book.is_off && t->book.open_start == ev->start_ns;
 }
@@ -221,16 +222,18 @@ static int push_off(struct model *m, const struct event *ev)
 	if (t->book.cursor > cursor)
 		note_timeline(m, t, cursor, ev);
 	model_see_time(m, ev->end_ns);
-	return reading && !is_told(t, ev) ? CONSUMER_ENDS : 0;
+	return reading && !is_reported(t, ev) ? CONSUMER_ENDS : 0;
 }
 
-/* ---- calls that no probe saw ------------------------------------------------------------------ */
+/* ---- calls that no probe saw
+ * ------------------------------------------------------------------ */
 
 static bool is_probed(const struct thread *t, const struct event *ev)
 {
 	struct timeline_span seen;
 
-	return (timeline_find(&t->timeline, launch_moment(ev->start_ns, ev->end_ns), &seen) && seen.func != TIMELINE_NO_FUNC) ||
+	return (timeline_find(&t->timeline, launch_moment(ev->start_ns, ev->end_ns),
+			      &seen) && seen.func != TIMELINE_NO_FUNC) ||
 	       timeline_call(&t->timeline, ev->start_ns, ev->end_ns, &seen);
 }
 
@@ -241,23 +244,23 @@ static bool is_open(const struct thread *t, const struct event *ev)
 }
 
 /* Its time that is nobody else's. */
-static void book_told(struct model *m, struct thread *t, const struct event *ev)
+static void book_cupti_call(struct model *m, struct thread *t, const struct event *ev)
 {
 	const unsigned int class = m->funcs->v[ev->func].class;
 	uint64_t ns[BUCKET_END] = { 0 };
 
-	if (t->over || t->past || !t->has_book || ev->start_ns < t->told_ns ||
+	if (t->over || t->past || !t->has_book || ev->start_ns < t->cupti_call_ns ||
 	    !book_has(&t->book, ev->start_ns, ev->end_ns))
 		return;
 	timeline_sum(&t->timeline, ev->start_ns, ev->end_ns, &t->process->unarmed, ns);
 	if (!ns[CLASS_OTHER])
 		return;
 	book_call(&t->book, class, ns[CLASS_OTHER]);
-	t->told_ns = ev->end_ns;
-	m->counts.told_booked++;
+	t->cupti_call_ns = ev->end_ns;
+	m->counts.cupti_calls_booked++;
 }
 
-static int push_told(struct model *m, const struct event *ev)
+static int push_cupti_call(struct model *m, const struct event *ev)
 {
 	struct thread *t = threads_find(m, ev->process, ev->tid);
 	struct process *p = processes_get(m, ev);
@@ -279,13 +282,14 @@ static int push_told(struct model *m, const struct event *ev)
 	if (t && (is_open(t, ev) || is_probed(t, ev)))
 		return CONSUMER_ENDS;
 	s = call_stats_find(&p->info.calls, ev);
-	m->counts.told++;
+	m->counts.cupti_calls++;
 	if (t)
-		book_told(m, t, ev);
+		book_cupti_call(m, t, ev);
 	return s ? call_stat_add(s, ev) : -ENOMEM;
 }
 
-/* ---- the consumers ---------------------------------------------------------------------------- */
+/* ---- the consumers
+ * ---------------------------------------------------------------------------- */
 
 static int push_stop(struct model *m, const struct event *ev)
 {
@@ -301,7 +305,7 @@ static int on_event(void *state, const struct event *ev)
 		[EVENT_CALL] = push_call, [EVENT_ENTER] = push_call, [EVENT_LEFT] = push_call,
 		[EVENT_OPEN] = push_open, [EVENT_INSIDE] = push_inside, [EVENT_GONE] = push_gone,
 		[EVENT_TAIL] = push_tail, [EVENT_EXIT] = push_exit, [EVENT_OFF] = push_off,
-		[EVENT_TOLD] = push_told, [EVENT_STOP] = push_stop,
+		[EVENT_CUPTI_CALL] = push_cupti_call, [EVENT_STOP] = push_stop,
 	};
 
 	return push[ev->kind](state, ev);
@@ -320,7 +324,7 @@ static void cut(void *state)
 const struct consumer threads_consumer = {
 	.kinds = 1ull << EVENT_CALL | 1ull << EVENT_ENTER | 1ull << EVENT_LEFT | 1ull << EVENT_OPEN |
 		 1ull << EVENT_INSIDE | 1ull << EVENT_GONE | 1ull << EVENT_TAIL | 1ull << EVENT_EXIT |
-		 1ull << EVENT_OFF | 1ull << EVENT_TOLD | 1ull << EVENT_STOP,
+		 1ull << EVENT_OFF | 1ull << EVENT_CUPTI_CALL | 1ull << EVENT_STOP,
 	.on_event = on_event,
 	.cut = cut,
 };

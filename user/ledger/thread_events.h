@@ -14,8 +14,8 @@
 
 #include "facts/consumer.h"
 
-/* CALL, ENTER, OPEN, LEFT, INSIDE, GONE, TAIL, EXIT, OFF, TOLD, STOP: for the others only those that
- * books took. */
+/* CALL, ENTER, OPEN, LEFT, INSIDE, GONE, TAIL, EXIT, OFF, TOLD, STOP: for the others only those
+ * that books took. */
 extern const struct consumer threads_consumer;
 
 /* OFF. Time off the CPU, in this interval. */

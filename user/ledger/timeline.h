@@ -76,8 +76,8 @@ void timeline_each_call(const struct timeline *t, uint64_t ns, uint32_t buckets,
 /* The span that at_ns lies in; that of the bucket which has most of [from, to); the first call of
  * which the middle lies in [from, to). False: there is none. */
 bool timeline_find(const struct timeline *t, uint64_t at_ns, struct timeline_span *out);
-/* The first span that ends after ns, fast where ns was a little earlier the last time. False: it may come
- * yet. */
+/* The first span that ends after ns, fast where ns was a little earlier the last time. False: it
+ * may come yet. */
 bool timeline_reach(struct timeline *t, uint64_t ns, struct timeline_span *out);
 bool timeline_longest(const struct timeline *t, uint64_t from, uint64_t to, uint8_t bucket,
 		      struct timeline_span *out);

@@ -74,7 +74,8 @@ bool unseen_next(const struct unseen *u, uint64_t start_ns, uint64_t end_ns, str
 	bool any = false;
 
 	for (unsigned int set = 0; u && set < SETS; set++) {
-		if (!intervals_next(set_of(u, set), start_ns, end_ns, &hit) || (any && hit.start >= out->start))
+		if (!intervals_next(set_of(u, set), start_ns, end_ns,
+				    &hit) || (any && hit.start >= out->start))
 			continue;
 		*out = hit;
 		any = true;

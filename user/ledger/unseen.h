@@ -22,7 +22,8 @@ struct unseen {
 	struct intervals lost, unknown;
 };
 
-/* why: enum unseen_why. 0, -EINVAL or -ENOMEM. Where there are too many intervals two become one. */
+/* why: enum unseen_why. 0, -EINVAL or -ENOMEM. Where there are too many intervals two become
+ * one. */
 int unseen_add(struct unseen *u, unsigned int why, uint64_t start_ns, uint64_t end_ns);
 
 /* Adds what is not seen of the gap to ns; fn gets the parts that are, in order of time. 0 or

@@ -17,7 +17,8 @@ static void count_part(struct model *m, const struct process *p, uint64_t from, 
 		return;
 	for (size_t i = 0; i < m->threads.n; i++)
 		if (m->threads.v[i]->process == p)
-			m->counts.untold += timeline_count(&m->threads.v[i]->timeline, from, to, LAUNCHING);
+			m->counts.unrecorded += timeline_count(&m->threads.v[i]->timeline, from, to,
+							       LAUNCHING);
 }
 
 /* What is unseen already is counted. */
@@ -67,7 +68,8 @@ static bool has_tail(const struct process *p)
 	return u->n && u->v[u->n - 1].end == UINT64_MAX;
 }
 
-/* ---- after the helper's end ------------------------------------------------------------------- */
+/* ---- after the helper's end
+ * ------------------------------------------------------------------- */
 
 struct tail {
 	const struct thread *thread;
@@ -81,15 +83,16 @@ static void on_call(void *ctx, const struct timeline_span *call)
 	struct tail *tail = ctx;
 	const struct process *p = tail->thread->process;
 
-	tail->launches += call->start_ns >= p->told_end_ns &&
-			  !intervals_overlap(&p->unseen.unknown, call->start_ns, call->start_ns + 1);
+	tail->launches += call->start_ns >= p->helper_end_ns &&
+			  !intervals_overlap(&p->unseen.unknown, call->start_ns,
+					     call->start_ns + 1);
 }
 
 static uint64_t tail_of(const struct thread *t)
 {
 	struct tail tail = { t, 0 };
 
-	timeline_each_call(&t->timeline, t->process->told_end_ns, LAUNCHING, on_call, &tail);
+	timeline_each_call(&t->timeline, t->process->helper_end_ns, LAUNCHING, on_call, &tail);
 	return tail.launches;
 }
 
@@ -97,7 +100,7 @@ static int add_tail(struct model *m, struct process *p)
 {
 	const struct event ev = { .kind = EVENT_UNSEEN, .unseen.why = UNSEEN_UNKNOWN,
 				  .process = p->info.process, .pid = p->info.pid,
-				  .start_ns = p->told_end_ns, .end_ns = UINT64_MAX };
+				  .start_ns = p->helper_end_ns, .end_ns = UINT64_MAX };
 	uint64_t launches = 0;
 
 	for (size_t i = 0; i < m->threads.n; i++)
@@ -105,22 +108,23 @@ static int add_tail(struct model *m, struct process *p)
 			launches += tail_of(m->threads.v[i]);
 	if (!launches)
 		return 0;
-	m->counts.untold += launches;
+	m->counts.unrecorded += launches;
 	memory_note_unseen(m, p, &ev);
 	return unseen_add(&p->unseen, UNSEEN_UNKNOWN, ev.start_ns, ev.end_ns);
 }
 
 int unseen_note_exit(struct model *m, struct process *p, const struct thread *t)
 {
-	return p->told_end_ns && !has_tail(p) && tail_of(t) ? add_tail(m, p) : 0;
+	return p->helper_end_ns && !has_tail(p) && tail_of(t) ? add_tail(m, p) : 0;
 }
 
 int unseen_note_end(struct model *m, struct process *p)
 {
-	return p->told_end_ns && !has_tail(p) ? add_tail(m, p) : 0;
+	return p->helper_end_ns && !has_tail(p) ? add_tail(m, p) : 0;
 }
 
-void unseen_note_call(struct model *m, const struct thread *t, const struct interval *call, unsigned int class)
+void unseen_note_call(struct model *m, const struct thread *t, const struct interval *call,
+		      unsigned int class)
 {
 	const struct process *p = t->process;
 	const struct intervals *u = &p->unseen.unknown;
@@ -128,5 +132,5 @@ void unseen_note_call(struct model *m, const struct thread *t, const struct inte
 
 	if (call->start >= end_ns || !(LAUNCHING >> class & 1))
 		return;
-	m->counts.untold += intervals_overlap(u, call->start, call->start + 1);
+	m->counts.unrecorded += intervals_overlap(u, call->start, call->start + 1);
 }

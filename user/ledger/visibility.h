@@ -15,11 +15,13 @@ struct thread;
 
 /* UNSEEN. */
 extern const struct consumer visibility_consumer;
-/* Its ring has told its end: if it launched after that, what came of it is unknown. 0 or -ENOMEM. */
+/* Its ring has told its end: if it launched after that, what came of it is unknown. 0 or
+ * -ENOMEM. */
 int unseen_note_end(struct model *m, struct process *p);
 /* of t alone */
 int unseen_note_exit(struct model *m, struct process *p, const struct thread *t);
 /* A call of the thread. */
-void unseen_note_call(struct model *m, const struct thread *t, const struct interval *call, unsigned int class);
+void unseen_note_call(struct model *m, const struct thread *t, const struct interval *call,
+		      unsigned int class);
 
 #endif

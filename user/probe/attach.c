@@ -365,7 +365,7 @@ static int attach_range(struct attach *a, const struct loader_probes *how, struc
 	if (err != -KERNEL_REFUSES && err != -ENOEXEC)	/* the latter: it cannot be decoded */
 		return err;
 	if (r.n == 1) {
-		plan->fate[*p.rows] |= PLAN_REFUSED;
+		plan->outcome[*p.rows] |= PLAN_REFUSED;
 		result->refused++;
 		return 0;
 	}
@@ -395,9 +395,9 @@ static void note_failed(struct plan *plan, enum part part, bool failed)
 {
 	for (size_t i = part == PART_FIRST ? 0 : plan->n;
 	     i < (part == PART_FIRST ? plan->n : plan->n_all); i++) {
-		uint8_t *fate = &plan->fate[plan->rows[i]];
+		uint8_t *outcome = &plan->outcome[plan->rows[i]];
 
-		*fate = (uint8_t)(failed ? *fate | PLAN_FAILED : *fate & ~PLAN_FAILED);
+		*outcome = (uint8_t)(failed ? *outcome | PLAN_FAILED : *outcome & ~PLAN_FAILED);
 	}
 }
 
@@ -560,13 +560,13 @@ bool attach_probes_driver(const struct attach *a)
 	return false;
 }
 
-uint8_t attach_fate(const struct attach *a, unsigned int row)
+uint8_t attach_outcome(const struct attach *a, unsigned int row)
 {
-	uint8_t fate = 0;
+	uint8_t outcome = 0;
 
 	for (size_t i = 0; i < a->known.n; i++)
-		fate |= a->known.v[i].plan->fate[row];
-	return fate;
+		outcome |= a->known.v[i].plan->outcome[row];
+	return outcome;
 }
 
 size_t attach_count(const struct attach *a)

@@ -70,7 +70,7 @@ int attach_begin(struct attach *a);
 int attach_hand_over(struct attach *a);
 
 /* PLAN_* bits of a row, of all files together (probe/plan.h). */
-uint8_t attach_fate(const struct attach *a, unsigned int row);
+uint8_t attach_outcome(const struct attach *a, unsigned int row);
 
 /* With LAUNCH_RUNTIME: a process without a runtime to probe was met, so the driver's launches are
  * probed, too. */

@@ -21,7 +21,7 @@ static bool fits_budget(const struct catalog_row *row, const struct plan_rules *
 	return row->rare || (rules->step_ns && rules->step_ns <= budget_ns);
 }
 
-static uint8_t fate_of(const struct elf_symbol *sym, const struct catalog_row *row,
+static uint8_t outcome_of(const struct elf_symbol *sym, const struct catalog_row *row,
 		       const struct plan_rules *rules)
 {
 	if (sym->opening == ELF_REFUSED || sym->opening == ELF_UNKNOWN)
@@ -52,10 +52,10 @@ static void plan_add(struct plan *plan, const struct elf_symbol *sym, unsigned i
 			return;		/* an alias: one probe */
 	if (plan->n_all == GP_ROWS_MAX)
 		return;
-	plan->fate[row] = fate_of(sym, catalog_row(row), rules);
-	plan->too_dear += !!(plan->fate[row] & PLAN_TOO_DEAR);
-	plan->refused += !!(plan->fate[row] & PLAN_REFUSED);
-	if (plan->fate[row] & (PLAN_TOO_DEAR | PLAN_REFUSED))
+	plan->outcome[row] = outcome_of(sym, catalog_row(row), rules);
+	plan->too_dear += !!(plan->outcome[row] & PLAN_TOO_DEAR);
+	plan->refused += !!(plan->outcome[row] & PLAN_REFUSED);
+	if (plan->outcome[row] & (PLAN_TOO_DEAR | PLAN_REFUSED))
 		return;
 	plan->offsets[plan->n_all] = sym->offset;
 	plan->rows[plan->n_all++] = row;
@@ -199,7 +199,7 @@ static int by_rank(const void *a, const void *b)
 static void leave_out(struct plan *plan)
 {
 	for (size_t i = 0; i < plan->n_all; i++)
-		plan->fate[plan->rows[i]] |= PLAN_LEFT_OUT;
+		plan->outcome[plan->rows[i]] |= PLAN_LEFT_OUT;
 	plan->left_out += (unsigned int)plan->n_all;
 	plan->n = 0;
 	plan->n_all = 0;
@@ -207,7 +207,7 @@ static void leave_out(struct plan *plan)
 
 static void take_in(struct plan *plan, const struct candidate *c)
 {
-	plan->fate[c->row] &= (uint8_t)~PLAN_LEFT_OUT;
+	plan->outcome[c->row] &= (uint8_t)~PLAN_LEFT_OUT;
 	plan->left_out--;
 	plan->offsets[plan->n] = c->offset;
 	plan->rows[plan->n++] = c->row;

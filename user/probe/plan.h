@@ -51,7 +51,7 @@ struct plan {			/* the probes of one file */
 	unsigned int refused;	/* left out: the kernel cannot probe their first instruction */
 	unsigned int left_out;	/* by plan_keep_core */
 	/* PLAN_* bits, by row; 0: a plain probe, or no such function */
-	uint8_t fate[GP_ROWS_MAX];
+	uint8_t outcome[GP_ROWS_MAX];
 };
 
 /* Adds what ef, which a process knows as path, has to probe. 0 or -errno; a file that lies has

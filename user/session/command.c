@@ -38,7 +38,7 @@ static long sudo_id(const char *name)
 	return *end || errno || id < 0 || id >= UINT32_MAX ? -1 : id;
 }
 
-/* Who typed sudo, worked out before the fork: nothing is allocated after it. */
+/* The user who ran sudo, worked out before the fork: nothing is allocated after it. */
 struct invoker {
 	bool known;		/* run as them; else as ourselves */
 	uid_t uid;
@@ -130,7 +130,7 @@ static char *place_helper(const char *name)
 	return file;
 }
 
-/* 0 or -errno; what was made until then is in c. */
+/* 0 or -errno; objects made until then are in c. */
 static int start_child(struct command *c, char *const *argv, const struct invoker *who)
 {
 	int go[2], error[2], err;
@@ -177,7 +177,7 @@ int command_start(struct command *c, char *const *argv)
 	return err;
 }
 
-/* Of a file that is there, ENOENT is said of its interpreter. */
+/* For an existing file ENOENT is about its interpreter. */
 int command_cannot_run(struct command *c, const char *name, int err)
 {
 	bool is_path = strchr(name, '/') != NULL, is_there = is_path && !access(name, F_OK);
@@ -223,9 +223,8 @@ int command_wait(struct command *c)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* The terminal tells all of its foreground group; but that it has gone, only the session's leader.
- */
-static bool is_told(const struct signalfd_siginfo *info)
+/* The terminal signals all of its foreground group; but its hangup only to the session's leader. */
+static bool is_reported(const struct signalfd_siginfo *info)
 {
 	return info->ssi_code == SI_KERNEL && (info->ssi_signo != SIGHUP || getsid(0) != getpid());
 }
@@ -236,7 +235,7 @@ bool command_signal(struct command *c, const struct signalfd_siginfo *info)
 	c->last_signal = (int)info->ssi_signo;
 	if (c->signals > 1)
 		return false;
-	if (!is_told(info))
+	if (!is_reported(info))
 		kill(c->pid, (int)info->ssi_signo);
 	log_info("process %d is told to end (%s) and waited for; a second signal, as TERM, ends "
 		 "gpuprof at once",

@@ -17,7 +17,7 @@ struct command {
 	int go_fd;		/* closing it without a byte makes the child leave */
 	int error_fd;		/* exec's errno comes back here */
 	int unrun;		/* EXIT_NOT_FOUND, EXIT_NOT_RUN: its exec failed; else 0 */
-	unsigned int signals;	/* that asked gpuprof to end; the first is the command's */
+	unsigned int signals;	/* received that end gpuprof; the first is passed to the command */
 	int last_signal;
 };
 
@@ -35,8 +35,8 @@ int command_cannot_run(struct command *c, const char *name, int err);
 /* Waits for its end: its exit status, or 128 + signal. */
 int command_wait(struct command *c);
 
-/* gpuprof was asked to end: the first time the command is told (the terminal tells it itself).
- * False: it was told before, so do not wait for it any more. */
+/* gpuprof is to end: the first time the signal is passed to the command (the terminal sends it
+ * itself). False: it was passed before, so do not wait for the command any more. */
 bool command_signal(struct command *c, const struct signalfd_siginfo *info);
 
 /* As command_wait, but a second signal read from signal_fd ends it, and leaves the command running

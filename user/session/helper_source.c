@@ -114,7 +114,7 @@ static bool has_mapped(pid_t pid, char *file)
 	return target_each_mapping(pid, is_of_file, file) == 1;
 }
 
-/* What was loaded may have been removed since. */
+/* A loaded file may have been removed since. */
 static bool is_missing(pid_t pid, const char *path)
 {
 	int fd;
@@ -716,7 +716,7 @@ static void warn_uncounted(const struct helper_source *s, uint64_t dropped)
 	uint64_t counted, lost;
 
 	model_counts(s->plan.model, &counts);
-	counted = num_add(num_add(dropped, counts.untold), counts.invalid[EVENT_WORK]);
+	counted = num_add(num_add(dropped, counts.unrecorded), counts.invalid[EVENT_WORK]);
 	lost = counts.unmet_lost - counts.unmet_ended;	/* the others may have been cut off */
 	if (lost > counted)
 		live_push_note(s->live.sink, NOTE_RECORDS_MISSING, 0,

@@ -22,7 +22,7 @@ struct helper_plan {
 /* The targets of now; others are met as they come. NULL + errno. */
 struct live_source *helper_source_new(const struct helper_plan *plan);
 
-/* What to do about why a helper could not start (gp_ring_head.reason): "; set ..." or "". */
+/* The remedy for a helper that could not start (gp_ring_head.reason): "; set ..." or "". */
 const char *helper_advice(const char *reason);
 
 #endif

@@ -15,7 +15,7 @@
 
 struct live_source;
 
-/* Where the session is when it asks for reasons. */
+/* The state of the session when it asks for reasons. */
 enum live_moment { LIVE_FIRST_INTERVAL, LIVE_INTERVAL, LIVE_END };
 
 struct live_source_ops {	/* NULL: nothing to do */
@@ -27,7 +27,8 @@ struct live_source_ops {	/* NULL: nothing to do */
 	void (*pump)(struct live_source *l);
 	/* Every 20 ms. 0, or the sink's error. */
 	int (*read)(struct live_source *l);
-	/* An interval ends at until_ns: pushes what has begun before and no event has shown yet. */
+	/* An interval ends at until_ns: pushes calls that have begun before and no event has
+	 * shown yet. */
 	void (*cut)(struct live_source *l, uint64_t until_ns);
 	/* Why processes are silent about their devices, as facts. */
 	void (*explain_silence)(struct live_source *l, enum live_moment when);

@@ -78,7 +78,7 @@ static void report_stuck(struct nvml_source *s, const struct nvml_status *st)
 	report_missing(s, why, true);
 }
 
-/* A host without NVML gets no warning: the report says so. */
+/* A host without NVML gets no warning: the report shows it. */
 static void report(struct nvml_source *s, const struct nvml_status *st)
 {
 	if (*st->driver && !s->described) {
@@ -198,7 +198,7 @@ static void copy_instance(struct gpu_instance *to, const struct nvml_instance *f
 	snprintf(to->uuid, sizeof(to->uuid), "%s", from->uuid);
 }
 
-/* Returns how many there are; why: what keeps NVML from knowing. */
+/* Returns the number of instances; why: the obstacle when NVML does not know. */
 static size_t list_instances(struct gpu_instance *found, char *why, size_t why_bytes)
 {
 	struct nvml *n = nvml_start(nvml_load);
@@ -249,7 +249,7 @@ int mig_select(struct selector *selector)
 	if (!selector || !selector_names_instances(selector))
 		return EXIT_OK;
 	n = list_instances(found, why, sizeof(why));
-	missing = selector_tell_instances(selector, found, n);
+	missing = selector_set_instances(selector, found, n);
 	if (missing)
 		report_no_instance(selector, missing, why);
 	return missing ? EXIT_USAGE : EXIT_OK;

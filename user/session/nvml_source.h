@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What gpuprof asks NVML: device activity for a session, once a process uses a device; one question
- * for a verb that waits for the answer. Nothing waits long, because a faulty driver may hang.
+ * gpuprof's use of NVML: device activity for a session, once a process uses a device; one query
+ * for a verb that waits for the result. Nothing waits long, because a faulty driver may hang.
  */
 #ifndef SESSION_NVML_SOURCE_H
 #define SESSION_NVML_SOURCE_H
@@ -14,7 +14,7 @@ struct live_source *nvml_source_new(const struct event_sink *sink);	/* NULL + er
 
 #define NVML_ASK_S 5u		/* a driver without persistence takes seconds to wake a GPU */
 
-/* Until it has looked once; NVML_STARTING: it does not answer. */
+/* Until its first turn; NVML_STARTING: it does not respond. */
 void nvml_ask(struct nvml *n, struct nvml_status *st);
 void nvml_ask_end(struct nvml *n);	/* frees it */
 

@@ -44,8 +44,8 @@ static int push_trait(void *ctx, const char *key, const char *value)
 							  .fact.value = value });
 }
 
-/* What procfs had of a process when it was last read: it may have ended when its events arrive, and
- * its pid may be another's. */
+/* procfs' last reading of a process: it may have exited when its events arrive, and its pid may
+ * be another's. */
 struct reading {
 	struct target_process p;
 	struct identity id;
@@ -84,8 +84,7 @@ static void free_readings(void *last)
 	}
 }
 
-/* Where what is read now of this process goes: nothing is known of its pid's owners but the last.
- */
+/* The entry for a reading of this process: of the pid's owners only the last is known. */
 static struct reading *make_reading(struct pipeline *tap, const struct target_process *p)
 {
 	struct reading *last = last_reading(tap, p->pid), *r;
@@ -137,7 +136,7 @@ static void read_now(struct pipeline *tap, pid_t pid, bool with_identity)
 	proc_close(&proc);
 }
 
-/* What procfs says is up to a tick early. */
+/* procfs' birth is up to a tick early. */
 static uint64_t began(const struct pipeline *tap, uint64_t ns)
 {
 	return ns < tap->oldest_ns && ns + SAME_BIRTH_NS >= tap->oldest_ns ? tap->oldest_ns : ns;
@@ -159,7 +158,7 @@ static int push_reading(struct pipeline *tap, const struct reading *r, uint64_t 
 	return err || !r->has_identity ? err : identity_each(&r->id, push_trait, &t);
 }
 
-/* instead: what BPF said of an exec, for want of more; or NULL. calls: else it may never make one. */
+/* instead: BPF's name of an exec, for lack of more; or NULL. calls: else it may never make one. */
 static int describe(struct pipeline *tap, pid_t pid, uint64_t process_ns, bool calls,
 		    const struct event *instead)
 {

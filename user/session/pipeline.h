@@ -16,7 +16,7 @@ struct pipeline {
 	struct registry *registry;
 	struct identity_room room;
 	struct map seen;		/* handles of processes that were described */
-	struct map read;		/* what procfs had of processes: pid -> struct reading */
+	struct map read;		/* procfs' readings of processes: pid -> struct reading */
 	struct map settled;		/* of these, whose devices were looked for after a launch */
 	uint32_t last_settled;		/* found there last */
 	uint64_t watermark_ns;		/* all that ended before it has been delivered */
@@ -29,6 +29,6 @@ int pipeline_push(void *tap, const struct event *ev);	/* an event_sink.push */
 
 /* EVENT_PROCESS and its identity of the process that has that pid, once for each process. */
 int pipeline_describe(struct pipeline *tap, pid_t pid);
-void pipeline_free(struct pipeline *tap);		/* not what it passes on to */
+void pipeline_free(struct pipeline *tap);		/* not its sinks */
 
 #endif

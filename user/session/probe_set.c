@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * How targets are probed: -p gives each process its own links with the kernel's pid filter; -a and
- * -- CMD give each library one unfiltered link, and for CMD and selectors the set of pids in BPF
- * decides who is recorded.
+ * How targets are probed: -p gives each process its own links with the kernel's pid filter; -a
+ * and -- CMD give each library one unfiltered link, and for CMD and selectors the set of pids in
+ * BPF decides which are recorded.
  */
 #include "session/probe_set.h"
 
@@ -255,16 +255,17 @@ static int attach_command(struct probe_set *p)
 
 		return command_cannot_run(&p->targets->command, name, there ? -EACCES : -ENOENT);
 	}
-	/* What cannot be read is seen when it is mapped, and exec says what cannot be run. */
+	/* Unreadable files are noticed when they are mapped, and exec reports a command that
+	 * cannot be run. */
 	return err == -ENOMEM ? err : scan.err;
 }
 
 /* ---- selectors ------------------------------------------------------------------------------- */
 
 /*
- * Processes that match when the session begins are attached with all below them; those that begin
- * to match later join them (probe/recheck.h). One watch of the host; the set of pids in BPF decides
- * who is recorded.
+ * Processes that match when the session begins are attached with all below them; those that
+ * begin to match later join them (probe/recheck.h). One watch of the host; the set of pids in
+ * BPF decides which are recorded.
  */
 
 /* Those that use a library now: they have a name in the report, calls or not. */

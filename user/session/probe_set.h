@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What probes the targets of a session, and the first round: what they map now or will map. */
+/* The probes of a session's targets, and the first round: files that they map now or will map. */
 #ifndef SESSION_PROBE_SET_H
 #define SESSION_PROBE_SET_H
 
@@ -14,7 +14,7 @@ struct probe_set {
 	const struct event_sink *sink;	/* for notes */
 	struct loader *loader;
 	struct attach *attach;
-	struct worker *worker;		/* probes what is mapped later */
+	struct worker *worker;		/* probes files mapped later */
 	struct inflight *inflight;	/* NULL: none; the worker's while that runs */
 };
 

@@ -121,7 +121,7 @@ static int choose(const struct session_options *o, struct no_probes *none)
 static int after_failure(const struct session_options *o, const struct event_sink *sink,
 			 struct no_probes *none, int err)
 {
-	/* For a kernel without support the user has to ask for the helper alone. */
+	/* For a kernel without support the user has to select the helper alone. */
 	if (!err || err == -ENOMEM || err == -ENOTSUP || err == -EMFILE ||
 	    !may_do_without(o))
 		return err;
@@ -291,7 +291,7 @@ bool probe_source_left_out(struct live_source *l, unsigned int *noted, bool left
 
 /* ---- while it runs --------------------------------------------------------------------------- */
 
-/* INSIDE comes before what the thread does next. The sink remembers errors. */
+/* INSIDE comes before the thread's next events. The sink remembers errors. */
 static void pump(struct live_source *l)
 {
 	struct probe_source *p = probes_of(l);
@@ -373,7 +373,7 @@ static void check_counts(const struct probe_source *p, const struct gp_counts *c
 			       p->bpf.skipped);
 }
 
-/* The kernel's counters; what arrived of the worker's ring is the worker's to say. */
+/* The kernel's counters; the worker counts the events of its own ring. */
 static int read_counters(struct probe_source *p, struct gp_counts *c)
 {
 	p->bpf.received[GP_STACK] = worker_stacks_received(p->set.worker);
@@ -406,8 +406,8 @@ static void push_counts(struct live_source *l, const struct event_sink *to)
 /* ---- facts ----------------------------------------------------------------------------------- */
 
 /*
- * What the probes can see and what not: whose calls are followed to the return, what a hit costs,
- * which functions are single-stepped or left out. Pushed when probes are made and again at the end,
+ * The limits of the probes: whose calls are followed to the return, the cost of a hit, which
+ * functions are single-stepped or left out. Pushed when probes are made and again at the end,
  * since libraries come later.
  */
 
@@ -420,7 +420,7 @@ static const char *const returns_names[] = {
 
 static const struct {
 	const char *key;
-	uint8_t fate;
+	uint8_t outcome;
 } lists[] = {
 	{ "stepped", PLAN_STEPPED },
 	{ "too_dear", PLAN_TOO_DEAR },
@@ -428,13 +428,13 @@ static const struct {
 };
 
 /* "cuFoo,cuBar", or "cuFoo,cuBar,+12 more" where that is too long. */
-static void push_list(struct probe_source *p, const char *key, uint8_t fate)
+static void push_list(struct probe_source *p, const char *key, uint8_t outcome)
 {
 	struct strbuf names = STRBUF_INIT;
 	unsigned int more = 0;
 
 	for (unsigned int row = 1; row < catalog_n_rows(); row++) {
-		if (!(attach_fate(p->set.attach, row) & fate))
+		if (!(attach_outcome(p->set.attach, row) & outcome))
 			continue;
 		if (names.len < LIST_MAX)
 			strbuf_addf(&names, "%s%s", names.len ? "," : "", catalog_row(row)->name);
@@ -478,7 +478,7 @@ static void push_reach(struct probe_source *p)
 	push_numbers(p);
 	live_push_fact(p->live.sink, "launch", "%s", whose_launches(p));
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-		push_list(p, lists[i].key, lists[i].fate);
+		push_list(p, lists[i].key, lists[i].outcome);
 }
 
 static void push_libraries(struct probe_source *p)
@@ -563,7 +563,7 @@ static void push_states(struct probe_source *p, struct states *states, uint64_t 
 	for (size_t i = 0; i < states->all.n; i++)
 		bpf_source_push_state(&p->bpf, &states->all.v[i], sizeof(states->all.v[i]),
 				      now_ns);
-	/* Behind the last numbers, so that what is missing before them is known. */
+	/* Behind the last numbers, so that holes before them are known. */
 	for (size_t i = 0; i < states->off.n; i++)
 		bpf_source_push_off(&p->bpf, &states->off.v[i], sizeof(states->off.v[i]), now_ns);
 	VEC_FREE(&states->all);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The probes of a session as a live source: may there be any, what is probed in the targets at the
- * start and by the worker later, the rings that are drained, the kernel's counters.
+ * The probes of a session as a live source: whether there may be any, the functions probed in
+ * the targets at the start and by the worker later, the rings that are drained, the kernel's
+ * counters.
  */
 #ifndef SESSION_PROBE_SOURCE_H
 #define SESSION_PROBE_SOURCE_H
@@ -24,9 +25,9 @@ struct no_probes {		/* a session that runs by the helper alone */
 };
 
 /*
- * Makes probes on all that targets map now, or a command will. 0: *out, or with none->why a NULL.
- * Else -errno, logged unless -ENOMEM: -EPERM (a capability is missing), -ENOTSUP (this kernel
- * cannot), -EINVAL (the options ask for both), others.
+ * Makes probes on all that targets map now, or a command will. 0: *out, or with none->why a
+ * NULL. Else -errno, logged unless -ENOMEM: -EPERM (a capability is missing), -ENOTSUP (this
+ * kernel cannot), -EINVAL (the options require both), others.
  */
 int probe_source_open(struct live_source **out, const struct probe_plan *plan,
 		      struct no_probes *none);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The course of one live session, in the main thread: which part is called when, signals, timers
- * and the exit code. Where events come from, its sources know; what they mean, the model.
+ * and the exit code. Sources know where events come from, the model their meaning.
  */
 #include "session/session.h"
 
@@ -52,7 +52,7 @@ struct session {
 	struct no_probes no_probes;
 	struct pipeline tap;
 	struct notes early;		/* until the capture is open */
-	struct event_sink sink;		/* session_push: what the sources push into */
+	struct event_sink sink;		/* session_push: takes the sources' events */
 
 	VEC(int) timers;
 	size_t targets_left;
@@ -212,7 +212,7 @@ static int flush_capture(struct session *s)
 	return capture_sink_flush(s->tap.keep);
 }
 
-/* What comes behind an interval's end waits, so that the model is read as it is there. */
+/* Events behind an interval's end wait, so that the model is read at that end. */
 static void wait_for_events(struct session *s)
 {
 	struct epoll_event ev[8];
@@ -552,7 +552,7 @@ static int prepare(struct session *s)
 		err = start_tap(s);
 	if (!err)
 		err = start_probes(s);
-	/* What is measured from here on is not lost to a signal that comes before start_waits. */
+	/* From here on a signal before start_waits loses no measured data. */
 	signals_hold_ends();
 	return err ? err : start_capture(s);
 }
@@ -607,7 +607,7 @@ struct session *session_open(const struct session_plan *plan)
 	s->targets.command = (struct command)COMMAND_NONE;
 	s->epoll_fd = s->signal_fd = -1;
 	if (plan->o->on == ON_SIGNAL)
-		signals_hold(SIGUSR1); /* one that comes before there is what it asks for waits */
+		signals_hold(SIGUSR1); /* one that comes before its purpose exists waits */
 	s->rc = check_plan(plan);
 	if (s->rc) {
 		s->state = SESSION_STOPPED;
@@ -676,8 +676,8 @@ static void conclude(struct session *s)
 	helpers->ops->warn(helpers);
 }
 
-/* Nothing recorded is lost by stopping: probes off, rings emptied, then what was still open. The
- * model is finished when it has all, as a report does it. */
+/* Nothing recorded is lost by stopping: probes off, rings emptied, then the calls still open.
+ * The model is finished when it has all, as in a report. */
 static void read_last(struct session *s)
 {
 	uint64_t now_ns = time_now_ns();
@@ -739,7 +739,7 @@ static void signals_hold_ends(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-/* nohup: who started us wants us to live on. */
+/* nohup: the caller wants gpuprof to survive the hangup. */
 static bool hangs_up(void)
 {
 	struct sigaction now;

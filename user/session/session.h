@@ -22,7 +22,7 @@ struct session_plan {
 
 struct session;
 
-/* Starts to measure; plan must live as long. What went wrong was logged, and session_stop says it.
+/* Starts to measure; plan must live as long. Errors were logged, and session_stop returns them.
  * NULL: out of memory (logged). */
 struct session *session_open(const struct session_plan *plan);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a session is to measure, and how. Who starts one fills it in. */
+/* The scope and the manner of a session. The caller fills it in. */
 #ifndef SESSION_SESSION_OPTIONS_H
 #define SESSION_SESSION_OPTIONS_H
 
@@ -31,7 +31,7 @@ struct session_options {
 	uint64_t max_bytes;		/* of a file, or of memory with before_ns; 0: no limit */
 	uint64_t max_files;		/* 0: no limit */
 	uint64_t before_ns;		/* hold that much in memory; 0: write all */
-	int on;				/* enum trigger: when to write what is held */
+	int on;				/* enum trigger: when to write the held events */
 
 	uint64_t duration_ns;		/* 0: until the targets end, or a signal */
 	uint64_t count;			/* of intervals; 0: no limit */
@@ -51,7 +51,7 @@ struct session_options {
 	int graphs;			/* enum graph_mode */
 	int cupti;			/* enum cupti_mode */
 	bool inject;			/* load it into running processes */
-	bool yes;			/* without asking */
+	bool yes;			/* without confirmation */
 };
 
 #endif

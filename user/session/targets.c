@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Processes by pid, by selector and below others; and bringing the helper into those that lack it.
- * What is probed in them: probe_source.c.
+ * Processes by pid, by selector and below others; and bringing the helper into those that lack
+ * it. Their probes: probe_source.c.
  */
 #include "session/targets.h"
 
@@ -258,7 +258,7 @@ static int read_one(struct inject_list *whom, const struct family_member *m)
 	one->is_unknown = target_each_mapping(m->pid, find_cuda, &one->cuda_at) < 0 ||
 			  m->pid == getpid();
 	err = ring_reader_peek(m->pid, &head);
-	/* what is wrong with it is reported later */
+	/* its fault is reported later */
 	one->has_helper = !err || err == -EBADMSG || err == -EPROTO;
 	return 0;
 }
@@ -283,7 +283,7 @@ static void free_targets(struct inject_list *whom)
 	family_free(&whom->family);
 }
 
-/* A named process that cannot be read is tried, so that the error says why. */
+/* A named process that cannot be read is tried, so that the error has the reason. */
 static bool needs_helper(const struct inject_target *one)
 {
 	if (one->has_helper || one->is_copy)
@@ -293,7 +293,7 @@ static bool needs_helper(const struct inject_target *one)
 
 /* ---- --inject -------------------------------------------------------------------------------- */
 
-/* No question: whoever started it with the helper wanted it to be watched. */
+/* No confirmation: it was started with the helper in order to be watched. */
 static void report_first_time(uint32_t pid)
 {
 	struct gp_ring_head head;
@@ -339,7 +339,7 @@ static int ask_user(uint32_t pid, size_t others)
 	return EXIT_FAIL;
 }
 
-/* A hidden process is refused, which needs no answer. */
+/* A hidden process is refused, without confirmation. */
 static bool wants_answer(const struct inject_target *one)
 {
 	return needs_helper(one) && !(one->is_unknown && target_is_hidden(one->pid));

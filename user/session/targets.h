@@ -37,8 +37,8 @@ struct targets {
 /* Do the processes of -p exist? Opens their pidfds. 0 or -errno, logged. */
 int targets_check(struct targets *t);
 
-/* With --inject: asks before the helper is loaded into running processes. EXIT_OK, or an exit code,
- * logged. */
+/* With --inject: confirms before the helper is loaded into running processes. EXIT_OK, or an
+ * exit code, logged. */
 int targets_ask_inject(const struct session_options *o);
 /* Then loads it where it is missing; reports helpers that start for the first time. 0 or -errno,
  * logged. */

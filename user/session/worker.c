@@ -38,17 +38,17 @@ struct worker {
 	struct inflight *inside;		/* NULL: nothing is looked at */
 	uint64_t armed_ns;		/* when probes were made last */
 	struct recheck later;
-	/* selector NULL: nobody is chosen by what is known of him */
+	/* selector NULL: no process is selected by its properties */
 	struct target_match target_match;
 	struct scan_cache dull;
 	bool follow_children, only_followed;
-	bool heard;			/* the last look at a watch told something */
-	bool missed;			/* somebody had a library, and ended too soon */
+	bool heard;			/* the last reading of a watch had events */
+	bool missed;			/* a process had a library, and exited too soon */
 	VEC(struct watch) watches;
 	struct pollfd *fds;
 	struct capture_sink *keep;		/* NULL: none */
 	struct stack_feed *feed;	/* NULL: no stacks are taken */
-	bool feed_failed;		/* which was said */
+	bool feed_failed;		/* with a message */
 	pid_t announced;		/* last */
 	int stop_fd, event_fd, block_fd;
 	pthread_t thread;
@@ -70,7 +70,7 @@ struct worker_turn {
 };
 
 static void worker_note_left_out(struct worker *w);
-static int worker_tell(struct worker *w, const struct event *ev);
+static int worker_push(struct worker *w, const struct event *ev);
 
 /* ---- stacks of calls ------------------------------------------------------------------------- */
 
@@ -82,15 +82,15 @@ static int worker_tell(struct worker *w, const struct event *ev);
 
 #define STACK_FEED_MS 10		/* between looks into the ring */
 #define READ_NS (5 * NS_PER_MS)
-#define TELL_NS (100 * NS_PER_MS)
-#define TELL_SHARE 10 /* a pass over large symbol tables takes some 10 ms: no more of its time */
+#define PUSH_NS (100 * NS_PER_MS)
+#define PUSH_SHARE 10 /* a pass over large symbol tables takes some 10 ms: no more of its time */
 
 struct stack_feed {
 	struct loader *loader;
 	struct callstacks *stacks;
 	struct ring *ring;
 	VEC(pid_t) mapped;	/* processes that have mapped something */
-	uint64_t limit;		/* of the ring: what came before this round's events */
+	uint64_t limit;		/* of the ring: records from before this round's events */
 	uint64_t read_ns, told_ns, cost_ns;
 	int err;
 };
@@ -144,7 +144,7 @@ static void take_copies(struct stack_feed *f)
 	ring_consume(f->ring, f->limit, on_copy, f);
 }
 
-/* Before the events of a round are read: they explain what is in the ring by now. */
+/* Before the events of a round are read: they explain the ring's present content. */
 static void stack_feed_begin(struct stack_feed *f)
 {
 	f->limit = ring_produced(f->ring);
@@ -204,17 +204,17 @@ static void stack_feed_event(struct stack_feed *f, const struct target_event *ev
 	}
 }
 
-/* Reads new mappings, then the ring up to where it was when the round began; pushes what is new if
- * the last time was long ago, or now. 0, -ENOMEM or the error of to, which stays. */
+/* Reads new mappings, then the ring up to where it was when the round began; pushes new stacks
+ * if the last time was long ago, or now. 0, -ENOMEM or the error of to, which stays. */
 static int stack_feed_round(struct stack_feed *f, const struct event_sink *to, bool now)
 {
 	uint64_t now_ns = time_now_ns();
 
 	read_mapped(f);
 	take_copies(f);
-	if (!f->err && (now || now_ns - f->told_ns >= TELL_NS + TELL_SHARE * f->cost_ns)) {
+	if (!f->err && (now || now_ns - f->told_ns >= PUSH_NS + PUSH_SHARE * f->cost_ns)) {
 		f->told_ns = now_ns;
-		keep_error(f, callstacks_tell(f->stacks, to));
+		keep_error(f, callstacks_send(f->stacks, to));
 		f->cost_ns = time_now_ns() - now_ns;
 	}
 	return f->err;
@@ -223,8 +223,8 @@ static int stack_feed_round(struct stack_feed *f, const struct event_sink *to, b
 /* ---- worker watch ---------------------------------------------------------------------------- */
 
 /*
- * Follows processes: executable mapping -> file -> probes, and who is to be measured at all. Knows
- * nothing of the thread it runs in.
+ * Follows processes: executable mapping -> file -> probes, and which are to be measured at all.
+ * Knows nothing of the thread it runs in.
  */
 
 /* So long a child may take to exec before it is looked at; most do so within a few. */
@@ -240,13 +240,13 @@ struct arrival {		/* one mapping on its way to being probed */
 	bool dull;		/* its file has nothing to probe */
 };
 
-/* Who a process is can be read now; at its first call that is seen it may have ended. */
+/* A process's identity can be read now; at its first recorded call it may have exited. */
 static void announce(struct worker *w, const struct target_file *file)
 {
 	if (file->pid == w->announced || !attach_wants(w->attach, file))
 		return;
 	w->announced = file->pid;
-	worker_tell(w, &(struct event){ .kind = EVENT_PROCESS, .pid = (uint32_t)file->pid,
+	worker_push(w, &(struct event){ .kind = EVENT_PROCESS, .pid = (uint32_t)file->pid,
 				 .tid = (uint32_t)file->pid });
 }
 
@@ -269,7 +269,7 @@ static int on_file(void *ctx, const struct target_file *file)
 		 result.probes);
 	ar->w->armed_ns = time_now_ns();
 	worker_note_left_out(ar->w);
-	worker_tell(ar->w, &(struct event){ .kind = EVENT_UNARMED, .pid = (uint32_t)file->pid,
+	worker_push(ar->w, &(struct event){ .kind = EVENT_UNARMED, .pid = (uint32_t)file->pid,
 				     .start_ns = ar->time_ns, .end_ns = ar->w->armed_ns });
 	if (ar->w->inside)
 		inflight_add(ar->w->inside, file->pid);	/* it may be in a call by now */
@@ -287,7 +287,7 @@ static void attach_to(void *ctx, pid_t pid)
 	target_each_file(pid, on_file, ctx);
 }
 
-/* Somebody new, who may be in a call by now. */
+/* A new process, which may be in a call by now. */
 static void take_in(void *ctx, pid_t pid)
 {
 	struct arrival *ar = ctx;
@@ -312,7 +312,7 @@ static int rescan_pid(void *ctx, pid_t pid)
 	return 0;
 }
 
-/* ---- what is looked at later ----------------------------------------------------------------- */
+/* ---- rechecks -------------------------------------------------------------------------------- */
 
 static void look_later(const struct arrival *ar, pid_t pid, uint64_t after_ns, uint64_t again_ns)
 {
@@ -347,8 +347,8 @@ static void worker_look_at_due(struct worker *w)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* Somebody whom nobody asked for until now. What he does matters when he runs a program, or loads
- * what can be probed. */
+/* A process that did not match until now. Its events matter when it runs a program, or loads a
+ * file that can be probed. */
 static void on_stranger(struct arrival *ar, const struct target_event *ev)
 {
 	struct worker *w = ar->w;
@@ -370,9 +370,9 @@ static void on_stranger(struct arrival *ar, const struct target_event *ev)
 	}
 }
 
-/* It has ended before that could be read (else it has unmapped it). Nobody saw its calls but where
- * a library of that name was probed: which may be the same. Of cublas and cudnn none is looked for
- * without --tier 1. */
+/* It exited before its libraries could be read (else it has unmapped them). Its calls were seen
+ * only where a library of that name was probed: which may be the same. Without --tier 1 cublas
+ * and cudnn have no probes. */
 static void on_gone(const struct arrival *ar, const struct target_event *ev)
 {
 	const char *name = str_basename(ev->text);
@@ -385,9 +385,9 @@ static void on_gone(const struct arrival *ar, const struct target_event *ev)
 		if (!strcmp(str_basename(attach_get(w->attach, i)->path), name))
 			return;
 	w->missed = true;
-	worker_tell(w, &(struct event){ .kind = EVENT_UNARMED, .pid = (uint32_t)ev->pid,
+	worker_push(w, &(struct event){ .kind = EVENT_UNARMED, .pid = (uint32_t)ev->pid,
 				 .start_ns = ev->time_ns, .end_ns = time_now_ns() });
-	worker_tell(w, &(struct event){ .kind = EVENT_IDENTITY, .pid = (uint32_t)ev->pid,
+	worker_push(w, &(struct event){ .kind = EVENT_IDENTITY, .pid = (uint32_t)ev->pid,
 				 .tid = (uint32_t)ev->pid, .fact.key = "ended",
 				 .fact.value = "yes" });
 }
@@ -437,7 +437,7 @@ bool worker_missed(const struct worker *w)
 
 /* ---- after events were lost ------------------------------------------------------------------ */
 
-struct rescan {			/* each process once, whoever it is below */
+struct rescan {			/* each process once, whatever roots it is below */
 	struct arrival ar;
 	struct target_tree *tree;	/* NULL: not needed yet */
 	struct map seen;
@@ -608,9 +608,9 @@ void worker_keep(struct worker *w, struct capture_sink *keep)
 	capture_sink_defer(keep, take_block, w);
 }
 
-/* ---- what the engine is told ----------------------------------------------------------------- */
+/* ---- events for the engine ------------------------------------------------------------------ */
 
-static int worker_tell(struct worker *w, const struct event *ev)
+static int worker_push(struct worker *w, const struct event *ev)
 {
 	struct event *own = event_clone(ev), **slot;
 
@@ -626,10 +626,10 @@ static int worker_tell(struct worker *w, const struct event *ev)
 	return -ENOMEM;
 }
 
-/* An event_sink of what the worker's parts tell. */
+/* An event_sink for the worker's parts. */
 static int tell(void *ctx, const struct event *ev)
 {
-	return worker_tell(ctx, ev);
+	return worker_push(ctx, ev);
 }
 
 /* ---- calls that began before their probes ---------------------------------------------------- */
@@ -653,8 +653,8 @@ static int idle_ms(const struct worker *w)
 	return later < 0 || (inside >= 0 && inside < later) ? inside : later;
 }
 
-/* Stacks that are told wait for the engine, which has to know. When no more can be told, copies are
- * still taken: what was received must add up. */
+/* Stacks that were sent wait for the engine, which has to know them. When no more can be sent,
+ * copies are still taken: received must add up. */
 static void feed_stacks(struct worker *w, bool now)
 {
 	struct event_sink to = { tell, w };
@@ -675,11 +675,10 @@ static int wait_ms(const struct worker *w)
 	return idle >= 0 && idle < STACK_FEED_MS ? idle : STACK_FEED_MS;
 }
 
-/* What a host does comes in bursts: a program that starts maps several files. */
+/* A host's activity comes in bursts: a program that starts maps several files. */
 #define GATHER_US 2000
 
-/* What it does that nobody here asked for is gathered, so that a busy host is not read event by
- * event. */
+/* Activity of unmatched processes is gathered, so that a busy host is not read event by event. */
 static void read_watch(struct worker *w, const struct watch *watch, bool readable)
 {
 	struct worker_turn t = { .w = w, .watch = watch };
@@ -689,7 +688,7 @@ static void read_watch(struct worker *w, const struct watch *watch, bool readabl
 	if (readable && (watch->pid == -1 || !w->heard) && !w->feed)
 		usleep(GATHER_US);
 	w->heard = false;
-	/* What is mapped must be known before stacks in it are looked at. */
+	/* Mappings must be known before stacks in them are unwound. */
 	target_watch_read(watch->tw, worker_on_event, &t);
 }
 
@@ -793,7 +792,7 @@ static void worker_note_left_out(struct worker *w)
 
 	pthread_mutex_lock(&w->lock);
 	for (unsigned int row = 1; row < catalog_n_rows(); row++)
-		w->left_out[row] = attach_fate(w->attach, row) & left_out;
+		w->left_out[row] = attach_outcome(w->attach, row) & left_out;
 	w->noted++;
 	pthread_mutex_unlock(&w->lock);
 }

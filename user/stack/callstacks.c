@@ -2,7 +2,7 @@
 /*
  * From a copy to frames: the unwinder reads the stack from the copy, tables from files, and
  * nothing from the process itself, which has gone on since. Frames are a tree of callers;
- * callstacks_tell.c names them.
+ * callstacks_send.c names them.
  */
 #include "stack/callstacks.h"
 
@@ -441,7 +441,7 @@ static const char *own_name(const struct callstacks *cs, const struct node *n)
 	return slot ? (const char *)(uintptr_t)slot->value : NULL;
 }
 
-static int tell_node(struct callstacks *cs, size_t i, const struct event_sink *to)
+static int send_node(struct callstacks *cs, size_t i, const struct event_sink *to)
 {
 	const struct node *n = &cs->nodes.v[i];
 	const char *own = n->image ? NULL : own_name(cs, n);
@@ -473,12 +473,12 @@ static void forget_ended(struct callstacks *cs)
 	}
 }
 
-int callstacks_tell(struct callstacks *cs, const struct event_sink *to)
+int callstacks_send(struct callstacks *cs, const struct event_sink *to)
 {
 	int err = name_nodes(cs);
 
 	for (; cs->told < cs->nodes.n && !err; cs->told++)
-		err = tell_node(cs, cs->told, to);
+		err = send_node(cs, cs->told, to);
 	for (size_t i = 0; i < cs->stacks.n && !err; i++)
 		err = to->push(to->ctx, &cs->stacks.v[i]);
 	cs->stacks.n = 0;

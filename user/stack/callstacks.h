@@ -36,7 +36,7 @@ bool callstacks_knows(const struct callstacks *cs, pid_t pid);
 int callstacks_take(struct callstacks *cs, const void *rec, size_t len);
 
 /* Sends all that is new since the last call. 0, -ENOMEM or to's error. */
-int callstacks_tell(struct callstacks *cs, const struct event_sink *to);
+int callstacks_send(struct callstacks *cs, const struct event_sink *to);
 
 struct callstacks_counts {
 	uint64_t received;	/* records; added to atomically, for readers in other threads */

@@ -207,7 +207,8 @@ void target_family_free(struct target_family *f)
 	map_free(&f->known_ns);
 }
 
-/* ---- processes already below a root ----------------------------------------------------------- */
+/* ---- processes already below a root
+ * ----------------------------------------------------------- */
 
 struct joining {
 	struct target_family *f;
@@ -248,9 +249,9 @@ int target_family_add_root(struct target_family *f, pid_t pid)
 
 /* ---- after a loss ---------------------------------------------------------------------------- */
 
-enum fate { GONE, THERE, FIRST_THREAD_GONE, ANOTHER };
+enum outcome { GONE, THERE, FIRST_THREAD_GONE, ANOTHER };
 
-static enum fate fate_of(const struct target_family *f, const struct target_link *l)
+static enum outcome outcome_of(const struct target_family *f, const struct target_link *l)
 {
 	const struct map_slot *known = map_find(&f->known_ns, (uint64_t)l->pid);
 
@@ -264,22 +265,22 @@ struct look {
 	const struct target_link *link;
 	size_t n;
 	VEC(pid_t) members;	/* that were before */
-	struct map fates;
+	struct map outcomes;
 };
 
-static int read_fates(struct look *k)
+static int read_outcomes(struct look *k)
 {
 	const struct map *all = &k->f->root_of;
 
 	for (size_t i = 0; i < k->n; i++) {
-		struct map_slot *fate;
+		struct map_slot *outcome;
 
 		if (!target_family_root(k->f, k->link[i].pid))
 			continue;
-		fate = map_put(&k->fates, (uint64_t)k->link[i].pid, NULL);
-		if (!fate)
+		outcome = map_put(&k->outcomes, (uint64_t)k->link[i].pid, NULL);
+		if (!outcome)
 			return -ENOMEM;
-		fate->value = fate_of(k->f, &k->link[i]);
+		outcome->value = outcome_of(k->f, &k->link[i]);
 	}
 	for (size_t i = 0; i < all->cap; i++) {
 		pid_t *member = all->slot[i].used ? VEC_PUSH(&k->members) : NULL;
@@ -292,17 +293,17 @@ static int read_fates(struct look *k)
 	return 0;
 }
 
-static void tell_ended(struct look *k, void (*ended)(void *, pid_t, pid_t, bool), void *ctx)
+static void report_exit(struct look *k, void (*ended)(void *, pid_t, pid_t, bool), void *ctx)
 {
 	for (size_t i = 0; i < k->members.n; i++) {
 		pid_t pid = k->members.v[i], root = target_family_root(k->f, pid);
-		const struct map_slot *fate = map_find(&k->fates, (uint64_t)pid);
+		const struct map_slot *outcome = map_find(&k->outcomes, (uint64_t)pid);
 
-		if (fate && fate->value == THERE)
+		if (outcome && outcome->value == THERE)
 			continue;
-		if (fate && fate->value == ANOTHER)
+		if (outcome && outcome->value == ANOTHER)
 			target_family_forget(k->f, pid);
-		ended(ctx, pid, root, fate && fate->value == ANOTHER);
+		ended(ctx, pid, root, outcome && outcome->value == ANOTHER);
 	}
 }
 
@@ -335,13 +336,13 @@ int target_family_read(struct target_family *f,
 	if (!tree)
 		return -errno;
 	k.link = target_tree_links(tree, &k.n);
-	err = read_fates(&k);
+	err = read_outcomes(&k);
 	if (!err)
-		tell_ended(&k, ended, ctx);
+		report_exit(&k, ended, ctx);
 	if (!err)
 		err = add_below(&k);
 	VEC_FREE(&k.members);
-	map_free(&k.fates);
+	map_free(&k.outcomes);
 	target_tree_free(tree);
 	return err;
 }

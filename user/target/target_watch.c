@@ -711,7 +711,7 @@ static void check_leaving(struct target_watch *w, const struct listener *to)
  * The receiver examines every process, and others' activity may fill the rings of all CPUs again
  * and again: so all is reported together, and not at once again.
  */
-static void tell_missed(struct target_watch *w, const struct listener *to)
+static void report_missed(struct target_watch *w, const struct listener *to)
 {
 	uint64_t begin_ns = time_now_ns(), took_ns;
 	struct target_event ev = { .kind = TARGET_MISSED, .missed = w->missed,
@@ -765,7 +765,7 @@ int target_watch_read(struct target_watch *w,
 		deliver_held(w, rc ? UINT64_MAX : cutoff_ns, &to);
 	}
 	check_leaving(w, &to);
-	tell_missed(w, &to);
+	report_missed(w, &to);
 	set_next(w);
 	return rc;
 }

@@ -144,7 +144,8 @@ static int collect(struct lines *lines, const struct snapshot *snap, const struc
 	for (size_t i = 0; i < h->members.n && !err; i++) {
 		const struct snapshot_member *m = &h->members.v[i];
 
-		err = add_line(lines, view_comm(snap, m->process), m->pid, m->share.owned_ns, WORKS);
+		err = add_line(lines, view_comm(snap, m->process), m->pid, m->share.owned_ns,
+			       WORKS);
 	}
 	if (!err)
 		err = add_line(lines, "shared", 0, sum->shared_ns, WORKS);
@@ -302,7 +303,7 @@ static int add_device(struct table *t, const struct snapshot *snap, const struct
 
 /* ---- devices that no watched process uses ---------------------------------------------------- */
 
-static bool is_told_by_works(const struct snapshot *snap, const struct sampled_device *d)
+static bool has_works_of(const struct snapshot *snap, const struct sampled_device *d)
 {
 
 	for (size_t i = 0; i < snap->hosts.n; i++)
@@ -356,7 +357,7 @@ static int fill(struct table *t, const struct view_query *q)
 	for (size_t i = 0; i < snap->hosts.n && !err; i++)
 		err = add_device(t, snap, &snap->hosts.v[i]);
 	for (size_t i = 0; whole && i < samples->all.n && !err; i++)
-		if (!is_told_by_works(snap, samples->all.v[i]))
+		if (!has_works_of(snap, samples->all.v[i]))
 			err = add_sampled(t, snap, samples->all.v[i]);
 	return err;
 }

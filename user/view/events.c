@@ -140,7 +140,7 @@ static int add_all(struct table *t, const struct snapshot *snap)
 		EVENT_CALL, EVENT_ENTER, EVENT_OPEN, EVENT_THREAD, EVENT_EXIT, EVENT_FORK,
 		EVENT_PROCESS, EVENT_TAIL, EVENT_UNARMED, EVENT_INSIDE, EVENT_LEFT, EVENT_GONE,
 		EVENT_WORK, EVENT_API, EVENT_RANGE, EVENT_OFF,
-		EVENT_UNSEEN, EVENT_MEMORY, EVENT_SAMPLE, EVENT_USER, EVENT_FAULT, EVENT_TOLD,
+		EVENT_UNSEEN, EVENT_MEMORY, EVENT_SAMPLE, EVENT_USER, EVENT_FAULT, EVENT_CUPTI_CALL,
 		EVENT_NODE,
 	};
 	int err = 0;
@@ -155,7 +155,7 @@ static int add_all(struct table *t, const struct snapshot *snap)
 	/* Their device activity is in the next file, if anywhere. */
 	if (!err && snapshot_fact(snap, "goes_on"))
 		err = add_launches(t, "goes_on", snap->counts.awaited, false);
-	return err ? err : add_launches(t, "untold", snap->counts.untold, true);
+	return err ? err : add_launches(t, "untold", snap->counts.unrecorded, true);
 }
 
 static int fill(struct table *t, const struct view_query *q)

@@ -31,7 +31,7 @@
 #define NAMED_MAX 4			/* processes in the header line */
 #define FUNCTIONS_NAMED_MAX 8		/* functions in a line */
 #define FOOT_LINES_MAX 512
-#define TOLD_SHARE 0.01	/* so much of our own is worth a look at the threads */
+#define CUPTI_SHARE 0.01	/* so much of our own is worth a look at the threads */
 
 static uint64_t sum_received(const struct model_counts *c)
 {
@@ -260,7 +260,7 @@ static void add_loss(struct foot *f, const struct summary *s)
 /* Time within calls stays theirs. "off-CPU: 3 times the kernel did not report that a thread was
  * back on a CPU: for at most 1.2 ms it is not known whether it ran; what of them is outside
  * calls is booked as lost; no call is missing" */
-static void add_untold(struct foot *f, const struct summary *s)
+static void add_unrecorded(struct foot *f, const struct summary *s)
 {
 	struct strbuf *out;
 	const struct offcpu *offs = &s->snap->offcpu;
@@ -273,7 +273,7 @@ static void add_untold(struct foot *f, const struct summary *s)
 	strbuf_addf(out, " time%s the kernel did not report that a thread was back on a CPU: for "
 		    "at most ",
 		    offs->untold > 1 ? "s" : "");
-	format_ns(out, offs->untold_ns);
+	format_ns(out, offs->no_end_ns);
 	strbuf_addstr(out,
 		      " it is not known whether it ran; what of them is outside calls is booked "
 		      "as lost; no call is missing");
@@ -351,7 +351,7 @@ static void add_cost(struct strbuf *out, const struct summary *s)
 	strbuf_addstr(out, is_later(s) ? " in this interval" : "");
 	strbuf_addstr(out, " (estimated: ");
 	add_cost_terms(out, &s->cost);
-	strbuf_addstr(out, cost_share(s) < TOLD_SHARE ? ")" :
+	strbuf_addstr(out, cost_share(s) < CUPTI_SHARE ? ")" :
 		      "; in threads the bucket gpuprof)");
 }
 
@@ -748,26 +748,26 @@ static void add_launches(struct foot *f, const struct summary *s)
 
 /* "told: 12 calls of functions without a probe are what CUPTI recorded: in calls, and, but for
  * what they were off the CPU, in threads' books; 3 are in no thread's book" */
-static void add_told(struct foot *f, const struct snapshot *snap)
+static void add_cupti_calls(struct foot *f, const struct snapshot *snap)
 {
 	struct strbuf *out;
 	const struct model_counts *counts = &snap->counts;
 	uint64_t left;
 
-	if (!counts->told)
+	if (!counts->cupti_calls)
 		return;
-	left = counts->told - counts->told_booked;
+	left = counts->cupti_calls - counts->cupti_calls_booked;
 	out = begin_note(f, NOTE_CALLS_BY_CUPTI, 0);
 	strbuf_addstr(out, "told: ");
-	format_count(out, counts->told);
+	format_count(out, counts->cupti_calls);
 	strbuf_addf(out, " call%s of functions without a probe %s what CUPTI recorded: in calls",
-		    counts->told > 1 ? "s" : "", counts->told > 1 ? "are" : "is");
-	if (counts->told_booked)
+		    counts->cupti_calls > 1 ? "s" : "", counts->cupti_calls > 1 ? "are" : "is");
+	if (counts->cupti_calls_booked)
 		strbuf_addstr(out, ", and, but for their time off the CPU, in threads' books");
 	if (!left)
 		return;
-	strbuf_addstr(out, counts->told_booked ? "; " : ", and in no thread's book");
-	if (counts->told_booked) {
+	strbuf_addstr(out, counts->cupti_calls_booked ? "; " : ", and in no thread's book");
+	if (counts->cupti_calls_booked) {
 		format_count(out, left);
 		strbuf_addf(out, " %s in no thread's book", left > 1 ? "are" : "is");
 	}
@@ -778,7 +778,7 @@ static void add_probes(struct foot *f, const struct summary *s)
 {
 	add_entries(f, s->snap);
 	add_unseen(f, s->snap);
-	add_told(f, s->snap);
+	add_cupti_calls(f, s->snap);
 	add_launches(f, s);
 }
 
@@ -788,7 +788,7 @@ static void write_foot(struct foot *f, const struct summary *s)
 {
 	add_loss(f, s);
 	add_cost(&f->text, s);
-	add_untold(f, s);
+	add_unrecorded(f, s);
 	add_lost_stacks(f, s);
 	add_children(f, s->snap);
 	add_unarmed(f, s);

@@ -399,7 +399,7 @@ enum decode_status decode_off(const void *data, size_t len, struct event *out,
 	}
 	if (rec->flags & GP_OFF_END_UNKNOWN) {
 		out->has = HAS_END;
-		out->off.reason = OFF_UNTOLD;
+		out->off.reason = OFF_NO_END;
 		return DECODE_OK;
 	}
 	call = syscall_find(rec->syscall);

@@ -213,7 +213,7 @@ static int on_call(void *ctx, const void *rec, size_t len)
 }
 
 /* Another process, by its birth, had the pid before. */
-static bool is_heir(const struct gp_task *task, const struct gp_task *before)
+static bool is_successor(const struct gp_task *task, const struct gp_task *before)
 {
 	return before->process_ns && task->process_ns && before->process_ns != task->process_ns;
 }
@@ -225,7 +225,7 @@ static bool leaves(const struct drain_waiting *w, const struct gp_task *task)
 		bool same = task->kind == GP_TASK_NEW && task->tid == task->pid &&
 			    before->tid == task->tid;
 
-		if (before->pid == task->pid && (same || is_heir(task, before)))
+		if (before->pid == task->pid && (same || is_successor(task, before)))
 			return true;
 	}
 	return false;

@@ -261,7 +261,7 @@ static int push_call(struct api_calls *c, const struct held *h, const struct eve
 	if (c->rows->probed && !c->rows->left_out[h->row])
 		return 0;
 	if (c->rows->probed)
-		ev.kind = EVENT_TOLD;
+		ev.kind = EVENT_CUPTI_CALL;
 	else
 		ev.seq = caller->seq += caller->lost + 1;
 	caller->lost = 0;

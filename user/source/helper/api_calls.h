@@ -6,7 +6,7 @@
  * as probes would send them. Knows nothing of rings and clocks: times are the host's already.
  *
  * Where probes see most functions, those that were left out are pushed, and nothing else: an
- * EVENT_TOLD for each outermost call of one of them, without number, thread or exit.
+ * EVENT_CUPTI_CALL for each outermost call of one of them, without number, thread or exit.
  *
  * A call's record comes when it has ended, those inside it before it; so calls are held for a
  * while (API_CALLS_SLACK_NS), in case they are inside another. Bounded: then they go out

@@ -47,7 +47,7 @@ struct helpers_status {
 	uint64_t away_ns;
 };
 
-/* UNPROBED: of those functions that helpers_leave_out names, as EVENT_TOLD. */
+/* UNPROBED: of those functions that helpers_leave_out names, as EVENT_CUPTI_CALL. */
 enum helpers_calls { HELPERS_WORKS_ONLY, HELPERS_ALL_CALLS, HELPERS_UNPROBED_CALLS };
 
 #define HELPERS_ENDED_MAX 1024	/* that ended are kept one by one */
