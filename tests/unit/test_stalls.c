@@ -35,12 +35,25 @@ static uint64_t at(double ms)
 	return BASE + (uint64_t)(int64_t)(ms * (double)MS);
 }
 
+/* The join's part: the call that holds the launch's middle is the launch's own. */
+static void meet(struct device_work *by, const struct timeline *t)
+{
+	struct timeline_span call;
+
+	if (!timeline_find(t, num_middle(by->launch_start_ns, by->launch_end_ns), &call) ||
+	    call.bucket >= CLASS_END)
+		return;
+	by->call_class = call.bucket;
+	by->call_before_ns = (int32_t)(by->launch_start_ns - call.start_ns);
+	by->call_after_ns = (int32_t)(call.end_ns - by->launch_end_ns);
+}
+
 /* The stalls of one gap of [0, 10 ms). */
 static void lose(struct stalls *l, const struct example *e)
 {
-	const struct device_work by = { .has_launch = true, .launch_tid = 8,
-					.launch_start_ns = at(e->launch_ms[0]),
-					.launch_end_ns = at(e->launch_ms[1]) };
+	struct device_work by = { .has_launch = true, .launch_tid = 8,
+				  .launch_start_ns = at(e->launch_ms[0]),
+				  .launch_end_ns = at(e->launch_ms[1]) };
 	const struct device_gap gap = { at(0), at(10), &by };
 	struct timeline t = { 0 };
 	struct idle_thread who = { .timeline = &t, .now_ns = at(1000), .now = CLASS_OTHER };
@@ -51,6 +64,7 @@ static void lose(struct stalls *l, const struct example *e)
 			.start_ns = at(e->calls[i].start_ms), .end_ns = at(e->calls[i].end_ms),
 			.bucket = e->calls[i].bucket, .large = e->calls[i].large,
 			.func = e->calls[i].bucket == CLASS_SYNC ? SYNC_FUNC : COPY_FUNC });
+	meet(&by, &t);
 	idle_divide(&gap, &who, ns);
 	assert_int_equal(stalls_add(l, &gap, &who, ns), 0);
 	timeline_free(&t, &room);
@@ -128,8 +142,8 @@ TEST(the_examples_of_the_header)
 /* Sync in [-5, 6) of which it was late in [2, 5), launch in [6.5, 10). */
 TEST(that_a_sync_had_no_cpu_is_no_loss_by_the_sync)
 {
-	const struct device_work by = { .has_launch = true, .launch_tid = 8,
-					.launch_start_ns = at(7), .launch_end_ns = at(7.5) };
+	struct device_work by = { .has_launch = true, .launch_tid = 8,
+				  .launch_start_ns = at(7), .launch_end_ns = at(7.5) };
 	const struct device_gap gap = { at(0), at(10), &by };
 	struct timeline t = { 0 };
 	struct idle_thread who = { .timeline = &t, .now_ns = at(1000), .now = CLASS_OTHER };
@@ -141,6 +155,7 @@ TEST(that_a_sync_had_no_cpu_is_no_loss_by_the_sync)
 		.late_ns = 3 * (uint32_t)MS, .after_late_ns = (uint32_t)MS });
 	timeline_add(&t, &room, &(struct timeline_span){
 		.start_ns = at(6.5), .end_ns = at(10), .bucket = CLASS_LAUNCH });
+	meet(&by, &t);
 	idle_divide(&gap, &who, ns);
 	assert_int_equal(stalls_add(&l, &gap, &who, ns), 0);
 	assert_int_equal(sum_of(&l, STALL_SYNC), 7 * MS);

@@ -7,8 +7,7 @@
  *
  * A call takes [start, end); a record is of one moment, which lies in its call but for the
  * clocks' uncertainty. A call and a record are one allocation when they have the same operation
- * and address, within MEMORY_SLACK_NS. Both wait until they are settled, so that the order is
- * that of time.
+ * and address, within MEMORY_SLACK_NS. Both wait until they are settled, in order of time.
  *
  * Examples; A(x) allocates 10 bytes at x, F(x) frees it, calls as [start, end), records as @moment:
  *

@@ -210,7 +210,8 @@ static const struct offcpu_row *longest_off(const struct snapshot *snap, uint32_
 		const struct offcpu_row *row = offcpu_at(o, i);
 
 		if (row->key.process == process && row->key.tid == tid &&
-		    row->key.reason != OFF_RUNQUEUE && (!longest || row->blocked_ns > longest->blocked_ns))
+		    row->key.reason != OFF_RUNQUEUE &&
+		    (!longest || row->blocked_ns > longest->blocked_ns))
 			longest = row;
 	}
 	return longest;

@@ -214,7 +214,8 @@ static int wait(struct capturings *c, uint64_t event, uint64_t stream)
 /* What is 0 bytes long is no node. */
 static bool is_nothing(const struct event *call, enum func_role role)
 {
-	return (role == ROLE_COPY || role == ROLE_SET) && call->has & HAS_BYTES && !call->call.bytes;
+	return (role == ROLE_COPY || role == ROLE_SET) && call->has & HAS_BYTES &&
+	       !call->call.bytes;
 }
 
 static int add_call(struct captured *c, const struct event *call, enum func_role role)

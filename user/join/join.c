@@ -6,8 +6,7 @@
  * Examples; L launches of a kernel by one thread, W(s) their works in stream s, what becomes of L2:
  *
  *   L1 L2 L3   W1(7) W3(7)               lost: a later work of its lane came
- *   L1 L2 L3   W1(7) W3(8)               lost once its window is over: it may be of stream 7,
- * and run
+ *   L1 L2 L3   W1(7) W3(8)               lost once its window is over: stream 7 may still run it
  *   L1 L2 sync L3   W1(7) W3(8)          lost: its thread has waited for it
  *   L1 L2      W1(7)                     not lost: from its return on it may run
  */
@@ -52,9 +51,8 @@ struct capture_mark {
 #define API_SYNC 0x10
 #define API_KNOWN 0x80		/* it was looked up */
 
-/* When streams of a process captured, by CUPTI's records: for launches whose call no probe saw.
- * A moment is within a capture if the last record before it is a beginning, or the next one an
- * end. */
+/* When streams of a process captured, by CUPTI's records: for launches without a probed call. A
+ * moment is in a capture if the record before it is a beginning, or the next one an end. */
 struct capture_windows {
 	VEC(struct capture_mark) marks;	/* by time */
 };
@@ -382,7 +380,8 @@ static uint64_t next_began(struct process *p, uint64_t number)
 	for (; i < end; i++) {
 		const struct pending_launch *at = launches_at(&p->launches, i);
 
-		if (at->launch.tid == launch->tid && at->began_ns && at->launch.start_ns >= launch->end_ns)
+		if (at->launch.tid == launch->tid && at->began_ns &&
+		    at->launch.start_ns >= launch->end_ns)
 			break;
 	}
 	p->ahead.next = i;
@@ -535,8 +534,7 @@ static int push_work(struct join *j, struct process *p, const struct event *ev)
 	return by || is_outside(j, ev) ? pass_on(j, p, ev, by) : keep_work(j, p, ev);
 }
 
-/* ---- launches and their calls
- * ----------------------------------------------------------------- */
+/* ---- launches and their calls --------------------------------------------------------------- */
 
 /* Those that were dropped, or whose time is over; else the first half. */
 static void drop_uncalled(struct process *p)
@@ -554,9 +552,9 @@ static void drop_uncalled(struct process *p)
 /* The launch that was added last waits for its call. */
 static int await_call(struct process *p, const struct pending_launch *by)
 {
-	const struct uncalled u = { launch_moment(by->launch.start_ns, by->launch.end_ns),
-		by->launch.tid,
-				    (uint32_t)(p->launches.ring.next - 1) };
+	const struct uncalled u = {
+		launch_moment(by->launch.start_ns, by->launch.end_ns), by->launch.tid,
+		(uint32_t)(p->launches.ring.next - 1) };
 	size_t at;
 
 	if (p->uncalled.n >= p->launches.ring.cap)
@@ -683,8 +681,8 @@ static unsigned int api_roles_of(struct join *j, const struct event *api)
 		return 0;
 	known = &j->api_roles[driver][cbid];
 	if (!*known)
-		*known = (uint8_t)(API_KNOWN | look_up_api(driver ? CBID_DRIVER : CBID_RUNTIME,
-							   cbid));
+		*known = (uint8_t)(API_KNOWN |
+				   look_up_api(driver ? CBID_DRIVER : CBID_RUNTIME, cbid));
 	return *known & (api->api.result ? API_CAPTURED : ~API_KNOWN);
 }
 
@@ -700,9 +698,9 @@ static int push_api(struct join *j, struct process *p, const struct event *ev,
 	by = launches_add(&p->launches, &j->budget, ev->api.correlation);
 	if (!by || note_api(p, ev, roles))
 		return -ENOMEM;
-	*by = (struct pending_launch){ .launch = { .tid = ev->tid, .start_ns = ev->start_ns,
-		.end_ns = ev->end_ns },
-				       .used_ns = ev->end_ns, .is_kernel = roles & API_KERNEL };
+	*by = (struct pending_launch){
+		.launch = { .tid = ev->tid, .start_ns = ev->start_ns, .end_ns = ev->end_ns },
+		.used_ns = ev->end_ns, .is_kernel = roles & API_KERNEL };
 	if (call)
 		by->launch.call = *call;
 	else if (await_call(p, by))

@@ -27,7 +27,8 @@ static void set_late(struct timeline_span *span, const struct event *ev)
 
 static bool is_call(const struct timeline_span *span)
 {
-	return span->bucket < CLASS_END && span->bucket != CLASS_OTHER && span->start_ns < span->end_ns;
+	return span->bucket < CLASS_END && span->bucket != CLASS_OTHER &&
+	       span->start_ns < span->end_ns;
 }
 
 static struct launch_call call_of(const struct timeline_span *span)

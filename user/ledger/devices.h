@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What each process did on each of its devices: a book of every nanosecond, and statistics of its
- * kernels and copies. Bounded: grows with processes and devices, and with names of kernels up to
- * KERNELS_BUDGET_BYTES; never with works.
- * Knows nothing of calls; gaps go to who asks why a device was idle.
+ * The activity of each process on each of its devices: a book of every nanosecond, and statistics
+ * of its kernels and copies. Bounded: grows with processes and devices, and with names of kernels
+ * up to KERNELS_BUDGET_BYTES; never with works. Knows nothing of calls; idle.h divides gaps.
  */
 #ifndef LEDGER_DEVICES_H
 #define LEDGER_DEVICES_H
@@ -68,8 +67,7 @@ int devices_sample(struct devices *d, const struct sampled_device *sampled, uint
 /* Who divides gaps of works that had no room to wait (device_book_full); else they are unknown. */
 void devices_when_crowded(struct devices *d, const struct devices_divide *by);
 
-/* Works of process that start before horizon_ns have all come, and what threads did. 0 or
- * -ENOMEM. */
+/* All works of process before horizon_ns have come, and its threads' calls. 0 or -ENOMEM. */
 int devices_settle(struct devices *d, uint32_t process, uint64_t horizon_ns,
 		   const struct devices_divide *by);
 int devices_settle_all(struct devices *d, uint64_t horizon_ns, const struct devices_divide *by);
@@ -104,13 +102,11 @@ int devices_finish(struct devices *d, uint32_t process, const struct devices_div
 int devices_fold(struct devices *d, uint32_t process, uint32_t into,
 		 const struct devices_divide *by);
 
-/* The one of into that a device of process will be a part of. NULL + errno: ENOENT (there is no
- * such device). */
+/* The one of into that a device of process will be a part of. NULL + errno; ENOENT: none. */
 const struct device_state *devices_successor(struct devices *d, uint32_t process, uint32_t device,
 					uint32_t into);
 
-/* bytes that names of kernels may still take */
-size_t devices_names_left(const struct devices *d);
+size_t devices_names_left(const struct devices *d);	/* bytes for more names of kernels */
 
 void devices_counts(const struct devices *d, struct device_counts *out);	/* of all books */
 

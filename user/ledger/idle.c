@@ -112,7 +112,8 @@ void idle_divide(const struct device_gap *gap, const struct idle_thread *who,
 	ns[IDLE_QUEUED] += to - leave;
 	if (enter < leave)
 		divide_inside(call.class, enter, leave,
-			      who && gap->ended_by->call_class != CLASS_OTHER ? who->timeline : NULL, ns);
+			      who && gap->ended_by->call_class != CLASS_OTHER ? who->timeline : NULL,
+			      ns);
 	if (who && from < enter)
 		divide_before(from, enter, who, ns);
 	else

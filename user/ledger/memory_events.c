@@ -288,7 +288,8 @@ static void cut(void *state)
 }
 
 const struct consumer memory_consumer = {
-	.kinds = 1ull << EVENT_CALL | 1ull << EVENT_CUPTI_CALL | 1ull << EVENT_MEMORY | 1ull << EVENT_DEVICE |
+	.kinds = 1ull << EVENT_CALL | 1ull << EVENT_CUPTI_CALL | 1ull << EVENT_MEMORY |
+		 1ull << EVENT_DEVICE |
 		 1ull << EVENT_PROCESS | 1ull << EVENT_WATERMARK,
 	.size = sizeof(struct memory),
 	.init = init,

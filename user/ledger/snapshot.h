@@ -109,8 +109,7 @@ const char *snapshot_fact(const struct snapshot *s, const char *key);
 uint64_t snapshot_fact_number(const struct snapshot *s, const char *key);
 
 /* A process by its handle, its newest thread of a tid, its device; NULL: unknown. A thread without
- * a name is called like its process; key: of EVENT_IDENTITY; an unknown device has its own
- * ordinal. */
+ * a name is called like its process; key: of EVENT_IDENTITY; an unknown device has its ordinal. */
 const struct snapshot_process *snapshot_process(const struct snapshot *s, uint32_t process);
 const char *snapshot_identity(const struct snapshot_process *p, const char *key);
 const char *snapshot_thread_comm(const struct snapshot *s, uint32_t process, uint32_t tid);

@@ -322,8 +322,9 @@ static void cut(void *state)
 }
 
 const struct consumer threads_consumer = {
-	.kinds = 1ull << EVENT_CALL | 1ull << EVENT_ENTER | 1ull << EVENT_LEFT | 1ull << EVENT_OPEN |
-		 1ull << EVENT_INSIDE | 1ull << EVENT_GONE | 1ull << EVENT_TAIL | 1ull << EVENT_EXIT |
+	.kinds = 1ull << EVENT_CALL | 1ull << EVENT_ENTER | 1ull << EVENT_LEFT |
+		 1ull << EVENT_OPEN | 1ull << EVENT_INSIDE | 1ull << EVENT_GONE |
+		 1ull << EVENT_TAIL | 1ull << EVENT_EXIT |
 		 1ull << EVENT_OFF | 1ull << EVENT_CUPTI_CALL | 1ull << EVENT_STOP,
 	.on_event = on_event,
 	.cut = cut,
