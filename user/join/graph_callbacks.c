@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A node and its clones share a `made`, those of one call its `maker`: each counts who has it; one
- * that waits is kept for that alone. What waits for the other side is in the order of its time.
+ * A node and its clones share a `made`, those of one call its `maker`: each counts its
+ * references; a waiting one is kept for that alone. Entries that wait for the other side are in
+ * the order of their times.
  */
 #include "join/graph_callbacks.h"
 
@@ -14,21 +15,21 @@
 #include "base/sorted.h"
 #include "base/vec.h"
 
-#define MAKERS_MAX 65536	/* of a process, that nodes may still be told of */
-#define WAITING_MAX 32768	/* nodes whose call was not told yet; of more it is not known */
+#define MAKERS_MAX 65536	/* of a process, whose nodes may still be reported */
+#define WAITING_MAX 32768	/* nodes without their call so far; more are unresolved */
 #define NEAR 64			/* calls of other threads at the same time, that are looked at */
 
 struct maker {
 	struct captured_call call;
 	uint32_t refs;
-	bool settled;			/* what was open in it is known */
+	bool settled;			/* its open ranges are known */
 };
 
 struct made {
 	uint64_t time_ns;
 	uint32_t tid;
 	uint32_t refs;
-	bool waits;			/* its call may be told yet */
+	bool waits;			/* its call may still come */
 	struct maker *by;		/* NULL: not known */
 };
 
@@ -343,7 +344,7 @@ static void give_up(struct graph_callbacks *n, uint64_t before_ns)
 	VEC_DROP_FIRST(&n->waiting.all, gone);
 }
 
-/* What was open is told a moment after the call. */
+/* Open ranges are known a moment after the call. */
 void graph_callbacks_settle(struct graph_callbacks *n, uint64_t horizon_ns,
 		       uint32_t (*innermost)(const void *ctx, uint32_t tid, uint64_t ns),
 		       const void *ctx)

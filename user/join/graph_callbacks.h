@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Node of a CUDA graph <-> the call that made it, of one process, where CUPTI's callbacks tell of
- * nodes: a node is of the call that its thread was in when it was made, a clone (of an executable
- * graph, of a graph that was cloned) of its original's call. No order, no guess. Calls and nodes
- * come in any order, less than GRAPH_CALLBACKS_LATE_NS apart; an original comes before its clones.
- * For graphs.c only.
+ * Node of a CUDA graph <-> the call that made it, of one process, where CUPTI's callbacks report
+ * nodes: a node is of the call that its thread was in when it was made, a clone (of an
+ * executable graph, of a graph that was cloned) of its original's call. No order, no guess.
+ * Calls and nodes come in any order, less than GRAPH_CALLBACKS_LATE_NS apart; an original comes
+ * before its clones. For graphs.c only.
  *
  * Examples; T a thread:
  *
@@ -13,9 +13,9 @@
  *   T7 calls [10, 20]; N5 in T7 at 13, N6 in T7 at 17               both: a library's call
  * makes several
  *   T7 calls [10, 20]; N5 is made in T7 at 25, or in T8 at 15       N5: not known
- *   N6 a clone of N4, of which nobody told                          N6: not known
+ *   N6 a clone of N4, which was never reported                      N6: unresolved
  *
- * Bounded: what is kept of all processes; for a new node the process forgets its oldest.
+ * Bounded: the entries of all processes; for a new node the process forgets its oldest.
  */
 #ifndef JOIN_GRAPH_CALLBACKS_H
 #define JOIN_GRAPH_CALLBACKS_H
@@ -24,7 +24,7 @@
 
 #define GRAPH_CALLBACKS_LATE_NS 1000000000ull
 
-/* What is kept of a call that gives a stream work. */
+/* The kept part of a call that gives a stream work. */
 void captured_fill(struct captured_call *out, const struct event *call, enum func_role role);
 
 struct graph_callbacks;
@@ -35,8 +35,8 @@ void graph_callbacks_free(struct graph_callbacks *n);
 /* One EVENT_NODE. 0 or -ENOMEM. */
 int graph_callbacks_push_node(struct graph_callbacks *n, const struct event *node);
 
-/* A call that may make nodes; captured: it does, as far as streams tell. 1: it has made nodes
- * that were told; 0 or -ENOMEM. */
+/* A call that may make nodes; captured: it does, as far as streams show. 1: it has made nodes
+ * that were reported; 0 or -ENOMEM. */
 int graph_callbacks_push_call(struct graph_callbacks *n, const struct event *call,
 			      enum func_role role,
 			 bool captured);
@@ -45,11 +45,11 @@ int graph_callbacks_push_call(struct graph_callbacks *n, const struct event *cal
  * again. */
 void graph_callbacks_exec(struct graph_callbacks *n, uint64_t ns);
 
-/* nodes were told whose call was not */
+/* reported nodes without their call */
 bool graph_callbacks_is_waiting(const struct graph_callbacks *n);
 
-/* CALLBACK: *call is its call, valid until the next push. PENDING: that may be told yet, or what
- * was open in it is not settled. UNRESOLVED: it is not known. */
+/* CALLBACK: *call is its call, valid until the next push. PENDING: the call may still come, or
+ * its open ranges are not settled. UNRESOLVED: unknown. */
 enum graph_evidence graph_callbacks_find(const struct graph_callbacks *n, uint64_t node,
 				    const struct captured_call **call);
 

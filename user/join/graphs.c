@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Captures that are under way, what was captured (a list of calls that graphs share), executable
+ * Captures that are under way, their results (a list of calls that graphs share), executable
  * graphs with their nodes as works show them, and three maps: handles of graphs, of executable
- * ones, and CUPTI's numbers. What handles were ended or used again stays as long as works of it may
- * come. There are few captures at a time, of few streams each: all are looked at.
+ * ones, and CUPTI's numbers. Entries of handles that ended or were reused stay as long as works
+ * of them may come. There are few captures at a time, of few streams each: all are searched.
  */
 #include "join/graphs.h"
 
@@ -23,7 +23,7 @@
 #define CAPTURES_MAX 64		/* under way at once; more are not followed */
 #define EXEC_LAUNCHES 8
 #define VERSIONS_MAX 8		/* the first, one for those that are forgotten, and the latest */
-#define TRIES_MAX 64		/* launches that are asked which executable graph a number is */
+#define TRIES_MAX 64		/* launches checked for the executable graph of a number */
 
 struct captured {			/* shared: get and put */
 	VEC(struct captured_call) calls;	/* by their times, once it has ended */
@@ -50,7 +50,7 @@ struct capturings {
 
 
 struct exec_version {
-	struct captured *captured;	/* NULL: not known, or not to be told by order */
+	struct captured *captured;	/* NULL: unknown, or not to be matched by order */
 	uint64_t since_ns;
 	bool checked, fits;		/* against the nodes */
 };
@@ -87,7 +87,7 @@ struct graphs {
 	struct map by_handle;		/* of those in use */
 	/* CUPTI's number -> struct graph_exec; below TRIES_MAX: tries */
 	struct map by_graph;
-	VEC(struct captured *) fresh;	/* references: what was open in them is not known yet */
+	VEC(struct captured *) fresh;	/* references: their open ranges are not known yet */
 	uint64_t losses, now_ns;
 };
 
@@ -211,7 +211,7 @@ static int wait(struct capturings *c, uint64_t event, uint64_t stream)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* What is 0 bytes long is no node. */
+/* A copy or set of 0 bytes is no node. */
 static bool is_nothing(const struct event *call, enum func_role role)
 {
 	return (role == ROLE_COPY || role == ROLE_SET) && call->has & HAS_BYTES &&
@@ -236,7 +236,7 @@ static int add_call(struct captured *c, const struct event *call, enum func_role
 	return 0;
 }
 
-/* A routine names no stream: it is of what its thread captures. */
+/* A routine names no stream: it belongs to its thread's capture. */
 static struct capturing *of_thread(struct capturings *c, uint32_t tid)
 {
 	for (size_t i = 0; i < c->all.n; i++)
@@ -337,7 +337,7 @@ static void exec_free(struct graph_exec *e)
 	free(e);
 }
 
-/* The first stays, for its nodes; what came next is not known any more. */
+/* The first stays, for its nodes; later ones are not known any more. */
 static void forget_version(struct graph_exec *e)
 {
 	captured_put(e->versions.v[1].captured);
@@ -564,7 +564,7 @@ void graphs_free(struct graphs *g)
 
 /* ---- graphs ---------------------------------------------------------------------------------- */
 
-/* The handle is of what was captured (a reference, taken), or, NULL, of nothing that is known. */
+/* The handle belongs to captured (a reference, taken), or, NULL, to nothing known. */
 static int set_graph(struct graphs *g, uint64_t handle, struct captured *captured)
 {
 	struct map_slot *slot = handle ? map_find(&g->graphs, handle) : NULL;
@@ -706,7 +706,7 @@ void graphs_exec(struct graphs *g, uint64_t ns)
 	graph_callbacks_exec(g->made, ns);
 }
 
-/* What gives a stream work, or says where a stream is. */
+/* Calls that give a stream work, or show a stream's state. */
 static int push_given(struct graphs *g, const struct event *call, enum func_role role)
 {
 	int captured = capturings_push(&g->capturings, call, role), made;
@@ -816,7 +816,7 @@ enum graph_evidence graphs_find_node(const struct graphs *g, uint64_t node,
 	return graph_callbacks_find(g->made, node, call);
 }
 
-/* ---- what was open --------------------------------------------------------------------------- */
+/* ---- open ranges ----------------------------------------------------------------------------- */
 
 void graphs_settle(struct graphs *g, uint64_t horizon_ns,
 		   uint32_t (*innermost)(const void *ctx, uint32_t tid, uint64_t ns),

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Node of a CUDA graph <-> the call that was captured into it, of one process. Calls tell what a
- * stream was given while it captured, which graph came of it, what was made of that and launched;
- * works tell the node that they are of. Knows nothing of ranges' names, books or tables.
+ * Node of a CUDA graph <-> the call that was captured into it, of one process. Calls show the
+ * work given to a stream while it captured, the resulting graph, and the graphs made of that and
+ * launched; works show their node. Knows nothing of ranges' names, books or tables.
  *
- * Where CUPTI's callbacks tell of nodes as they are made (EVENT_NODE), by those:
+ * Where CUPTI's callbacks report nodes as they are made (EVENT_NODE), by those:
  * join/graph_callbacks.h. Else:
  *
  * By order: the nodes of a graph that have works, by their numbers, are the calls that were
  * captured into it, by their times. That is believed if there are as many of the ones as of the
  * others, and each node is of its call's kind and has its grid and block, or bytes, and calls of
  * one kernel are nodes of one name. Until all nodes were seen, where any call of the process was
- * lost meanwhile, or where a capture had what is no call (a child graph, nodes that were added),
+ * lost meanwhile, or where a capture contained no calls (a child graph, nodes that were added),
  * nothing is believed: EVIDENCE_UNRESOLVED, never a guess.
  *
  * A stream captures from its BEGIN to END, and others that wait for an event that was recorded in
@@ -43,7 +43,7 @@
 
 #define GRAPHS_CALLS_MAX 65536		/* of all processes */
 #define GRAPHS_NODES_MAX 65536		/* the same */
-#define GRAPHS_MADE_MAX 131072		/* nodes that callbacks told of: the same */
+#define GRAPHS_MADE_MAX 131072		/* nodes reported by callbacks: the same */
 #define GRAPHS_NUMBERS_MAX 65536	/* of CUPTI's, of a process */
 #define GRAPHS_EXECS_MAX 8192		/* executable graphs of a process */
 
@@ -56,7 +56,7 @@ enum graph_evidence {
 	EVIDENCE_ORDER,
 	EVIDENCE_UNRESOLVED,
 	EVIDENCE_CALLBACK,
-	EVIDENCE_PENDING,		/* a callback told of its node; the call is told later */
+	EVIDENCE_PENDING,		/* a callback reported its node; the call comes later */
 	EVIDENCE_END
 };
 const char *graph_evidence_name(unsigned int evidence);	/* "", "order", ..., "?" */
@@ -66,7 +66,7 @@ struct captured_call {
 	uint64_t entity;		/* 0: unknown */
 	uint64_t bytes;			/* 0: unknown */
 	uint32_t tid;
-	uint32_t range;			/* what graphs_settle was told was open then; 0: nothing */
+	uint32_t range;			/* the open range by graphs_settle; 0: none */
 	uint32_t grid[3], block[3];
 	uint16_t func;
 	uint8_t kind;			/* enum work_kind */
@@ -87,7 +87,8 @@ void graphs_free(struct graphs *g);
 /* One that returned, of a function of that role. 1: it was captured, so that it gave no work; 0
  * or -ENOMEM. */
 int graphs_push_call(struct graphs *g, const struct event *call, enum func_role role);
-bool graphs_is_capturing(const struct graphs *g);	/* else what gives work says nothing */
+/* else calls that give work are irrelevant */
+bool graphs_is_capturing(const struct graphs *g);
 /* EVENT_NODE. 0 or -ENOMEM */
 int graphs_push_node(struct graphs *g, const struct event *node);
 /* then the process executed another program */
@@ -105,7 +106,7 @@ enum graph_evidence graphs_push_work(struct graphs *g, const struct event *work,
 enum graph_evidence graphs_find_node(const struct graphs *g, uint64_t node,
 				     const struct captured_call **call);
 
-/* All that was open before horizon_ns is known: innermost(ctx, tid, ns) says what. */
+/* All ranges open before horizon_ns are known: innermost(ctx, tid, ns) returns them. */
 void graphs_settle(struct graphs *g, uint64_t horizon_ns,
 		   uint32_t (*innermost)(const void *ctx, uint32_t tid, uint64_t ns),
 		   const void *ctx);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A process after the other: what comes looks for its other half, and waits if there is none
- * (pending.h). A launch that met nothing is in a list until it is decided what became of it.
+ * One process after the other: an event is matched with its other half, and waits if there is
+ * none (pending.h). A launch that met nothing is in a list until its outcome is decided.
  *
  * Examples; L launches of a kernel by one thread, W(s) their works in stream s, what becomes of L2:
  *
@@ -41,7 +41,7 @@ struct capture_mark {
 	bool ends;
 };
 
-/* What a function that CUPTI records says here. */
+/* The meaning of a function that CUPTI records. */
 #define API_LAUNCH 0x01		/* it gives work */
 /* ... always: not only where there are bytes to copy, or nodes of a graph */
 #define API_KERNEL 0x02
@@ -60,7 +60,7 @@ struct capture_windows {
 struct lane {			/* of a thread, which launches into one stream or several */
 	uint32_t tid;
 	uint32_t context, stream;	/* of the work that came last */
-	/* what was launched since then gave works of this stream alone */
+	/* later launches gave works of this stream alone */
 	uint64_t stream_since_ns;
 	/* of launches that met a work of a stream, the latest; 0: none has */
 	uint64_t came_ns;
@@ -203,7 +203,7 @@ static bool is_capturing_at(const struct capture_windows *c, uint64_t ns)
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
 
-/* NULL: it is not known. */
+/* NULL: unknown. */
 static struct lane *find_lane(struct process *p, uint32_t tid)
 {
 	const struct map_slot *slot;
@@ -292,7 +292,7 @@ static int open_lane(struct process *p, const struct launch *launch)
 	return 0;
 }
 
-/* Until end_ns a lane may run what was launched last: as far as it was not said yet. */
+/* Until end_ns a lane may run its last launch: pushes the part not pushed before. */
 static int pass_open(struct join *j, const struct process *p, uint64_t end_ns)
 {
 	uint64_t first_ns = UINT64_MAX;
@@ -447,8 +447,8 @@ static bool is_outside(const struct join *j, const struct event *work)
 	return work->end_ns < j->start_ns || (j->stop_ns && work->start_ns >= j->stop_ns);
 }
 
-/* A launch that ended before the session began: its works may have, too, and nobody would tell
- * them. */
+/* A launch that ended before the session began: its works may have, too, and no source would
+ * report them. */
 static bool is_before(const struct join *j, const struct event *api)
 {
 	return api->end_ns < j->start_ns;
@@ -738,8 +738,8 @@ static int push_horizon(struct join *j, struct process *p)
 	return err ? err : j->sink.horizon(j->sink.ctx, p->process, ns);
 }
 
-/* Of a process that is silent, what has waited enough goes before the horizon passes it; who
- * tells has more to say of what it told late. */
+/* Of a silent process, entries past the window leave before the horizon passes them; a reporting
+ * process may still send late ones. */
 static int watch_time(struct join *j, struct process *p)
 {
 	int err = p->records ? 0 : drop_aged(j, p, num_max(p->latest_ns, j->watermark_ns));
@@ -821,7 +821,7 @@ static int push_watermark(struct join *j, uint64_t ns)
 	return err;
 }
 
-/* ---- what comes ------------------------------------------------------------------------------ */
+/* ---- input ---------------------------------------------------------------------------------- */
 
 int join_push_api(struct join *j, const struct event *ev, const struct launch_call *call)
 {

@@ -10,8 +10,8 @@
  * time. What leaves without the other is counted, never dropped in silence:
  *   matched  a work met its launch
  *   orphan   it was passed on without one: no such record came in time, or at all
- *   late     of both, it began before a horizon that had been told: books have it where they
- * told nothing yet
+ *   late     of both, it began before a horizon that was passed on: books take the part of it
+ *            that they had not settled
  *   skew     of matched, it began before its launch, by up to 1 ms: kept
  *   invalid  ... by more, or it lies outside of the session (these alone: outside): not passed on
  * So matched + orphan is what was passed on. A launch that met nothing when the window is over,
@@ -60,14 +60,14 @@
 #define JOIN_ROOM_BYTES (12u << 20)
 #define JOIN_TEXT_BYTES (2u << 20)	/* for names of works that wait, of all processes */
 
-/* What takes what the join found. launch NULL: an orphan. Both valid during the call. 0 or an
- * error that ends the push. */
+/* The consumer of the join's results. launch NULL: an orphan. Both valid during the call. 0 or
+ * an error that ends the push. */
 struct join_sink {
 	int (*work)(void *ctx, const struct event *work, const struct launch *launch);
 	/* Works that start before horizon_ns will be passed on as late only. */
 	int (*horizon)(void *ctx, uint32_t process, uint64_t horizon_ns);
 	/* Works of the process that ran in [start_ns, end_ns) are lost (enum unseen_why), or it
-	 * is not known whether some run: to UINT64_MAX if nothing more will come. NULL: not
+	 * is unknown whether some run: to UINT64_MAX if nothing more will come. NULL: not
 	 * wanted. */
 	int (*unseen)(void *ctx, uint32_t process, unsigned int why, uint64_t start_ns,
 		      uint64_t end_ns);
@@ -103,7 +103,7 @@ int join_push(struct join *j, const struct event *ev);
  * the sink's error. */
 int join_push_api(struct join *j, const struct event *api, const struct launch_call *call);
 
-/* Others read on where this one ends: what is awaited then stays so. */
+/* Another file continues where this one ends: pending launches then stay pending. */
 void join_goes_on(struct join *j);
 
 /* A call of a thread of which records wait for their calls: those of a thread come in the order

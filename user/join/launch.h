@@ -15,7 +15,7 @@ struct launch_call {		/* a call that probes saw */
 	bool captured;			/* into a graph: no work is awaited of it */
 };
 
-struct launch {			/* who asked for a work */
+struct launch {			/* the launch of a work */
 	uint32_t tid;
 	uint32_t works;			/* that it was met by before this one */
 	uint64_t start_ns, end_ns;	/* as CUPTI's record has them */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one process has waiting on each side of the join: launches and works, first come first gone,
- * found by correlation. Each grows as needed up to its bound and while the budget of all processes
- * lasts; a few it has even without. Knows nothing of what meets what. For join.c.
+ * The pending launches and works of one process, first come first gone, found by correlation.
+ * Each grows as needed up to its bound and while the budget of all processes lasts; a few it has
+ * even without. Knows nothing of matching. For join.c.
  */
 #ifndef JOIN_PENDING_H
 #define JOIN_PENDING_H

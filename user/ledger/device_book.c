@@ -248,7 +248,7 @@ static void queue_free(struct queue *q, struct device_room *room)
 
 /* ---- the sweep ------------------------------------------------------------------------------ */
 
-/* Who owns the moment at the cursor, or NULL. */
+/* The owner of the moment at the cursor, or NULL. */
 static const struct device_work *owner(struct sweep *s)
 {
 	for (int state = 0; state < WORK_STATES; state++) {
@@ -429,7 +429,7 @@ int device_book_settle(struct device_book *b, uint64_t horizon_ns, device_gap_fn
 	return sweep_to(&b->sweep, horizon_ns, fn, ctx);
 }
 
-/* What of a work lies beyond now is not busy yet. */
+/* A work's part beyond now is not busy yet. */
 static void cut_work(uint64_t *busy_ns, const struct device_work *w, uint64_t now)
 {
 	if (w->end_ns > now)

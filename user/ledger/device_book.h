@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The book of one process on one device, streaming: over the union of its lanes, every nanosecond
- * between open and close is owned by one work or lies in one gap. Knows nothing of kernels' names,
- * of what the buckets mean, or of why a device idles: gaps go to who asks, with the work that
- * ended them. The same in plain words, over a complete list of works: tests/lib/device_spec.h.
+ * The book of one process on one device, streaming: over the union of its lanes, every
+ * nanosecond between open and close is owned by one work or lies in one gap. Knows nothing of
+ * kernels' names, of the buckets' meaning, or of why a device idles: gaps go to the caller, with
+ * the work that ended them. The same in plain words, over a complete list of works:
+ * tests/lib/device_spec.h.
  *
  * Of the works that run at a moment, those of the first state in the order of enum work_state win,
  * and of these the one that started first owns it (ties: the lower lane, then the lower id).
@@ -38,8 +39,8 @@ struct device_room {
 /* room NULL: as much as there is memory. NULL + errno. */
 struct device_book *device_book_new(uint64_t open_ns, struct device_room *room);
 
-/* Told of every work that is booked: when it is pushed, and in the order in which they begin, when
- * that is settled. They return 0 or an error, which goes to who pushes or settles. */
+/* Called for every booked work: when it is pushed, and in the order in which they begin, when
+ * that is settled. They return 0 or an error, which push or settle return. */
 struct device_watch {
 	int (*pushed)(void *ctx, const struct device_work *work);
 	int (*begun)(void *ctx, const struct device_work *work);
@@ -59,14 +60,14 @@ int device_book_push(struct device_book *b, const struct device_work *work);
  * after since_ns get the call of `of`. */
 void device_book_call(struct device_book *b, const struct device_work *of, uint64_t since_ns);
 
-/* There is no room for works that wait. Then settle up to what device_book_crowded says, though
- * works before it may come yet. */
+/* The queue is full. Then settle up to device_book_crowded, though works before that may come
+ * yet. */
 bool device_book_full(const struct device_book *b);
 uint64_t device_book_crowded(const struct device_book *b);
 
-/* Every work that starts before horizon_ns has been pushed: what lies before is settled, its gaps
+/* Every work that starts before horizon_ns has been pushed: time before it is settled, its gaps
  * are given to fn (may be NULL) in order of time, each once, when they have ended. 0 or -ENOMEM:
- * it is settled up to where there was room. */
+ * it is settled as far as memory allowed. */
 int device_book_settle(struct device_book *b, uint64_t horizon_ns, device_gap_fn fn, void *ctx);
 
 /* As it stands if it closed at now, with all that was pushed. fn gets the gaps that were not given
@@ -79,14 +80,14 @@ int device_book_read(const struct device_book *b, uint64_t now_ns, struct device
 uint64_t device_book_settled(const struct device_book *b);
 uint64_t device_book_idle_since(const struct device_book *b);
 
-/* The same of what is settled and will not change. A gap that nothing has ended yet is left for
- * later, but if it is older than the interval: then all of the interval lies in it, and it goes to
- * fn, ended by nothing. */
+/* The same of the settled part, which will not change. A gap that nothing has ended yet is left
+ * for later, but if it is older than the interval: then all of the interval lies in it, and it
+ * goes to fn, ended by nothing. */
 void device_book_read_settled(const struct device_book *b, struct device_sum *sum,
 			      device_gap_fn fn, void *ctx);
 
-/* What device_book_read_settled says now was an interval; sums are of the next from now on. So the
- * sums of all intervals and of the last reading are those of a book that was never cut. */
+/* device_book_read_settled's present result was an interval; sums are of the next from now on.
+ * So the sums of all intervals and of the last reading are those of a book that was never cut. */
 void device_book_cut(struct device_book *b);
 
 /* When the last of its works ends; 0: there was none. */

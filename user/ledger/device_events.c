@@ -139,7 +139,7 @@ static const struct unseen *unseen_of(void *model, uint32_t process)
 	return p ? &p->unseen : NULL;
 }
 
-/* Without the time to wait: what threads did is known where calls have been told. */
+/* Without delay: threads' activity is known up to the watermark of calls. */
 static int divide_early(void *ctx, uint32_t process, const struct device_gap *gap, uint64_t *ns,
 			struct stalls *stalls)
 {
@@ -158,7 +158,7 @@ struct devices_divide device_divide_by(const struct model *m)
 
 /* ---- works ---------------------------------------------------------------------------------- */
 
-/* A book of a device opens with the session or with its process: what was before is not in it. */
+/* A book of a device opens with the session or with its process: earlier time is not in it. */
 static uint64_t open_ns(const struct model *m, uint32_t process, uint32_t device)
 {
 	const struct process *p;
@@ -177,7 +177,7 @@ static int on_work(void *state, const struct event *work, const struct launch *l
 				 open_ns(m, work->process, work->work.device));
 }
 
-/* Gaps that have ended are divided: of them nobody asks again. */
+/* Gaps that have ended are divided: they are final. */
 static void forget_unseen(struct model *m, uint32_t process, uint64_t horizon_ns)
 {
 	uint64_t before_ns = horizon_ns - num_min(horizon_ns, JOIN_WINDOW_NS);
@@ -217,7 +217,7 @@ static int push_sample(struct model *m, const struct event *ev)
 
 	if (err || ev->kind != EVENT_SAMPLE)
 		return err;
-	/* Devices are read up to where works are known; who else was there is known up to a second
+	/* Devices are read up to where works are known; other users are known up to a second
 	 * later. */
 	return devices_sample(m->devices, d, ev->start_ns, !m->intervals);
 }

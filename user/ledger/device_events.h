@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What devices did, by way of the join, into their books and the facts; and what threads did while
- * devices idled: every call goes into its thread's timeline, every gap of a book asks the one of
- * the thread that launched.
+ * Device activity, by way of the join, into its books and the facts; and threads' activity while
+ * devices idled: every call goes into its thread's timeline, every gap of a book is divided by
+ * the timeline of the thread that launched.
  */
 #ifndef LEDGER_DEVICE_EVENTS_H
 #define LEDGER_DEVICE_EVENTS_H
@@ -34,7 +34,7 @@ int device_push_api(struct model *m, const struct event *ev);
 /* The device of into of which that one will be a part, MEMORY_NO_DEVICE: none. */
 uint32_t device_successor(struct model *m, uint32_t process, uint32_t device, uint32_t into);
 
-/* How gaps of books are divided, for who reads them. */
+/* The division of gaps of books, for readers. */
 struct devices_divide device_divide_by(const struct model *m);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What goes into the book of a device and what comes out of it (ledger/device_book.h): pure
- * data. */
+/* The input and output of a device's book (ledger/device_book.h): pure data. */
 #ifndef LEDGER_DEVICE_WORK_H
 #define LEDGER_DEVICE_WORK_H
 

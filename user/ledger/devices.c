@@ -14,7 +14,7 @@
 #define DEVICES_OVER UINT64_MAX	/* now_ns: all is settled, to its end (share_book_is_over) */
 
 struct device {
-	struct device_state state;	/* what others read */
+	struct device_state state;	/* for readers */
 	struct device_book *book;	/* NULL: it stands for ended processes */
 	bool was_wanted;		/* at a cut */
 	uint64_t open_ns;
@@ -208,7 +208,7 @@ static int classify(struct devices *d, struct device *s, const struct event *ev,
 /* ---- idle time ------------------------------------------------------------------------------ */
 
 struct dividing {
-	const struct devices_divide *by;	/* NULL: what the threads did is not known yet */
+	const struct devices_divide *by;	/* NULL: the threads' activity is not known yet */
 	const struct device *device;
 	struct host_member *share;		/* gets the gap, too; NULL: a reading */
 	uint64_t *ns;
@@ -218,7 +218,7 @@ struct dividing {
 
 static int divide(const struct dividing *d, const struct device_gap *gap)
 {
-	bool first = gap->start_ns <= d->device->open_ns;	/* what was before is in no book */
+	bool first = gap->start_ns <= d->device->open_ns;	/* earlier time is in no book */
 
 	if (first && d->stalls && gap->ended_by)
 		d->stalls->before_ns += gap->end_ns - gap->start_ns;
@@ -337,7 +337,7 @@ static int read_waited(const struct device *s, uint64_t now_ns, const struct dev
 	return 0;
 }
 
-/* What it was queued while another process ran on the device is that one's doing. */
+/* The time it was queued while another process ran on the device is charged to that process. */
 static int divide_queued(const struct device *s, uint64_t now_ns,
 			 const struct devices_divide *by, uint64_t idle_ns[IDLE_CAUSES])
 {
@@ -375,7 +375,7 @@ int devices_read(const struct device_state *state, uint64_t now_ns, const struct
 	return err ? err : divide_queued(s, now_ns, by, idle_ns);
 }
 
-/* ---- what comes in -------------------------------------------------------------------------- */
+/* ---- input --------------------------------------------------------------------------------- */
 
 /* A difference of two times, as far as it goes. */
 static int32_t to_int32(uint64_t ns)
@@ -681,7 +681,7 @@ int devices_fold(struct devices *d, uint32_t process, uint32_t into,
 		if (stays || err)
 			d->all.v[kept++] = s;
 	}
-	/* Heirs that were made meanwhile stand at the end. */
+	/* Successors that were made meanwhile stand at the end. */
 	while (n < d->all.n)
 		d->all.v[kept++] = d->all.v[n++];
 	d->all.n = kept;

@@ -22,7 +22,7 @@ struct copy_stats {
 	uint64_t count, bytes, total_ns;
 };
 
-/* One device of one process, or (member.book NULL) of all ended ones: statistics of what it ran. */
+/* One device of one process, or (member.book NULL) of all exited ones: statistics of its works. */
 struct device_state {
 	uint32_t process, pid;		/* handle; as it is shown */
 	uint32_t device;		/* the process's own ordinal */
@@ -64,7 +64,7 @@ struct sampled_device;
 int devices_sample(struct devices *d, const struct sampled_device *sampled, uint64_t from_ns,
 		   bool wait);
 
-/* Who divides gaps of works that had no room to wait (device_book_full); else they are unknown. */
+/* Divides gaps of works that did not fit into the queue (device_book_full). */
 void devices_when_crowded(struct devices *d, const struct devices_divide *by);
 
 /* All works of process before horizon_ns have come, and its threads' calls. 0 or -ENOMEM. */
@@ -75,18 +75,18 @@ int devices_settle_all(struct devices *d, uint64_t horizon_ns, const struct devi
 /* Where the oldest gap of a device of process begins that is not divided yet; at most now. */
 uint64_t devices_idle_since(const struct devices *d, uint32_t process, uint64_t now_ns);
 
-/* Who had a device before horizon_ns is settled without waiting for more works. */
+/* The owners of a device before horizon_ns are settled without waiting for more works. */
 int devices_settle_hosts(struct devices *d, uint64_t horizon_ns, const struct devices_divide *by);
 
-#define DEVICES_SETTLED 0	/* now_ns: what is settled, as device_book_read_settled has it */
+#define DEVICES_SETTLED 0	/* now_ns: the settled part, as in device_book_read_settled */
 
 /* The book as device_book_read has it, and all idle time by cause: their sum is sum->idle_ns.
  * stalls (may be NULL) is zeroed and the caller's to free. 0 or -ENOMEM. */
 int devices_read(const struct device_state *s, uint64_t now_ns, const struct devices_divide *by,
 		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct stalls *stalls);
 
-/* A new interval begins where what is settled ends: books, kernels and copies are of it from now
- * on. Devices of processes that keep(ctx, process) does not want any more are dropped. */
+/* A new interval begins where the settled part ends: books, kernels and copies are of it from
+ * now on. Devices of processes that keep(ctx, process) rejects are dropped. */
 void devices_cut(struct devices *d, const struct devices_divide *by,
 		 bool (*keep)(const void *ctx, uint32_t process), const void *ctx);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The graphs of the model's processes: which call says something of them, and of which work is
- * asked. */
+/* The graphs of the model's processes: which calls concern them, and the call of a work. */
 #include "ledger/graph_events.h"
 
 #include <errno.h>
@@ -25,7 +24,7 @@ static uint32_t range_innermost(const void *ranges, uint32_t tid, uint64_t ns)
 	return ranges ? ranges_innermost(ranges, tid, ns) : 0;
 }
 
-/* Most calls say nothing unless a stream captures. */
+/* Most calls are irrelevant unless a stream captures. */
 static bool says_something(const struct graphs *g, enum func_role role)
 {
 	if (role <= ROLE_ROUTINE || role == ROLE_RECORD || role == ROLE_WAIT || role == ROLE_SPOIL)
@@ -107,10 +106,10 @@ static int on_work(void *state, const struct event *work, const struct launch *l
 struct resolving {
 	const struct model *m;
 	uint64_t horizon_ns;
-	struct captured_call call;	/* as far as it is asked for */
+	struct captured_call call;	/* the fields that are needed */
 };
 
-/* Of a call that is known what was open in it. */
+/* A call with known open ranges. */
 static enum graph_evidence find_range(struct resolving *r, const struct kernel_config *row,
 				      const struct captured_call **call)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The graphs of the model's processes: which call says something of them, and of which captured
- * call a kernel is (facts/kernel_configs.h).
+ * The graphs of the model's processes: which calls concern them, and the captured call of a
+ * kernel (facts/kernel_configs.h).
  */
 #ifndef LEDGER_GRAPH_EVENTS_H
 #define LEDGER_GRAPH_EVENTS_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What a process's book gives out are gaps; what lies between two of them the process ran. A
- * reading is done on a copy, into which each member's own reading goes.
+ * A process's book returns gaps; between two of them the process ran. A reading is done on a
+ * copy, into which each member's own reading goes.
  */
 #include "ledger/host_devices.h"
 
@@ -72,7 +72,7 @@ int host_devices_join(struct host_devices *h, struct host_member *s, const char 
 	int member;
 
 	if (s->host) {
-		/* What it did while the device was unknown stays where it is. */
+		/* Its activity while the device was unknown stays where it is. */
 		if (uuid && !s->host->uuid[0] && !find(h, uuid))
 			snprintf(s->host->uuid, sizeof(s->host->uuid), "%s", uuid);
 		return 0;
@@ -193,7 +193,7 @@ void host_devices_cut(struct host_devices *h)
 		share_book_cut(h->all.v[i]->book);
 }
 
-/* ---- what the books of processes give out --------------------------------------------------- */
+/* ---- spans of processes' books ------------------------------------------------------------- */
 
 struct reporter {			/* a member, and the book that it reports to */
 	struct share_book *book;
@@ -269,8 +269,8 @@ int host_device_settled(struct host_member *s)
 	return err;
 }
 
-/* Whatever ends a gap may have run for all of it, as far as anybody knows: a collective whose peer
- * hangs, say. Who waits holds up all who share the device, and those that end are not folded
+/* A work that ends a gap may have run for all of it: a collective whose peer hangs, for example.
+ * A waiting process delays all that share the device, and those that exit are not folded
  * meanwhile. */
 static uint64_t host_horizon(const struct host_device *h, uint64_t horizon_ns,
 			     const struct devices_divide *by)

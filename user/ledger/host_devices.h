@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The devices of the host, whatever each process calls them: a process's device joins the one of
- * its UUID, and what its own book says goes into the book of who had the device. Knows no works and
- * no calls; a device of unknown UUID is one of its own.
+ * The devices of the host, by any ordinal: a process's device joins the one of its UUID, and its
+ * own book's spans go into the book of the device's owners. Knows no works and no calls; a
+ * device of unknown UUID is one of its own.
  */
 #ifndef LEDGER_HOST_DEVICES_H
 #define LEDGER_HOST_DEVICES_H
@@ -16,8 +16,8 @@
 #include "ledger/share_book.h"
 #include "ledger/unseen.h"
 
-/* Divides gaps: adds each nanosecond to one cause, and what is a loss to stalls; that is NULL where
- * nobody asks, or nothing was known before the gap. 0 or -ENOMEM. */
+/* Divides gaps: adds each nanosecond to one cause, and losses to stalls; that is NULL where not
+ * wanted, or nothing was known before the gap. 0 or -ENOMEM. */
 struct devices_divide {
 	int (*divide)(void *ctx, uint32_t process, const struct device_gap *gap, uint64_t *ns,
 		      struct stalls *stalls);
@@ -55,24 +55,24 @@ struct host_devices {
 
 void host_devices_free(struct host_devices *h);
 
-/* The process's device has a UUID, or (NULL) is used without anybody having said so. The book of
- * the host's opens when the first of theirs did. 0 or -ENOMEM. */
+/* The process's device has a UUID, or (NULL) is used without a known one. The book of the host's
+ * opens when the first of theirs did. 0 or -ENOMEM. */
 int host_devices_join(struct host_devices *h, struct host_member *s, const char *uuid,
 		      uint64_t open_ns);
 
-/* The process is no more: its number is another's from now on. What it did must be cut off
- * before. */
+/* The process is gone: its number is another's from now on. Its spans must be cut off before. */
 void host_devices_leave(struct host_devices *h, struct host_member *s);
 
-/* The same, and what it had is heir's from now on, of the same host device. Only when it is over
- * (share_book_is_over). */
+/* The same, and its spans are the successor's from now on, of the same host device. Only when it
+ * is over (share_book_is_over). */
 void host_devices_leave_to(struct host_devices *h, struct host_member *s,
 			   const struct host_member *successor);
 
 /*
- * A sample of the device that began at from_ns: a process that was on it all the time, and is not
- * one of those whose works are reported, had it when none of these did, but for samples in which no
- * kernel ran. wait: who had it before the next sample is not settled without it. 0 or -ENOMEM.
+ * A sample of the device that began at from_ns: a process that was on it all the time, and is
+ * not one of those whose works are reported, had it when none of these did, but for samples in
+ * which no kernel ran. wait: the owner before the next sample is not settled without it. 0 or
+ * -ENOMEM.
  */
 int host_devices_sample(struct host_devices *h, const struct sampled_device *d, uint64_t from_ns,
 			bool wait);
@@ -85,17 +85,17 @@ uint64_t host_devices_late_ns(const struct host_devices *h);	/* of all books, ev
 
 void host_devices_cut(struct host_devices *h);	/* share_book_cut, of all */
 
-/* A gap of the process's own book, of whose end its next work was queued for queued_ns (by says
- * what of it was not seen; NULL: nothing); and how far that book is settled. 0 or -ENOMEM. */
+/* A gap of the process's own book, at whose end its next work was queued for queued_ns (by: the
+ * unseen part of it; NULL: none); and how far that book is settled. 0 or -ENOMEM. */
 int host_device_gap(struct host_member *s, const struct device_gap *gap, uint64_t queued_ns,
 		    const struct devices_divide *by);
 int host_device_settled(struct host_member *s);
 
-/* Nothing ran since that was last told: what of it up to until_ns was not seen is not left for the
+/* Nothing ran since that was last reported: its unseen part up to until_ns is not left for the
  * gap's end. 0 or -ENOMEM. */
 int host_device_idle(struct host_member *s, uint64_t until_ns, const struct devices_divide *by);
 
-/* Whoever is more behind than this is not waited for; but (by->waits) few are until a gap has
+/* A process further behind than this is not waited for; but (by->waits) few are until a gap has
  * ended. 0 or -ENOMEM. */
 int host_devices_settle_all(struct host_devices *h, uint64_t horizon_ns,
 			    const struct devices_divide *by);

@@ -67,7 +67,7 @@ static struct launching find_call(const struct device_work *work, const struct i
 	return (struct launching){ start, end, CLASS_LAUNCH };
 }
 
-/* The time in the launching call is its class's, but for what it was late. */
+/* The time in the launching call is its class's, except when it was late. */
 static void divide_inside(unsigned int class, uint64_t from, uint64_t to, const struct timeline *t,
 			  uint64_t *ns)
 {
@@ -112,8 +112,8 @@ void idle_divide(const struct device_gap *gap, const struct idle_thread *who,
 	ns[IDLE_QUEUED] += to - leave;
 	if (enter < leave)
 		divide_inside(call.class, enter, leave,
-			      who && gap->ended_by->call_class != CLASS_OTHER ? who->timeline : NULL,
-			      ns);
+			      who && gap->ended_by->call_class != CLASS_OTHER ?
+			      who->timeline : NULL, ns);
 	if (who && from < enter)
 		divide_before(from, enter, who, ns);
 	else

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Why a device of a process idled: a gap of its book is divided by what the thread was doing that
- * launched the work that ended the gap. Pure functions; knows a gap, a launch, a thread's timeline.
+ * Why a device of a process idled: a gap of its book is divided by the activity of the thread
+ * that launched the work which ended the gap. Pure functions; knows a gap, a launch, a thread's
+ * timeline.
  *
  * From the launch's return to the gap's end the work was queued. Inside the launching call the time
  * is that call's: `launch`, but `copy-host` in a host copy, `comm-host` in a collective. Before it,
@@ -73,7 +74,7 @@ struct idle_thread {
 	const struct intervals *unarmed;	/* of its process; may be NULL */
 };
 
-/* Adds every nanosecond of the gap to one cause. who NULL: nothing is known of the thread. */
+/* Adds every nanosecond of the gap to one cause. who NULL: the thread is unknown. */
 void idle_divide(const struct device_gap *gap, const struct idle_thread *who,
 		 uint64_t ns[IDLE_CAUSES]);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How works wait on the lanes of one device: how long from the beginning of the launching call
- * until the work begins (latency), how many had been submitted and not begun (depth). Works of one
- * lane are submitted when their launch returns; one that had begun by then never waited, one whose
- * launch is not known is only counted. Bounded: lanes that come when there are LANES_MAX are one.
- * Knows nothing of kernels' names and of owners.
+ * until the work begins (latency), how many had been submitted and not begun (depth). Works of
+ * one lane are submitted when their launch returns; one that had begun by then never waited, one
+ * whose launch is unknown is only counted. Bounded: lanes beyond LANES_MAX are one. Knows
+ * nothing of kernels' names and of owners.
  *
  * Example; L a launch [start, end), W its work, all on one lane, over [0, 100):
  *
@@ -67,9 +67,9 @@ void lanes_settle(struct lanes *l, uint64_t ns);
  * deepest. from stays. 0, or -ENOMEM: l is of no use. */
 int lanes_merge(struct lanes *l, const struct lanes *from);
 
-/* What can be read of it; to is zeroed. 0 or -ENOMEM. */
+/* Its readable part; to is zeroed. 0 or -ENOMEM. */
 int lanes_copy(struct lanes *to, const struct lanes *from);
-void lanes_cut(struct lanes *l);	/* a new interval: what waits goes on waiting */
+void lanes_cut(struct lanes *l);	/* a new interval: pending works stay pending */
 /* gives back the memory that it does not need while nothing comes */
 void lanes_trim(struct lanes *l);
 void lanes_free(struct lanes *l);

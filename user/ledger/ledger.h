@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the ledger's consumers share, and snapshots read: the session and its times, the registry of
- * processes and threads, the join, the books of devices, counts. What one consumer alone needs
- * is in a state of its own (facts/consumer.h).
+ * Shared by the ledger's consumers and read by snapshots: the session and its times, the
+ * registry of processes and threads, the join, the books of devices, counts. State of one
+ * consumer alone is in a state of its own (facts/consumer.h).
  */
 #ifndef LEDGER_LEDGER_H
 #define LEDGER_LEDGER_H
@@ -55,7 +55,7 @@ struct model {
 	bool by_launch;
 	uint64_t cut_ns;		/* where an interval ends, while it is cut */
 	struct consumer_states consumers;
-	struct model_counts counts;	/* what no book and no process keeps */
+	struct model_counts counts;	/* counts of no book and no process */
 };
 
 static inline void model_see_time(struct model *m, uint64_t ns)

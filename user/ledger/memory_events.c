@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What calls and CUPTI's records say of memory, into the book of each process. Where a helper tells
- * of a process its records are waited for, since a call and its record are one.
+ * Calls and CUPTI's records of memory, into the book of each process. Where a process has a
+ * helper its records are waited for, since a call and its record are one allocation.
  */
 #include "ledger/memory_events.h"
 
@@ -13,7 +13,7 @@
 #include "ledger/ledger.h"
 
 #define RECORDS_SETTLE_NS 1000000000ull	/* records of the last second may be out of order */
-/* they come at most so late: what is later counts as late */
+/* the greatest delay: later ones count as late */
 #define RECORDS_LATE_NS 3000000000ull
 #define HELPER_NS 500000000ull		/* so long a helper may take to be heard of */
 #define HANDLES (1ull << 63)		/* numbers that are no addresses */
@@ -52,7 +52,7 @@ static int push_success(struct memory *m, struct process *p, const struct event 
 		return push(m, p, &act);
 	p->allocs_blindly |= call.op == MEMORY_ALLOC;
 	if (call.op == MEMORY_FREE || p->records_memory)
-		return 0;	/* of NULL; or a record says it better */
+		return 0;	/* of NULL; or a record is more exact */
 	return book_of(m, p) ? memory_book_untracked(p->memory, call.kind,
 						     ev->call.stack) : -ENOMEM;
 }
@@ -181,8 +181,8 @@ void memory_note_unseen(const struct model *m, struct process *p, const struct e
 	p->misses[ev->unseen.why] = true;
 }
 
-/* Have probes seen every call that may be that of a lost record? Records that came without one
- * say no. */
+/* Have probes seen every call that may be that of a lost record? Records that came without a
+ * call show that not. */
 static bool calls_saw_all(const struct model *m, const struct process *p)
 {
 	struct memory_counts counts;
@@ -198,8 +198,8 @@ static bool calls_saw_all(const struct model *m, const struct process *p)
 	return true;
 }
 
-/* What a reset freed is not told. Where nobody recorded probes told all, and of records that
- * were lost, too, if every call was seen. */
+/* No source reports the memory that a reset freed. Without a recording helper probes saw all; if
+ * every call was seen, also that of lost records. */
 bool memory_is_incomplete(const struct model *m, const struct process *p)
 {
 	struct memory_counts counts;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What calls and CUPTI's records say of memory, into the book of each process
- * (facts/memory_book.h).
+ * Calls and CUPTI's records of memory, into the book of each process (facts/memory_book.h).
  */
 #ifndef LEDGER_MEMORY_EVENTS_H
 #define LEDGER_MEMORY_EVENTS_H
 
 #include "facts/consumer.h"
 
-/* CALL, TOLD, MEMORY, DEVICE, PROCESS, WATERMARK. */
+/* CALL, CUPTI_CALL, MEMORY, DEVICE, PROCESS, WATERMARK. */
 extern const struct consumer memory_consumer;
 
 void memory_note_unseen(const struct model *m, struct process *p, const struct event *ev);

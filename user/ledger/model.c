@@ -75,7 +75,7 @@ static int push_process(struct model *m, const struct event *ev)
 
 	if (!p)
 		return -ENOMEM;
-	if (ev->task.comm)		/* else no more than its birth is said */
+	if (ev->task.comm)		/* else only its birth is known */
 		pairs_free(&p->identity);
 	copy_comm(p->info.comm, ev->task.comm);
 	if (ev->task.cmdline && replace_text(&p->cmdline, ev->task.cmdline))
@@ -304,7 +304,7 @@ static void free_join(void *state)
 	join_free(((struct model *)state)->join);
 }
 
-/* What it finds goes to all consumers' on_work and on_horizon. */
+/* Its results go to all consumers' on_work and on_horizon. */
 static const struct consumer join_consumer = {
 	.kinds = 1ull << EVENT_START | 1ull << EVENT_STOP | 1ull << EVENT_WATERMARK |
 		 1ull << EVENT_PROCESS | 1ull << EVENT_EXIT | 1ull << EVENT_WORK |
@@ -317,7 +317,7 @@ static const struct consumer join_consumer = {
 /* ---- the whole
  * -------------------------------------------------------------------------------- */
 
-/* In the order in which they take an event: one that says that it is invalid, or for no other,
+/* In the order in which they take an event: a consumer that finds it invalid, or takes it alone,
  * ends its way. */
 static const struct consumers parts = {
 	.v = { &session_consumer, &processes_consumer, &threads_consumer, &graphs_consumer,

@@ -5,7 +5,7 @@
  * with events). Books are exact: the sum of a thread's buckets is its wall time, to the
  * nanosecond, whatever the events are.
  *
- * Used by one thread (the engine). Tables are made of its snapshots (ledger/snapshot.h); what is
+ * Used by one thread (the engine). Tables are made of its snapshots (ledger/snapshot.h); data
  * read here is const and valid until the next push, cut or free.
  *
  * Sources push EVENT_START first, EVENT_STOP before events that reach beyond it, and a thread's
@@ -22,16 +22,16 @@ struct model;
 struct model *model_new(const struct funcs *funcs);	/* funcs may grow meanwhile; NULL + errno */
 void model_free(struct model *m);
 
-/* One event; what contradicts itself is counted (model_counts) and never trusted. 0 or -ENOMEM. */
+/* One event; a contradictory one is counted (model_counts) and never trusted. 0 or -ENOMEM. */
 int model_push(struct model *m, const struct event *ev);
 
 /* Nothing more will come: works whose launch is still awaited are booked without it. 0 or
  * -ENOMEM. */
 int model_finish(struct model *m);
 
-/* Interval mode, from the beginning on. What devices did is told up to where all is known of it,
- * about a second ago: an interval of a device ends there, in a gap where the gap began, and the
- * next goes on from there. Kernels and copies are of the interval in which they were told. */
+/* Interval mode, from the beginning on. Device activity is complete up to about a second ago: an
+ * interval of a device ends there, in a gap where the gap began, and the next goes on from
+ * there. Kernels and copies are of the interval in which they arrived. */
 void model_use_intervals(struct model *m);
 
 /* From the beginning on: kernels are counted by their launches, too (snapshot.kernel_configs). */
@@ -41,8 +41,8 @@ void model_use_launches(struct model *m);
 struct consumers;
 int model_use_consumers(struct model *m, const struct consumers *list);
 
-/* Forgets what was counted until now and goes on; open calls stay open, threads and processes that
- * ended are dropped. Take the interval's snapshot (with this now) before. */
+/* Forgets all counts so far and goes on; open calls stay open, threads and processes that exited
+ * are dropped. Take the interval's snapshot (with this now) before. */
 void model_cut(struct model *m, uint64_t now_ns);
 
 /* ---- reading ---------------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ struct model_counts {		/* since the session began, also in interval mode */
 	uint64_t lost;		/* holes in threads' numbers */
 	uint64_t late_ns;	/* came after books of threads and devices were settled: in none */
 	uint64_t abandoned;
-	/* works that were launched so long ago that nobody knows in which ranges */
+	/* works that were launched so long ago that their ranges are unknown */
 	uint64_t unplaced;
 	uint64_t unseen_frees;	/* of memory that was allocated again */
 	uint64_t more;		/* calls whose shape or result was not kept apart */

@@ -18,12 +18,12 @@ struct model_child {		/* a child that was seen, not followed */
 #define MODEL_CHILDREN 64	/* named; more are only counted */
 
 /*
- * Processes that ended are told apart while they are few and small: up to MODEL_ENDED of them, of
- * MODEL_ENDED_BYTES in all; half of these are the latest, a quarter those of whose calls one
- * failed, the rest those that lived longest. Where kernels have too many names, fewer are. All
- * others are one process that stands for them, number MODEL_PAST_PID (never anybody's): their
- * calls, threads, devices, ranges and memory are added up, what they were and what their findings
- * would be is forgotten. Nothing is folded less than JOIN_WINDOW_NS after it ended, unless they are
+ * Processes that exited keep rows of their own while they are few and small: up to MODEL_ENDED
+ * of them, of MODEL_ENDED_BYTES in all; half of these are the latest, a quarter those with a
+ * failed call, the rest those that lived longest. Where kernels have too many names, fewer are.
+ * All others are one process that stands for them, number MODEL_PAST_PID (never a real one):
+ * their calls, threads, devices, ranges and memory are added up, their identities and findings
+ * are forgotten. Nothing is folded less than JOIN_WINDOW_NS after it exited, unless they are
  * very many.
  *
  * Example; 700 processes, each made 10 calls of 1 us, lived 1 ms and ended:
@@ -42,7 +42,7 @@ struct model_process {
 	const char *cmdline;	/* NULL: unknown */
 	uint64_t start_ns;	/* 0: unknown. Of many the first */
 	uint64_t exec_ns;	/* it executed its program; 0: was not seen */
-	/* it ended, not before its threads; 0: goes on, or nobody saw it. Of many the last */
+	/* it exited, not before its threads; 0: goes on, or unknown. Of many the last */
 	uint64_t exit_ns;
 	uint64_t past;		/* it stands for so many that ended; 0: it is one */
 	uint64_t children;	/* seen */
@@ -50,11 +50,12 @@ struct model_process {
 	struct model_child *child;
 	struct call_stats calls;
 };
-#define MODEL_THREADS 8192	/* that ended are told apart only while there are not more */
+/* exited ones have rows of their own only while there are not more */
+#define MODEL_THREADS 8192
 
 size_t model_processes(const struct model *m);
 const struct model_process *model_process(const struct model *m, size_t i);
-/* nobody told that all its threads have ended */
+/* not all of its threads were seen to exit */
 bool model_may_go_on(const struct model *m, size_t i);
 
 #endif

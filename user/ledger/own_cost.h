@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What gpuprof itself cost the threads that it measured, estimated from calibrated costs, and the
- * bucket `gpuprof` of their books. Pure functions of a snapshot and of what is read out of a
- * book.
+ * gpuprof's own cost for the measured threads, estimated from calibrated costs, and the bucket
+ * `gpuprof` of their books. Pure functions of a snapshot and of a book's reading.
  *
- * Half of what a recorded call costs falls before its first stamp and behind its last one: in what
- * is around the call (`other`). The other half falls in the call, as do what is hit within it and
- * is not recorded, and single steps: those are counted for all calls together, and each call has
- * its part of them. It is time on a CPU, so no bucket gives more than it has of that, and rows
- * still add up.
+ * Half of the cost of a recorded call falls before its first stamp and behind its last one: in
+ * the time around the call (`other`). The other half falls in the call, as do nested hits that
+ * are not recorded, and single steps: those are counted for all calls together, and each call
+ * has its part of them. It is time on a CPU, so no bucket gives more than it has of that, and
+ * rows still add up.
  *
  * Examples; launch 100, of which blocked 20, in 10 calls, other 50, a call costs 6:
  *
@@ -29,11 +28,11 @@
 
 struct own_cost {		/* of a snapshot's interval */
 	uint64_t calls;		/* recorded */
-	uint64_t call_ns;	/* what each costs; 0: unknown */
+	uint64_t call_ns;	/* the cost of each; 0: unknown */
 	uint64_t nested;	/* inside these, hit and not recorded */
 	uint64_t nested_ns;
 	uint64_t stepped;	/* of calls: of functions that are single-stepped */
-	uint64_t step_ns;	/* what each of these costs more */
+	uint64_t step_ns;	/* the additional cost of each */
 	bool calls_only;	/* nested are not known: the kernel's counters are read at the
 				 * end, of all */
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Two lists, and maps to their elements by handle and tid. Knows nothing of what events mean. */
+/* Two lists, and maps to their elements by handle and tid. Knows nothing of the meaning of
+ * events. */
 #include "ledger/processes.h"
 
 #include <errno.h>
@@ -195,7 +196,7 @@ void processes_drop(struct model *m, struct process *p)
 	free_process(p);
 }
 
-/* A helper tells later what a device did because of it, and which calls of it no probe saw. */
+/* A helper reports later the device activity it caused, and its calls without a probe. */
 static bool is_asked(const struct model *m, const struct thread *t, uint64_t now_ns)
 {
 	const struct process *p = t->process;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A model's processes and threads: by handle (event/registry.h) and tid, made when first named; a
- * thread is replaced when the kernel used its number again. What consumers of events keep of
- * each lies in it. For the ledger's consumers (model.c, *_events.c, visibility.c, retention.c);
- * readers have ledger/snapshot.h.
+ * A model's processes and threads: by handle (event/registry.h) and tid, made when first named;
+ * a thread is replaced when the kernel reused its number. Consumers' data of each lies in it.
+ * For the ledger's consumers (model.c, *_events.c, visibility.c, retention.c); readers have
+ * ledger/snapshot.h.
  */
 #ifndef LEDGER_PROCESSES_H
 #define LEDGER_PROCESSES_H
@@ -28,12 +28,12 @@ struct process {
 	struct graphs *graphs;		/* NULL: it has captured none */
 	struct unseen unseen;		/* of its devices */
 	struct memory_book *memory;	/* NULL: nothing is known to be allocated */
-	bool records_memory;		/* a helper tells of it */
+	bool records_memory;		/* a helper reports it */
 	uint64_t record_ns;		/* of memory, the latest */
 	bool misses[UNSEEN_END];	/* records of memory, by why */
 	uint64_t missed_ns, missed_end_ns;	/* since when and until when some were lost */
-	bool missed_before;		/* the capture began: what lived then may be wrong */
-	/* a call has allocated somewhere: a record would tell where */
+	bool missed_before;		/* the capture began: memory live then may be wrong */
+	/* a call has allocated on an unknown device: a record would name it */
 	bool allocs_blindly;
 	bool lost_calls;		/* of its threads that are no more */
 	bool past_misses;		/* one that it stands for did (memory_is_incomplete) */
@@ -57,7 +57,7 @@ struct thread {
 	bool drives;			/* has made a call */
 	bool records_wait;		/* CUPTI's, for calls of it: they may */
 	bool ended;
-	/* in an interval before: it is only asked what it did then */
+	/* in an interval before: it is only needed for its past */
 	bool over;
 	uint64_t birth_ns;		/* 0: unknown */
 	char comm[16];
@@ -103,8 +103,8 @@ struct thread *threads_renew(struct model *m, const struct thread *old, uint64_t
 
 void threads_drop(struct model *m, struct thread *t);	/* from all but the lists */
 void processes_drop(struct model *m, struct process *p);
-/* Threads and processes that ended before now, as an interval does: but whom a helper may yet
- * ask for. */
+/* Threads and processes that exited before now, as at an interval's end: except those that a
+ * helper may yet refer to. */
 void processes_drop_ended(struct model *m, uint64_t now_ns);
 void processes_free(struct model *m);
 

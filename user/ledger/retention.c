@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Who ended, and is not told apart any more: threads become one of their process, processes become
- * one of the session (ledger/model_processes.h says which and when). What is added up here is
- * final: nothing of it may come later.
+ * Threads and processes that exited and lose their own rows: threads become one of their
+ * process, processes one of the session (ledger/model_processes.h has the rule). Sums added up
+ * here are final: nothing of them may come later.
  */
 #include "ledger/retention.h"
 
@@ -18,7 +18,7 @@
 
 #define BATCH 64	/* processes, since all that are known are looked at */
 #define CROWDED (8 * MODEL_ENDED)	/* with more than these, JOIN_SETTLE_NS is enough */
-/* of one with a device and a thread, without what is counted below */
+/* of one with a device and a thread, without the parts counted below */
 #define PROCESS_BYTES 8192
 #define KERNELS_LOW (KERNELS_BUDGET_BYTES / 4)
 
@@ -57,7 +57,7 @@ static int fold_thread(struct model *m, struct thread *t, struct process *into)
 		past->threads += t->past->threads;
 		book_sum_add(&past->sum, &t->past->sum);
 	} else if (t->has_book && t->drives && !t->over) {
-		/* Who was gone with its process may not have been told to end. */
+		/* The exit of a thread that was gone with its process may be unreported. */
 		book_read(&t->book, t->ended ? m->now_ns : t->process->gone_ns, &sum);
 		book_sum_add(&past->sum, &sum);
 		past->threads++;
@@ -267,8 +267,8 @@ static int collect(struct all_ended *out, const struct model *m)
 	return 0;
 }
 
-/* Who stays: of all that are left the first so many (in quarters), within their share of the
- * memory. */
+/* The ones to keep: of all that are left the first so many (in quarters), within their share of
+ * the memory. */
 static const struct {
 	int (*order)(const void *a, const void *b);
 	unsigned int quarters;
@@ -362,7 +362,7 @@ static int age(struct model *m, bool is_process)
 /* ---- when they ended
  * --------------------------------------------------------------------------- */
 
-/* Of its first thread nobody told: it makes no calls. */
+/* Its first thread was never reported: it makes no calls. */
 static int note_end(struct model *m, struct process *p, uint64_t end_ns)
 {
 	m->ended += !p->info.exit_ns;
@@ -424,7 +424,7 @@ static int on_end(void *state, const struct event *ev)
 	return ev->kind == EVENT_EXIT ? note_exit(state, ev) : note_identity(state, ev);
 }
 
-/* Those that ended leave, and what was counted of the others. */
+/* Exited ones leave, and the counts of the others. */
 static void cut(void *state)
 {
 	struct model *m = state;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A sweep over time up to the horizon of the slowest member. Each member's spans wait in a queue of
- * its own; between two moments at which anything changes, one owner has it all. A sweep cannot go
- * back: what lies before a book that had begun is a book of its own with the same members, until it
- * is settled.
+ * A sweep over time up to the horizon of the slowest member. Each member's spans wait in a queue
+ * of its own; between two changes one owner has all of the time. A sweep cannot go back: time
+ * before a book that had begun is a book of its own with the same members, until it is settled.
  */
 #include "ledger/share_book.h"
 
@@ -190,7 +189,7 @@ void share_book_leave_to(struct share_book *b, size_t member, size_t successor)
 	share_book_leave(b, member);
 }
 
-/* What came before it, when that is settled. */
+/* The part before it, when that is settled. */
 static void take_before(struct share_book *b)
 {
 	struct share_book *before = b->before;
@@ -223,7 +222,7 @@ void share_book_cut(struct share_book *b)
 
 /* ---- the sweep ------------------------------------------------------------------------------ */
 
-/* What the member does at the cursor, or NULL; *until: when that may change. */
+/* The member's state at the cursor, or NULL; *until: when that may change. */
 static const struct share_span *now_of(struct member *m, uint64_t cursor, uint64_t *until)
 {
 	const struct share_span *s;
@@ -313,7 +312,7 @@ static void sweep(struct share_book *b)
 		sweep_to(b, horizon);
 }
 
-/* ---- what comes ------------------------------------------------------------------------------ */
+/* ---- input ---------------------------------------------------------------------------------- */
 
 /* The same state goes on where the last span ended. */
 static bool extend_last(struct member *m, const struct share_span *s)

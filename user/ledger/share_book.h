@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The book of one device over all processes that are watched, streaming: who had it, several at
- * once, others that are not watched, or none. Takes from each process what its own book on the
- * device says; knows no works, names or causes. In plain words: tests/lib/share_spec.h.
+ * The book of one device over all watched processes, streaming: its owner, several at once,
+ * others that are not watched, or none. Takes the spans of each process's own book on the
+ * device; knows no works, names or causes. In plain words: tests/lib/share_spec.h.
  *
- * A process (a member) runs, or waits (its next work is queued), or what it does was not seen, or
- * it does none of these. Where one runs it owns the moment; where several do it is shared; where
- * none does, but of one it was not seen, the moment is unknown; else where somebody else was on the
- * device it is unwatched; else idle. A member's wait while another ran is summed beside.
+ * A process (a member) runs, or waits (its next work is queued), or is unseen, or none of these.
+ * Where one runs it owns the moment; where several do it is shared; where none does, but one is
+ * unseen, the moment is unknown; else where another process was on the device it is unwatched;
+ * else idle. A member's wait while another ran is summed beside.
  *
  * Examples; a book of [0, 100), A and B members:
  *
@@ -48,7 +48,8 @@ struct share_member {
 
 struct share_book;
 
-#define SHARE_WAITING_MAX 65536	/* spans of one member; the book goes on without who is behind */
+/* spans of one member; the book goes on without members that are behind */
+#define SHARE_WAITING_MAX 65536
 
 struct share_book *share_book_new(uint64_t open_ns);	/* NULL + errno */
 struct share_book *share_book_copy(const struct share_book *b);	/* NULL + errno */
@@ -60,23 +61,23 @@ int share_book_open(struct share_book *b, uint64_t open_ns);
 
 int share_book_join(struct share_book *b);	/* the new member's number: 0, 1, ...; or -ENOMEM */
 
-/* The member is no more, and its number the next one's. What it owned is forgotten: cut before. */
+/* The member is gone, and its number the next one's. Its owned time is forgotten: cut before. */
 void share_book_leave(struct share_book *b, size_t member);
 
-/* Is all settled that the member did? Then it may leave to another one, which has what it owned and
- * waited. */
+/* Is all of the member's time settled? Then it may leave to another one, which takes its owned
+ * and waited time. */
 bool share_book_is_over(const struct share_book *b, size_t member);
 void share_book_leave_to(struct share_book *b, size_t member, size_t successor);
 
-/* What is settled was an interval: sums are of the next from now on. */
+/* The settled part was an interval: sums are of the next from now on. */
 void share_book_cut(struct share_book *b);
 
-/* In order of time, and apart from each other. What was settled already is clipped and counted as
+/* In order of time, and apart from each other. Time settled already is clipped and counted as
  * late. 0 or -ENOMEM. */
 int share_book_add(struct share_book *b, size_t member, const struct share_span *span);
 
-/* From at_ns on others are on the device, or are not; in order of time. They are until nobody says
- * so any more (until_ns). 0 or -ENOMEM. */
+/* From at_ns on others are on the device, or are not; in order of time. They are until no sample
+ * confirms it any more (until_ns). 0 or -ENOMEM. */
 int share_book_others(struct share_book *b, uint64_t at_ns, bool present, uint64_t until_ns);
 
 /* That is known up to horizon_ns, and waited for; UINT64_MAX, as at first: not sampled. */
@@ -86,7 +87,7 @@ void share_book_settle_others(struct share_book *b, uint64_t horizon_ns);
 void share_book_settle(struct share_book *b, size_t member, uint64_t horizon_ns);
 void share_book_settle_all(struct share_book *b, uint64_t horizon_ns);	/* of every member */
 
-/* As far as it is settled: share_book_settle_all on a copy says more. */
+/* As far as it is settled: share_book_settle_all on a copy reads on. */
 void share_book_sum(const struct share_book *b, struct share_sum *sum);
 size_t share_book_members(const struct share_book *b);
 size_t share_book_waiting(const struct share_book *b);	/* spans that are not settled */

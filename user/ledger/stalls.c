@@ -8,8 +8,8 @@
 
 #define EPOCH_FIRST_NS 1048576ull
 
-/* A kind, or that the time is no loss; was spent OUTSIDE of calls; or belongs to what it is
- * AROUND. */
+/* A kind, or that the time is no loss; was spent OUTSIDE of calls; or belongs to the time AROUND
+ * it. */
 #define IS(kind) ((kind) + 1)
 enum { NO_STALL = 0, OUTSIDE = STALL_KINDS + 1, AROUND };
 
@@ -43,7 +43,7 @@ static const struct {
 
 /* ---- one gap --------------------------------------------------------------------------------- */
 
-struct dry {			/* what the thread was in when the device ran dry */
+struct dry {			/* the thread's state when the device ran dry */
 	enum stall_kind kind;
 	uint16_t func;
 	bool large;
@@ -71,8 +71,7 @@ static struct dry find_dry(const struct device_gap *gap, const struct idle_threa
 	return dry;
 }
 
-/* What kind of loss the time of a cause is in this gap; STALL_KINDS: none. Of copies it says
- * COPY. */
+/* The kind of loss of a cause's time in this gap; STALL_KINDS: none. Copies are COPY. */
 static enum stall_kind kind_in(enum idle_cause cause, const struct dry *dry, const uint64_t *ns,
 			      uint64_t outside_ns)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ran a device dry, and who: each gap of a device's book, divided by causes as ledger/idle.h
- * has it, is the loss of one kind or of several, of the thread that launched the work which ended
- * it. Bounded. Knows no works, names or tables; findings are made of it.
+ * The reason and the thread that ran a device dry: each gap of a device's book, divided by
+ * causes as in ledger/idle.h, is the loss of one kind or of several, of the thread that launched
+ * the work which ended it. Bounded. Knows no works, names or tables; findings are made of it.
  *
- * A gap's time inside calls is the loss that these calls are (`sync`, `copy`, `alloc`, ...). What
- * was lost outside of calls for STALL_HOST_NS or longer is `host`, on a CPU or off it, but
- * `runqueue` where no CPU was free, `stopped` where the thread was that, in a call or not. A
- * launched work that did not begin for STALL_WAIT_NS or longer `waited` for others. The rest, that
- * is launching, short ways in between and what the device took to begin, belongs to the call that
- * the thread was in when the device ran dry, since with work ahead none of it would have shown; if
+ * A gap's time inside calls is the loss of these calls (`sync`, `copy`, `alloc`, ...). Time lost
+ * outside of calls for STALL_HOST_NS or longer is `host`, on a CPU or off it, but `runqueue`
+ * where no CPU was free, `stopped` where the thread was that, in a call or not. A launched work
+ * that did not begin for STALL_WAIT_NS or longer `waited` for others. The rest, that is
+ * launching, short code in between and the device's own delay, belongs to the call that the
+ * thread was in when the device ran dry, since with work ahead none of it would have shown; if
  * it was in none of these, it is `launch`: the thread did not launch fast enough; or `queued` if
- * the launch was over before the gap began. What was not seen, and what nothing ended, is no loss.
+ * the launch was over before the gap began. Unseen time, and a gap without an end, are no loss.
  *
  * Examples; a gap [0, 10 ms), S sync, L launch:
  *
@@ -31,14 +31,14 @@
 #include "ledger/idle.h"
 
 #define STALL_HOST_NS 1000000ull
-#define STALL_WAIT_NS 200000ull	/* above what a device takes to begin */
+#define STALL_WAIT_NS 200000ull	/* above a device's own delay to begin */
 #define STALL_ROWS 128		/* of one device; more are added to rows of thread 0 */
 #define STALL_EPOCHS 16
 
 enum stall_kind {
 	STALL_SYNC,
 	STALL_COPY,		/* in a host copy of at least TIMELINE_LARGE_BYTES */
-	STALL_COPY_SMALL,	/* in one of less: it waited for what was before */
+	STALL_COPY_SMALL,	/* in one of less: it waited for earlier work */
 	STALL_ALLOC,
 	STALL_COMPILE,
 	STALL_COLLECTIVE,	/* inside a collective's call */
@@ -61,7 +61,7 @@ struct stall_key {
 struct stall {
 	struct stall_key key;
 	uint64_t ns, gaps, longest_ns;	/* longest: of one gap's part */
-	uint64_t cause_ns[IDLE_CAUSES];	/* what ns is made of */
+	uint64_t cause_ns[IDLE_CAUSES];	/* the parts of ns */
 	uint64_t epoch_ns[STALL_EPOCHS];	/* ... and when: see stalls.epoch_ns */
 };
 

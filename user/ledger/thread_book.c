@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The streaming thread book. What is known ends at `cursor`; the time after it is booked when the
- * next record says what it was, the time before the first call only when the book is read
- * (the thread's birth and unarmed intervals may come late). Knows one thread and nothing else.
+ * The streaming thread book. Known time ends at `cursor`; time after it is booked when the next
+ * record shows its bucket, time before the first call only when the book is read (the thread's
+ * birth and unarmed intervals may come late). Knows one thread and nothing else.
  */
 #include "ledger/thread_book.h"
 
 #include "base/num.h"
 
-/* Adds [from, to) to buckets; what would be `other` is split by the unarmed intervals (may be
+/* Adds [from, to) to buckets; the part for `other` is split by the unarmed intervals (may be
  * NULL). */
 static inline void book_add(uint64_t *ns, const struct intervals *unarmed, unsigned int bucket,
 			    uint64_t from, uint64_t to)
@@ -28,7 +28,7 @@ static inline void book_count(struct book *b, unsigned int class, const struct e
 	b->calls[ev->end_ns > ev->start_ns ? class : (unsigned int)CLASS_OTHER]++;
 }
 
-/* A call was blocked for so long in [from, to), and as its event says late: but a stop is not
+/* A call was blocked for so long in [from, to), and late as in its event: but a stop is not
  * that. */
 static inline void book_add_blocked(struct book *b, unsigned int class, const struct event *ev,
 				    uint64_t blocked_ns, uint64_t from, uint64_t to)
@@ -38,7 +38,7 @@ static inline void book_add_blocked(struct book *b, unsigned int class, const st
 		b->late[class] += to - from < blocked_ns ? to - from : blocked_ns;
 }
 
-/* What the open call, up to end, was off the CPU in this interval. */
+/* The open call's time off the CPU in this interval, up to end. */
 static uint64_t book_blocked(const struct book *b, uint64_t end)
 {
 	uint64_t from = num_max(b->cursor, b->floor);
@@ -80,7 +80,7 @@ unsigned int book_now(const struct book *b)
 	return may_be_over(b) ? BUCKET_UNKNOWN : b->open_class;
 }
 
-/* ---- what a cut had booked before it was known ------------------------------------------- */
+/* ---- time booked by a cut before it was known ------------------------------------------- */
 
 static unsigned int count_late(struct book *b, uint64_t from, uint64_t to)
 {
@@ -105,8 +105,8 @@ static unsigned int settle_lost(struct book *b)
 }
 
 /*
- * A record tells that [cursor, start) was `gap` and [start, end) its class. What a cut booked as
- * `other` after end stays open to the next record; what it booked otherwise was wrong.
+ * A record shows that [cursor, start) was `gap` and [start, end) its class. Time that a cut
+ * booked as `other` after end stays open to the next record; otherwise booked time was wrong.
  */
 static unsigned int settle(struct book *b, unsigned int gap, uint64_t start, uint64_t end,
 			   unsigned int class)
@@ -170,7 +170,7 @@ static bool is_open_call(const struct book *b, const struct event *ev)
 	       b->open_start == ev->start_ns && b->open_func == ev->func;
 }
 
-/* Something starts that was not open yet: books what was before it, `unknown` records and all. */
+/* Something starts that was not open yet: books the time before it, `unknown` records and all. */
 static unsigned int begin_call(struct book *b, const struct event *ev, uint64_t unknown,
 			       uint64_t end, unsigned int class)
 {
@@ -201,7 +201,7 @@ static unsigned int push_call(struct book *b, const struct event *ev, const stru
 	enter_missing = (missing || b->seq_missing) && has_enter;
 	b->seq_missing = false;
 	if (!fn || fn->class >= CLASS_END || (returned && ev->end_ns < ev->start_ns)) {
-		/* It came, but when it was is not known: as good as lost, but not counted so. */
+		/* It came, but its time is unknown: as good as lost, but not counted so. */
 		b->hole++;
 		return BOOK_INVALID | settle_lost(b);
 	}
@@ -235,7 +235,8 @@ static unsigned int push_call(struct book *b, const struct event *ev, const stru
 
 /* ---- a call that began before ------------------------------------------------------------ */
 
-/* A record tells that [cursor, start) was `other`, [start, end) its class, and what is after it. */
+/* A record shows that [cursor, start) was `other`, [start, end) its class, and the bucket after
+ * it. */
 static unsigned int settle_inside(struct book *b, uint64_t start, uint64_t end,
 				  unsigned int class, unsigned int after)
 {
@@ -306,7 +307,7 @@ static unsigned int push_gone(struct book *b, const struct event *ev)
 
 /* ---- off the CPU ------------------------------------------------------------------------- */
 
-/* It is known that [cursor, end) was bucket, and nothing of what follows. */
+/* [cursor, end) was bucket, the rest is unknown. */
 static unsigned int settle_on(struct book *b, uint64_t end, unsigned int bucket)
 {
 	unsigned int found;
@@ -333,7 +334,7 @@ static bool is_reading(const struct event *ev)
 	return ev->kind == EVENT_OFF && !(ev->has & HAS_END);
 }
 
-/* What its record says cannot be: as good as lost, if it took a number. */
+/* Its record is impossible: as good as lost, if it took a number. */
 static unsigned int push_wrong_off(struct book *b, const struct event *ev)
 {
 	if (is_reading(ev))
@@ -467,7 +468,7 @@ unsigned int book_push(struct book *b, const struct event *ev, const struct func
 	return found;
 }
 
-/* ---- what is known of the thread and the session ------------------------------------------ */
+/* ---- facts about the thread and the session ---------------------------------------------- */
 
 void book_birth(struct book *b, uint64_t start_ns)
 {
@@ -524,7 +525,7 @@ void book_read(const struct book *b, uint64_t now_ns, struct book_sum *sum)
 	if (b->stop == UINT64_MAX && !b->has_exit)
 		close = now_ns;
 	close = num_max(close, num_max(b->cursor, b->floor));
-	/* A thread is not born after its first call, whatever was said of it. */
+	/* A thread is not born after its first call, whatever its reported birth. */
 	if (!b->is_cut)
 		open = num_max(open, num_min(b->birth, b->has_head ? b->head_end : close));
 	*sum = (struct book_sum){ .open_ns = open, .close_ns = close, .unseen = b->unseen };
@@ -555,7 +556,7 @@ void book_cut(struct book *b, uint64_t now_ns, struct book_sum *sum)
 		b->blocked[i] = b->late[i] = b->calls[i] = 0;
 	b->cut_blocked = b->open_blocked;
 	b->unseen = b->has_open && b->before ? 1u << b->open_class : 0;
-	/* What an earlier cut booked otherwise is not followed any more. */
+	/* Time that an earlier cut booked otherwise is not followed any more. */
 	if (b->is_cut && b->cut_bucket != book_now(b))
 		b->settled = num_max(b->settled, before);
 	b->cut_bucket = (uint8_t)book_now(b);

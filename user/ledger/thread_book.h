@@ -27,12 +27,12 @@
  *   inside S [0,20] watched                    sync 100: until the book closes
  *   inside S [0,20] watched, #1 left S at 50   sync 50, other 50
  *
- * Off the CPU outside calls (what it was woken for is `runqueue`), and inside:
+ * Off the CPU outside calls (ready to run is `runqueue`), and inside:
  *
  *   #1 off lock [10,40] woken 5  #2 L [50,55]  lock 25, runqueue 5, launch 5, other 65
  *   #1 L [0,5]  off still sleep [20,60]        sleep 80: until the book closes
  *   #1 L [0,5]  #3 off lock [40,50]            lost 35, lock 10, other 50
- *   #1 L [0,5]  #2 off untold [40,50]          lost 10, other 85
+ *   #1 L [0,5]  #2 off no-end [40,50]          lost 10, other 85
  *   #1 enter S 30  #2 S [30,90] blocked 50     sync 60, of which blocked 50
  *   the same, late 20, 5 after it              and of these late 20: [65,85)
  *
@@ -48,10 +48,10 @@
 #include "ledger/thread_bucket.h"
 #include "base/intervals.h"
 
-/* What one event was found to be. INVALID: out of order, of no known function, or it ends before it
+/* The errors of one event. INVALID: out of order, of no known function, or it ends before it
  * starts; not to be counted as a call. */
 #define BOOK_INVALID 0x01
-#define BOOK_SKEW 0x02		/* overlaps what came before it: clipped */
+#define BOOK_SKEW 0x02		/* overlaps the event before: clipped */
 #define BOOK_LATE 0x04		/* an interval that was already cut would have been different, or
 				 * (INSIDE, GONE) its state is over or known better */
 
@@ -65,21 +65,21 @@ struct book {
 	uint64_t base;		/* session start */
 	uint64_t floor;		/* where this interval begins: base, or the last cut */
 	uint64_t birth;		/* 0: unknown */
-	uint64_t head_end;	/* start of the first call: what is before it is booked last */
+	uint64_t head_end;	/* start of the first call: time before it is booked last */
 	uint64_t cursor;	/* end of the last known thing */
 	uint64_t stop, exit;	/* UINT64_MAX: unknown */
 	uint64_t hole;		/* records missing after cursor */
 	uint64_t open_start;	/* the call that has not returned, as it was reported */
-	uint64_t settled;	/* before it, what was cut is accounted for */
+	uint64_t settled;	/* before it, cut time is accounted for */
 	const struct intervals *unarmed;
 	struct book_counts counts;
 	uint32_t seq;		/* the last number seen */
 	uint16_t open_func;
 	uint8_t open_class;
-	uint8_t cut_bucket;	/* what [max(cursor, settled), floor) was booked as */
-	uint8_t last_gap;	/* enum bucket: what came before the call that came last */
+	uint8_t cut_bucket;	/* the bucket of [max(cursor, settled), floor) */
+	uint8_t last_gap;	/* enum bucket: the time before the last call */
 	bool has_head, head_lost, has_open, is_cut, seq_missing, has_exit;
-	bool is_off;		/* what is open is no call: the thread is off the CPU */
+	bool is_off;		/* the open span is no call: the thread is off the CPU */
 	bool before;		/* the open call began before it could be seen (INSIDE) */
 	bool inside, watched;	/* nothing came since its INSIDE; its return will be seen */
 };
@@ -94,7 +94,7 @@ unsigned int book_push(struct book *b, const struct event *ev, const struct func
 /* Is all of [start, end) booked, in this interval? Later events do not change it. */
 bool book_has(const struct book *b, uint64_t start_ns, uint64_t end_ns);
 
-/* Moves ns of booked `other` to class: a record that came later says it was such a call. */
+/* Moves ns of booked `other` to class: a late record shows such a call. */
 void book_call(struct book *b, unsigned int class, uint64_t ns);
 
 void book_birth(struct book *b, uint64_t start_ns);	/* 0: still unknown */

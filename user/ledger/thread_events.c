@@ -12,7 +12,7 @@
 
 static void open_book(struct model *m, struct thread *t, uint64_t first_ns)
 {
-	/* A capture whose beginning is damaged: the session is what can be seen of it. */
+	/* A capture whose beginning is damaged: the session is its readable part. */
 	if (!m->session.start_ns)
 		model_begin_session(m, first_ns);
 	book_init(&t->book, m->session.interval_ns, &t->process->unarmed);
@@ -182,7 +182,7 @@ static void note_span(struct model *m, struct thread *t, uint64_t from, uint64_t
 		.func = TIMELINE_NO_FUNC });
 }
 
-/* What the book made of it is between its cursor before and its cursor now. */
+/* The book's result is between its cursor before and its cursor now. */
 static void note_timeline(struct model *m, struct thread *t, uint64_t cursor_ns,
 			  const struct event *ev)
 {
@@ -237,13 +237,13 @@ static bool is_probed(const struct thread *t, const struct event *ev)
 	       timeline_call(&t->timeline, ev->start_ns, ev->end_ns, &seen);
 }
 
-/* Inside what has not returned. */
+/* Inside an open call. */
 static bool is_open(const struct thread *t, const struct event *ev)
 {
 	return t->book.has_open && !t->book.is_off && ev->start_ns >= t->book.open_start;
 }
 
-/* Its time that is nobody else's. */
+/* The part of its time that no other call has. */
 static void book_cupti_call(struct model *m, struct thread *t, const struct event *ev)
 {
 	const unsigned int class = m->funcs->v[ev->func].class;
@@ -276,7 +276,7 @@ static int push_cupti_call(struct model *m, const struct event *ev)
 		return CONSUMER_ENDS;
 	}
 	if (t && ev->start_ns < t->timeline.forgotten_ns) {
-		m->counts.late[ev->kind]++;	/* what probes saw then is not known any more */
+		m->counts.late[ev->kind]++;	/* probes' knowledge of that time is gone */
 		return CONSUMER_ENDS;
 	}
 	if (t && (is_open(t, ev) || is_probed(t, ev)))

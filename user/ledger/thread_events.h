@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What threads did: calls, as probes saw them and as CUPTI alone recorded them, time off the CPU
- * and the end of threads, into their books, timelines and the statistics of their processes.
+ * Threads' activity: calls, as probes saw them and as CUPTI alone recorded them, time off the
+ * CPU and the end of threads, into their books, timelines and the statistics of their processes.
  *
- * Calls that CUPTI's records alone tell of, where a function has no probe, come after what probes
- * saw of their thread: what its book has as `other` just then is theirs. Where the book has not
- * come that far, or an interval of it is over, it does not get them, nor do the causes of idle
- * devices. Time off the CPU stays with its reason. One inside a call that a probe saw, or around
- * it, is that call.
+ * Calls known by CUPTI's records alone, where a function has no probe, come after the probes'
+ * events of their thread: they take the time that its book has as `other` just then. Where the
+ * book has not come that far, or an interval of it is over, it does not get them, nor do the
+ * causes of idle devices. Time off the CPU stays with its reason. One inside a call that a probe
+ * saw, or around it, is that call.
  */
 #ifndef LEDGER_THREAD_EVENTS_H
 #define LEDGER_THREAD_EVENTS_H
 
 #include "facts/consumer.h"
 
-/* CALL, ENTER, OPEN, LEFT, INSIDE, GONE, TAIL, EXIT, OFF, TOLD, STOP: for the others only those
- * that books took. */
+/* CALL, ENTER, OPEN, LEFT, INSIDE, GONE, TAIL, EXIT, OFF, CUPTI_CALL, STOP: for the others only
+ * those that books took. */
 extern const struct consumer threads_consumer;
 
 /* OFF. Time off the CPU, in this interval. */

@@ -14,15 +14,16 @@
 
 #define CAP_FIRST 4
 
-/* What is mostly as in one of the two spans before: many in a row are alike, or two take turns. */
+/* Fields that are mostly as in one of the two spans before: many in a row are alike, or two take
+ * turns. */
 struct what {
 	uint16_t func;
 	uint8_t bucket;
 	uint8_t late_why : 6, captured : 1, large : 1;
 };
 
-/* Reading and writing a number touch VARINT_SLACK bytes behind it: of this struct, and what is
- * written there comes after. */
+/* Reading and writing a number touch VARINT_SLACK bytes behind it: of this struct, and the bytes
+ * written there come after. */
 struct timeline_chunk {
 	uint8_t packed[102];
 	uint8_t n, used;		/* spans, bytes */
@@ -34,7 +35,7 @@ _Static_assert(offsetof(struct timeline_chunk, start_ns) - offsetof(struct timel
 		       VARINT_SLACK,
 	       "what comes after");
 
-/* Whose struct what a span has; a late one has its own. */
+/* The previous span with the same fields; a late one has its own. */
 enum { WHAT_LAST, WHAT_BEFORE, WHAT_NEW, WHAT_LATE, WHAT_BITS = 2 };
 
 static struct timeline_chunk *at(const struct timeline *t, size_t i)
@@ -49,7 +50,7 @@ static bool is_same(const struct what *a, const struct what *b)
 	return !memcmp(a, b, sizeof(*a));
 }
 
-/* What follows the two numbers of every span: struct what, and of a late one how late. */
+/* The part behind the two numbers of every span: struct what, and for a late one how late. */
 static __attribute__((cold)) unsigned int rest_size(const struct timeline_span *span)
 {
 	return sizeof(struct what) +
@@ -255,7 +256,7 @@ void timeline_free(struct timeline *t, struct timeline_room *room)
 	*t = (struct timeline){ 0 };
 }
 
-/* ---- what is asked --------------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 uint64_t timeline_late(const struct timeline_span *span, uint64_t from, uint64_t to)
 {

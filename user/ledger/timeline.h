@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one thread was doing lately: its calls, and where events of it were lost, as the thread's
- * book has them; but that it had no CPU or was stopped for a while in a call is kept apart.
- * Bounded: the oldest are forgotten, and what was then is not known any more. Start zeroed. Knows
- * nothing of devices or of why anybody asks.
+ * The recent activity of one thread: its calls, and where events of it were lost, as the
+ * thread's book has them; but times without a CPU or stopped in a call are kept apart. Bounded:
+ * the oldest are forgotten, and that time is unknown. Start zeroed. Knows nothing of devices or
+ * of its use.
  *
  * Examples; S a sync call, sums over [0, 100):
  *
@@ -48,7 +48,7 @@ struct reader;
 struct timeline {
 	RING(struct timeline_chunk) ring;
 	struct reader *reached;	/* where timeline_reach was; NULL: nowhere */
-	uint64_t forgotten_ns;	/* what was before is not known */
+	uint64_t forgotten_ns;	/* time before is unknown */
 };
 
 /* Chunks that all timelines together may still get memory for. */
@@ -60,7 +60,7 @@ struct timeline_room {
  * oldest chunk goes. */
 void timeline_add(struct timeline *t, struct timeline_room *room, const struct timeline_span *span);
 
-/* Adds the [from, to) of each bucket to ns: what no span covers is CLASS_OTHER, what is forgotten
+/* Adds the [from, to) of each bucket to ns: time without a span is CLASS_OTHER, forgotten time
  * BUCKET_UNKNOWN. `unarmed` (may be NULL) takes its part of other. */
 void timeline_sum(const struct timeline *t, uint64_t from, uint64_t to,
 		  const struct intervals *unarmed, uint64_t ns[BUCKET_END]);
@@ -69,7 +69,7 @@ void timeline_sum(const struct timeline *t, uint64_t from, uint64_t to,
  * known. */
 uint64_t timeline_count(const struct timeline *t, uint64_t from, uint64_t to, uint32_t buckets);
 
-/* Tells fn of every call of these buckets that ends after ns, as far as they are known. */
+/* Calls fn for every call of these buckets that ends after ns, as far as they are known. */
 void timeline_each_call(const struct timeline *t, uint64_t ns, uint32_t buckets,
 			void (*fn)(void *ctx, const struct timeline_span *call), void *ctx);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* One set after the other: what `lost` leaves is cut by `unknown`. */
+/* One set after the other: the rest of `lost` is cut by `unknown`. */
 #include "ledger/unseen.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When it is not known all that a process's devices did: what looks idle there may not have been. A
- * gap of a book is cut where it overlaps: those parts are `lost` (records were made and lost) or
- * `unknown` (nobody recorded, or what was launched may run still), the rest is for who knows why
- * the device idled. Start zeroed. Knows nothing of works, threads or calls.
+ * When a process's device activity is not completely known: idle time there may not have been
+ * idle. A gap of a book is cut where it overlaps: those parts are `lost` (records were made and
+ * lost) or `unknown` (no helper recorded, or a launch may run still), the rest goes to the
+ * division by causes. Start zeroed. Knows nothing of works, threads or calls.
  *
  * Examples; a gap [0, 100):
  *
@@ -26,8 +26,7 @@ struct unseen {
  * one. */
 int unseen_add(struct unseen *u, unsigned int why, uint64_t start_ns, uint64_t end_ns);
 
-/* Adds what is not seen of the gap to ns; fn gets the parts that are, in order of time. 0 or
- * fn's error. */
+/* Adds the unseen parts of the gap to ns; fn gets the others, in order of time. 0 or fn's error. */
 int unseen_divide(const struct unseen *u, const struct device_gap *gap, uint64_t ns[IDLE_CAUSES],
 		  int (*fn)(void *ctx, const struct device_gap *part), void *ctx);
 
@@ -35,7 +34,7 @@ int unseen_divide(const struct unseen *u, const struct device_gap *gap, uint64_t
  * NULL. */
 bool unseen_next(const struct unseen *u, uint64_t start_ns, uint64_t end_ns, struct interval *out);
 
-void unseen_drop_before(struct unseen *u, uint64_t ns);	/* nobody asks for it any more */
+void unseen_drop_before(struct unseen *u, uint64_t ns);	/* it is not needed any more */
 void unseen_free(struct unseen *u);
 
 #endif

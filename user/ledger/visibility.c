@@ -9,7 +9,7 @@
 #include "ledger/ledger.h"
 
 #define LAUNCHING (1u << CLASS_LAUNCH | 1u << CLASS_COPY | 1u << CLASS_SET)
-#define COUNT_NS 1000000ull	/* what is shorter is not looked at: any number of them may come */
+#define COUNT_NS 1000000ull	/* shorter ones are skipped: any number of them may come */
 
 static void count_part(struct model *m, const struct process *p, uint64_t from, uint64_t to)
 {
@@ -21,7 +21,7 @@ static void count_part(struct model *m, const struct process *p, uint64_t from, 
 							       LAUNCHING);
 }
 
-/* What is unseen already is counted. */
+/* Time unseen already is counted. */
 static void count_launches(struct model *m, const struct process *p, uint64_t from, uint64_t to)
 {
 	struct interval known;
@@ -76,8 +76,8 @@ struct tail {
 	uint64_t launches;
 };
 
-/* One that was in progress then may have come too late; one that began while nobody recorded is
- * counted. */
+/* One that was in progress then may have come too late; one that began without a recording
+ * helper is counted. */
 static void on_call(void *ctx, const struct timeline_span *call)
 {
 	struct tail *tail = ctx;

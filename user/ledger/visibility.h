@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When it is not known what a process's devices did, and how many calls launched meanwhile whose
- * works nobody recorded: those that came before that is known are in timelines, others come later.
+ * When a process's device activity is unknown, and how many calls launched meanwhile without
+ * recorded works: earlier ones are in timelines, others come later.
  */
 #ifndef LEDGER_VISIBILITY_H
 #define LEDGER_VISIBILITY_H
@@ -15,8 +15,7 @@ struct thread;
 
 /* UNSEEN. */
 extern const struct consumer visibility_consumer;
-/* Its ring has told its end: if it launched after that, what came of it is unknown. 0 or
- * -ENOMEM. */
+/* Its ring has reported its end: the outcome of later launches is unknown. 0 or -ENOMEM. */
 int unseen_note_end(struct model *m, struct process *p);
 /* of t alone */
 int unseen_note_exit(struct model *m, struct process *p, const struct thread *t);
