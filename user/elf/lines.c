@@ -26,7 +26,7 @@
 #define SECONDS 10u
 #define MEMORY_MAX (4ull << 30)
 #define ANSWER_MAX (16u << 20)
-#define NOBODY 65534u
+#define NO_USER 65534u
 
 /* ---- the child ---------------------------------------------------------------------------- */
 
@@ -48,8 +48,8 @@ static void give_up_rights(void)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	/* EPERM: the session has given the right to do so away, and others with it. */
-	if (!geteuid() && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
-			   setresuid(NOBODY, NOBODY, NOBODY)) && errno != EPERM)
+	if (!geteuid() && (setgroups(0, NULL) || setresgid(NO_USER, NO_USER, NO_USER) ||
+			   setresuid(NO_USER, NO_USER, NO_USER)) && errno != EPERM)
 		_exit(1);
 }
 

@@ -77,7 +77,7 @@ int offcpu_add(struct offcpu *o, const struct event *ev, uint64_t from_ns)
 	struct offcpu_row *row;
 
 	if (ev->off.reason == OFF_NO_END) {
-		o->untold++;
+		o->no_end++;
 		o->no_end_ns += ev->end_ns - start;
 		return 0;
 	}
@@ -96,7 +96,7 @@ int offcpu_add(struct offcpu *o, const struct event *ev, uint64_t from_ns)
 int offcpu_copy(struct offcpu *to, const struct offcpu *from)
 {
 	to->more = from->more;
-	to->untold = from->untold;
+	to->no_end = from->no_end;
 	to->no_end_ns = from->no_end_ns;
 	return rows_copy(&to->rows, &type, &from->rows);
 }
@@ -104,7 +104,7 @@ int offcpu_copy(struct offcpu *to, const struct offcpu *from)
 void offcpu_reset(struct offcpu *o)
 {
 	rows_free(&o->rows, &type);
-	o->untold = o->no_end_ns = 0;
+	o->no_end = o->no_end_ns = 0;
 }
 
 void offcpu_free(struct offcpu *o)

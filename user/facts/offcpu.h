@@ -36,7 +36,7 @@ struct offcpu_row {
 struct offcpu {
 	struct rows rows;	/* struct offcpu_row */
 	uint64_t more;		/* events in rows of several kinds */
-	uint64_t untold;	/* times whose end was not reported (OFF_NO_END): in no row */
+	uint64_t no_end;	/* times whose end was not reported (OFF_NO_END): in no row */
 	uint64_t no_end_ns;
 };
 

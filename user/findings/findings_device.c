@@ -15,7 +15,7 @@
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
-enum weight { TOLD, NOTABLE, SEVERE };
+enum weight { NOTED, NOTABLE, SEVERE };
 
 /* The numbers of NVIDIA's driver. A fault that harms one process alone may be any process's: if
  * that is a watched one, its calls show it. */
@@ -50,7 +50,7 @@ static const struct {
 	const char *what;
 } faults[FAULT_WHAT_END] = {
 	[FAULT_XID] = { NOTABLE, "a fault that the driver numbers" },
-	[FAULT_ECC_CORRECTED] = { TOLD, "an error of memory was corrected" },
+	[FAULT_ECC_CORRECTED] = { NOTED, "an error of memory was corrected" },
 	[FAULT_ECC_UNCORRECTED] = { SEVERE, "an error of memory could not be corrected" },
 	[FAULT_ECC_STORM] = { NOTABLE, "memory has many errors that are corrected" },
 	[FAULT_RETIRED] = { NOTABLE, "a bad part of memory is not used any more" },
@@ -60,7 +60,7 @@ static const struct {
 	[FAULT_UNAVAILABLE] = { SEVERE, "it cannot be used" },
 	[FAULT_RECOVERY] = { NOTABLE, "it needs a reset, a reboot or the like to recover" },
 	[FAULT_LOST] = { SEVERE, "NVML cannot reach it any more" },
-	[FAULT_BACK] = { TOLD, "NVML can reach it again" },
+	[FAULT_BACK] = { NOTED, "NVML can reach it again" },
 };
 
 static const struct xid *find_xid(const struct sample_fault *f)
@@ -265,7 +265,7 @@ bool device_users_are_watched(const struct device_users *o, const struct sampled
 }
 
 /* The reason why the works of a watched process are unknown. */
-static const char *why_untold(const struct device_users *o, uint32_t process)
+static const char *why_unreported(const struct device_users *o, uint32_t process)
 {
 	const char *why = snapshot_identity(find_process(o, process), "helper_why");
 
@@ -280,7 +280,7 @@ static void add_other(struct strbuf *out, const struct device_users *o, const st
 	strbuf_addf(out, "pid %u", u->pid);
 	if (watched)
 		strbuf_addf(out, " (%s%swatched: %s", watched->comm, *watched->comm ? ", " : "",
-			    why_untold(o, u->process));
+			    why_unreported(o, u->process));
 	if (u->has_bytes) {
 		strbuf_addstr(out, watched ? "; " : " (");
 		format_bytes(out, u->used_bytes);

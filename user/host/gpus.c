@@ -163,7 +163,7 @@ static const struct gpu_instance *find_same(const struct gpus *g, const struct g
 	return NULL;
 }
 
-void gpus_set_instances(struct gpus *g, const struct gpu_instance *told, size_t n)
+void gpus_set_instances(struct gpus *g, const struct gpu_instance *found, size_t n)
 {
 	struct gpus *before = n ? malloc(sizeof(*before)) : NULL;
 
@@ -172,11 +172,11 @@ void gpus_set_instances(struct gpus *g, const struct gpu_instance *told, size_t 
 	*before = *g;
 	g->n_instances = 0;
 	for (size_t i = 0; i < n && i < GPUS_INSTANCES_MAX; i++) {
-		const struct gpu_instance *same = find_same(before, &told[i]);
+		const struct gpu_instance *same = find_same(before, &found[i]);
 
-		if (told[i].gpu >= GPUS_MAX)
+		if (found[i].gpu >= GPUS_MAX)
 			continue;
-		g->instance[g->n_instances] = told[i];
+		g->instance[g->n_instances] = found[i];
 		g->instance[g->n_instances++].cap = same ? same->cap : -1;
 	}
 	free(before);

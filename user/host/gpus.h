@@ -53,7 +53,7 @@ void gpus_read(struct gpus *g, const char *folder);
 void gpus_read_instances(struct gpus *g, const char *folder);
 
 /* These are all, as NVML has them (cap is of no use). None: nothing is changed. */
-void gpus_set_instances(struct gpus *g, const struct gpu_instance *told, size_t n);
+void gpus_set_instances(struct gpus *g, const struct gpu_instance *found, size_t n);
 
 /* The text of a device's file `information`. Pure; false: it names no minor. */
 bool gpus_parse_information(const char *text, struct gpu *out);

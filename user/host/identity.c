@@ -181,17 +181,17 @@ struct gpu_set identity_devices(const struct gpus *g, struct proc *p, const char
 	struct environment env = identity_environment(p);
 	struct gpu_set open = { .gpus = 0 }, visible = { .gpus = 0 }, both;
 	struct cgroup_names names = { .runtime = "" };
-	bool told;
+	bool visible_known;
 
 	if (groups)
 		cgroup_read_names(groups, &names);
 	gpus_open_by(g, p, &open);
-	told = gpus_visible_to(g, &env, names.container[0], &visible);
+	visible_known = gpus_visible_to(g, &env, names.container[0], &visible);
 	*source = open.gpus ? "open" : "visible";
 	if (!open.gpus)
 		return visible;
 	both = gpu_set_both(&open, &visible);
-	if (!told || !both.gpus)
+	if (!visible_known || !both.gpus)
 		return open;
 	/* An instance that is visible need not be seen open, nor one that is open be named. */
 	if (!names_instances(&both))

@@ -263,11 +263,11 @@ bool selector_names_instances(const struct selector *s)
 	return false;
 }
 
-const char *selector_set_instances(struct selector *s, const struct gpu_instance *told, size_t n)
+const char *selector_set_instances(struct selector *s, const struct gpu_instance *found, size_t n)
 {
 	const char *missing = NULL;
 
-	gpus_set_instances(&s->gpus, told, n);
+	gpus_set_instances(&s->gpus, found, n);
 	for (size_t i = 0; i < s->patterns.n; i++) {
 		struct pattern *p = &s->patterns.v[i];
 

@@ -37,7 +37,7 @@ int selector_add(struct selector *s, enum select_kind kind, const char *list);
  * Returns a pattern without an instance, as it was given; NULL: all exist. */
 struct gpu_instance;
 bool selector_names_instances(const struct selector *s);
-const char *selector_set_instances(struct selector *s, const struct gpu_instance *told, size_t n);
+const char *selector_set_instances(struct selector *s, const struct gpu_instance *found, size_t n);
 /* "0:0 (MIG-...), 0:1" */
 void selector_print_instances(const struct selector *s, struct strbuf *out);
 

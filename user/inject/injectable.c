@@ -27,7 +27,7 @@
 /* The order is the kernel's, but restrictions that hold for everyone come first. */
 
 #define SCOPE "kernel.yama.ptrace_scope"
-#define NOBODY 3	/* of it */
+#define SCOPE_NONE 3	/* of it */
 
 void denied_read(struct denied *d, pid_t pid)
 {
@@ -58,7 +58,7 @@ void denied_say(const struct denied *d, char *out, size_t size)
 {
 	static const char sudo[] = "run gpuprof as root or with sudo";
 
-	if (d->scope >= NOBODY)
+	if (d->scope >= SCOPE_NONE)
 		snprintf(out, size,
 			 "nobody may trace a process here until the next boot (" SCOPE
 			 " is %d); start "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The helper as a file, for processes that are started elsewhere: at one stable path, replaced
- * as a whole, where only its owner and root can replace it (whoever can runs code in all of
+ * as a whole, where only its owner and root can replace it (replacing it runs code in all of
  * them).
  */
 #ifndef INJECT_INSTALL_H

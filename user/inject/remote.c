@@ -608,7 +608,7 @@ static void say_where(struct pick *p, char *out, size_t size)
 	free(text);
 }
 
-static int nobody(struct pick *p)
+static int no_thread(struct pick *p)
 {
 	char where[160];
 
@@ -638,7 +638,7 @@ int pick_thread(struct pick *p, struct remote *r)
 		for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]) && err == -EAGAIN; i++)
 			err = try_all(p, r, tries[i]);
 		if ((err == -EAGAIN || err == -ETIMEDOUT) && time_now_ns() >= p->end_ns)
-			return p->final ? p->final : nobody(p);
+			return p->final ? p->final : no_thread(p);
 		if (err == -EAGAIN) {
 			p->n_held = 0;
 			usleep(AGAIN_US);

@@ -57,7 +57,7 @@ static int push_success(struct memory *m, struct process *p, const struct event 
 						     ev->call.stack) : -ENOMEM;
 }
 
-static int note_told(struct memory *m, struct process *p, uint16_t func, uint64_t end_ns)
+static int note_source(struct memory *m, struct process *p, uint16_t func, uint64_t end_ns)
 {
 	if (memory_call_of(model_role(m->m, func)).op != MEMORY_CALL_RESET)
 		return 0;
@@ -76,7 +76,7 @@ static int push_call(struct memory *m, const struct event *ev)
 	if (!p)
 		return -ENOMEM;
 	if (call.op == MEMORY_CALL_RESET)
-		return worked ? note_told(m, p, ev->func, ev->end_ns) : 0;
+		return worked ? note_source(m, p, ev->func, ev->end_ns) : 0;
 	if (worked)
 		return push_success(m, p, ev, call);
 	if (call.op == MEMORY_FREE)
@@ -91,7 +91,7 @@ static int push_cupti_call(struct memory *m, const struct event *ev)
 
 	if (ev->call.result)
 		return 0;
-	return p ? note_told(m, p, ev->func, ev->end_ns) : -ENOMEM;
+	return p ? note_source(m, p, ev->func, ev->end_ns) : -ENOMEM;
 }
 
 static int push_record(struct memory *m, const struct event *ev)

@@ -345,9 +345,9 @@ static unsigned int push_wrong_off(struct book *b, const struct event *ev)
 
 static bool is_wrong_off(const struct event *ev)
 {
-	bool untold = ev->off.reason == OFF_NO_END && !is_reading(ev);
+	bool no_end = ev->off.reason == OFF_NO_END && !is_reading(ev);
 
-	return (ev->off.reason >= OFF_REASON_END && !untold) || ev->end_ns < ev->start_ns ||
+	return (ev->off.reason >= OFF_REASON_END && !no_end) || ev->end_ns < ev->start_ns ||
 	       ev->off.woken_ns > ev->end_ns - ev->start_ns;
 }
 

@@ -201,7 +201,7 @@ static uint64_t mix(uint64_t key, uint64_t more)
 
 /*
  * An inode number is reused once the file is gone, and a file can be overwritten in place:
- * birth, last change and size tell such files apart.
+ * birth, last change and size distinguish such files.
  */
 static uint64_t identity(const struct target_file *file)
 {

@@ -238,17 +238,17 @@ static pid_t parent_of(pid_t pid)
 	return proc_stat_of(pid, &stat) ? stat.ppid : 0;
 }
 
-static bool is_copy(const struct inject_list *whom, const struct inject_target *one)
+static bool is_copy(const struct inject_list *list, const struct inject_target *one)
 {
 	const struct map_slot *parent =
-		one->cuda_at ? map_find(&whom->family.known, (uint64_t)parent_of(one->pid)) : NULL;
+		one->cuda_at ? map_find(&list->family.known, (uint64_t)parent_of(one->pid)) : NULL;
 
-	return parent && whom->v.v[parent->value].cuda_at == one->cuda_at;
+	return parent && list->v.v[parent->value].cuda_at == one->cuda_at;
 }
 
-static int read_one(struct inject_list *whom, const struct family_member *m)
+static int read_one(struct inject_list *list, const struct family_member *m)
 {
-	struct inject_target *one = VEC_PUSH(&whom->v);
+	struct inject_target *one = VEC_PUSH(&list->v);
 	struct gp_ring_head head;
 	int err;
 
@@ -263,24 +263,24 @@ static int read_one(struct inject_list *whom, const struct family_member *m)
 	return 0;
 }
 
-static int read_targets(struct inject_list *whom, const struct session_options *o)
+static int read_targets(struct inject_list *list, const struct session_options *o)
 {
 	int err;
 
-	*whom = (struct inject_list){ .v = { .n = 0 } };
+	*list = (struct inject_list){ .v = { .n = 0 } };
 	/* Those that cannot be listed are seen when they make calls. */
-	err = family_add(&whom->family, o->pids, o->n_pids, !o->isolate) == -ENOMEM ? -ENOMEM : 0;
-	for (size_t i = 0; i < whom->family.members.n && !err; i++)
-		err = read_one(whom, &whom->family.members.v[i]);
-	for (size_t i = 0; i < whom->v.n; i++)
-		whom->v.v[i].is_copy = !whom->v.v[i].is_named && is_copy(whom, &whom->v.v[i]);
+	err = family_add(&list->family, o->pids, o->n_pids, !o->isolate) == -ENOMEM ? -ENOMEM : 0;
+	for (size_t i = 0; i < list->family.members.n && !err; i++)
+		err = read_one(list, &list->family.members.v[i]);
+	for (size_t i = 0; i < list->v.n; i++)
+		list->v.v[i].is_copy = !list->v.v[i].is_named && is_copy(list, &list->v.v[i]);
 	return err;
 }
 
-static void free_targets(struct inject_list *whom)
+static void free_targets(struct inject_list *list)
 {
-	VEC_FREE(&whom->v);
-	family_free(&whom->family);
+	VEC_FREE(&list->v);
+	family_free(&list->family);
 }
 
 /* A named process that cannot be read is tried, so that the error has the reason. */
@@ -347,21 +347,21 @@ static bool wants_answer(const struct inject_target *one)
 
 int targets_ask_inject(const struct session_options *o)
 {
-	struct inject_list whom;
+	struct inject_list list;
 	size_t lacking = 0;
 	uint32_t first = 0;
 
 	if (!o->inject || o->yes)
 		return EXIT_OK;
-	if (read_targets(&whom, o)) {
-		free_targets(&whom);
+	if (read_targets(&list, o)) {
+		free_targets(&list);
 		log_error("cannot look for processes to bring the helper into: out of memory");
 		return EXIT_FAIL;
 	}
-	for (size_t i = 0; i < whom.v.n; i++)
-		if (wants_answer(&whom.v.v[i]) && !lacking++)
-			first = (uint32_t)whom.v.v[i].pid;
-	free_targets(&whom);
+	for (size_t i = 0; i < list.v.n; i++)
+		if (wants_answer(&list.v.v[i]) && !lacking++)
+			first = (uint32_t)list.v.v[i].pid;
+	free_targets(&list);
 	return lacking ? ask_user(first, lacking - 1) : EXIT_OK;
 }
 
@@ -397,13 +397,13 @@ static void count_others(const struct group *g, char out[32])
 }
 
 /* Why some have none: most processes below never use CUDA. */
-static void report_others(const struct inject_list *whom)
+static void report_others(const struct inject_list *list)
 {
 	struct group without = { 0 }, copies = { 0 };
 	char more[32];
 
-	for (size_t i = 0; i < whom->v.n; i++) {
-		const struct inject_target *one = &whom->v.v[i];
+	for (size_t i = 0; i < list->v.n; i++) {
+		const struct inject_target *one = &list->v.v[i];
 
 		add_to_group(&without, one,
 			     one->is_named && !one->is_unknown && !one->has_helper &&
@@ -425,13 +425,13 @@ static void report_others(const struct inject_list *whom)
 }
 
 /* 0: some process has it. */
-static int inject_all(const struct inject_list *whom, const struct session_options *o)
+static int inject_all(const struct inject_list *list, const struct session_options *o)
 {
 	int err = 0, last = 0;
 	bool any = false;
 
-	for (size_t i = 0; i < whom->v.n; i++) {
-		const struct inject_target *one = &whom->v.v[i];
+	for (size_t i = 0; i < list->v.n; i++) {
+		const struct inject_target *one = &list->v.v[i];
 
 		any |= one->has_helper;
 		if (!needs_helper(one))
@@ -443,7 +443,7 @@ static int inject_all(const struct inject_list *whom, const struct session_optio
 		last = err < 0 ? err : last;
 	}
 	if (any) {
-		report_others(whom);
+		report_others(list);
 		return 0;
 	}
 	if (last)
@@ -455,16 +455,16 @@ static int inject_all(const struct inject_list *whom, const struct session_optio
 
 int targets_inject(const struct session_options *o)
 {
-	struct inject_list whom;
+	struct inject_list list;
 	int err;
 
 	for (size_t i = 0; !o->inject && i < o->n_pids; i++)
 		report_first_time(o->pids[i]);
 	if (!o->inject || !o->n_pids)
 		return 0;
-	err = read_targets(&whom, o);
+	err = read_targets(&list, o);
 	if (!err)
-		err = inject_all(&whom, o);
-	free_targets(&whom);
+		err = inject_all(&list, o);
+	free_targets(&list);
 	return err < 0 ? err : 0;
 }

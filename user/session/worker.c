@@ -40,7 +40,7 @@ struct worker {
 	struct recheck later;
 	/* selector NULL: no process is selected by its properties */
 	struct target_match target_match;
-	struct scan_cache dull;
+	struct scan_cache empty_files;
 	bool follow_children, only_followed;
 	bool heard;			/* the last reading of a watch had events */
 	bool missed;			/* a process had a library, and exited too soon */
@@ -91,7 +91,7 @@ struct stack_feed {
 	struct ring *ring;
 	VEC(pid_t) mapped;	/* processes that have mapped something */
 	uint64_t limit;		/* of the ring: records from before this round's events */
-	uint64_t read_ns, told_ns, cost_ns;
+	uint64_t read_ns, pushed_ns, cost_ns;
 	int err;
 };
 
@@ -212,8 +212,8 @@ static int stack_feed_round(struct stack_feed *f, const struct event_sink *to, b
 
 	read_mapped(f);
 	take_copies(f);
-	if (!f->err && (now || now_ns - f->told_ns >= PUSH_NS + PUSH_SHARE * f->cost_ns)) {
-		f->told_ns = now_ns;
+	if (!f->err && (now || now_ns - f->pushed_ns >= PUSH_NS + PUSH_SHARE * f->cost_ns)) {
+		f->pushed_ns = now_ns;
 		keep_error(f, callstacks_send(f->stacks, to));
 		f->cost_ns = time_now_ns() - now_ns;
 	}
@@ -237,7 +237,7 @@ struct arrival {		/* one mapping on its way to being probed */
 	struct worker *w;
 	const struct watch *watch;
 	uint64_t time_ns;
-	bool dull;		/* its file has nothing to probe */
+	bool empty;		/* its file has nothing to probe */
 };
 
 /* A process's identity can be read now; at its first recorded call it may have exited. */
@@ -258,7 +258,7 @@ static int on_file(void *ctx, const struct target_file *file)
 	int err = attach_file(ar->w->attach, file, filter, &result);
 
 	announce(ar->w, file);
-	ar->dull = !err && !attach_wants(ar->w->attach, file) && scan_cache_may_add(file);
+	ar->empty = !err && !attach_wants(ar->w->attach, file) && scan_cache_may_add(file);
 	if (err)
 		worker_note_left_out(ar->w);
 	if (err || !result.probes)
@@ -396,13 +396,13 @@ static void on_mapped(struct arrival *ar, const struct target_event *ev)
 {
 	int err;
 
-	if (scan_cache_has(&ar->w->dull, ev))
+	if (scan_cache_has(&ar->w->empty_files, ev))
 		return;
 	err = target_mapped_file(ev->pid, ev->start, ev->len, ev->text, on_file, ar);
 	if (err == -ESRCH || err == -ENOENT)
 		on_gone(ar, ev);
-	else if (ar->dull)
-		scan_cache_add(&ar->w->dull, ev);
+	else if (ar->empty)
+		scan_cache_add(&ar->w->empty_files, ev);
 }
 
 /* Born before its parent was chosen, or as it was: BPF has not followed it. */
@@ -627,7 +627,7 @@ static int worker_push(struct worker *w, const struct event *ev)
 }
 
 /* An event_sink for the worker's parts. */
-static int tell(void *ctx, const struct event *ev)
+static int push_event(void *ctx, const struct event *ev)
 {
 	return worker_push(ctx, ev);
 }
@@ -636,7 +636,7 @@ static int tell(void *ctx, const struct event *ev)
 
 static void follow_inside(struct worker *w)
 {
-	struct event_sink sink = { tell, w };
+	struct event_sink sink = { push_event, w };
 
 	if (!w->inside)
 		return;
@@ -657,7 +657,7 @@ static int idle_ms(const struct worker *w)
  * copies are still taken: received must add up. */
 static void feed_stacks(struct worker *w, bool now)
 {
-	struct event_sink to = { tell, w };
+	struct event_sink to = { push_event, w };
 	int err = w->feed ? stack_feed_round(w->feed, &to, now) : 0;
 
 	if (err && !w->feed_failed)
@@ -765,7 +765,7 @@ int worker_take_stacks(struct worker *w, struct loader *l)
 
 void worker_finish_stacks(struct worker *w)
 {
-	struct event_sink to = { tell, w };
+	struct event_sink to = { push_event, w };
 	uint64_t over;
 
 	if (w->feed)
@@ -857,7 +857,7 @@ void worker_free(struct worker *w)
 		free(w->events.v[i]);
 	VEC_FREE(&w->events);
 	stack_feed_free(w->feed);
-	scan_cache_free(&w->dull);
+	scan_cache_free(&w->empty_files);
 	free(w->fds);
 	io_close(&w->stop_fd);
 	io_close(&w->event_fd);

@@ -45,7 +45,7 @@ struct callstacks {
 	struct map node_index;		/* hash -> number */
 	VEC(struct event) stacks;	/* EVENT_STACKs not sent yet */
 	struct map ids;			/* of all stacks */
-	size_t told;			/* nodes */
+	size_t sent;			/* nodes */
 	struct strpool *names;		/* of code that processes made themselves */
 	struct callstacks_counts counts;
 };
@@ -416,12 +416,12 @@ static int name_group(struct callstacks *cs, const struct node *const *group, si
 
 static int name_nodes(struct callstacks *cs)
 {
-	size_t n = cs->nodes.n - cs->told, k;
+	size_t n = cs->nodes.n - cs->sent, k;
 	const struct node **new = n ? calloc(n, sizeof(*new)) : NULL;
 	int err = new || !n ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < n && !err; i++)
-		new[i] = &cs->nodes.v[cs->told + i];
+		new[i] = &cs->nodes.v[cs->sent + i];
 	if (n && !err)
 		qsort(new, n, sizeof(*new), compare_files);
 	for (size_t i = 0; i < n && !err; i += k) {
@@ -477,8 +477,8 @@ int callstacks_send(struct callstacks *cs, const struct event_sink *to)
 {
 	int err = name_nodes(cs);
 
-	for (; cs->told < cs->nodes.n && !err; cs->told++)
-		err = send_node(cs, cs->told, to);
+	for (; cs->sent < cs->nodes.n && !err; cs->sent++)
+		err = send_node(cs, cs->sent, to);
 	for (size_t i = 0; i < cs->stacks.n && !err; i++)
 		err = to->push(to->ctx, &cs->stacks.v[i]);
 	cs->stacks.n = 0;

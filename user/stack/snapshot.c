@@ -779,7 +779,7 @@ static int read_wchan(struct stack_thread *t, struct strpool *names)
 	char *text = read_text(t, "wchan");
 	int err = 0;
 
-	/* "0": on a CPU, or not told. */
+	/* "0": on a CPU, or unknown. */
 	if (text && *text && strcmp(text, "0")) {
 		text[strcspn(text, "\n")] = '\0';
 		t->wchan = strpool_add(names, text);

@@ -206,7 +206,7 @@ static int step_once(struct walk *w, struct stack_step *step, bool *guessed)
 	int rc = m ? step_by_table(w, m, step) : -ENOENT;
 
 	*guessed = false;
-	/* A table is of no use, either, that begins with an sp that frame pointers did not tell. */
+	/* A table is useless, too, if it begins with an sp that frame pointers did not give. */
 	if (rc != -ENOENT && rc != -EBADMSG &&
 	    (rc != -ENODATA || is_known(&before, stack_abi.sp)))
 		return rc;

@@ -328,14 +328,14 @@ static int add_sampled(struct table *t, const struct snapshot *snap, const struc
 	uint64_t unknown_ns =
 		d->sampled_ns - num_min(d->sampled_ns, num_add(d->idle_ns, d->used_ns));
 	const struct device_users others = { snap, NULL };
-	bool untold = device_users_are_watched(&others, d);
-	uint64_t used_ns = may_be_watched(snap, d) && !untold ? 0 : d->used_ns;
+	bool unreported = device_users_are_watched(&others, d);
+	uint64_t used_ns = may_be_watched(snap, d) && !unreported ? 0 : d->used_ns;
 	struct lines lines = { .wall_ns = d->sampled_ns };
 	int err;
 
 	if (!d->idle_ns && !d->used_ns)
 		return 0;	/* nothing is known of it, as of a GPU that is divided */
-	err = add_line(&lines, untold ? "untold" : "unwatched", 0, used_ns, SAMPLES);
+	err = add_line(&lines, unreported ? "untold" : "unwatched", 0, used_ns, SAMPLES);
 	if (!err)
 		err = add_line(&lines, "unknown", 0, unknown_ns + d->used_ns - used_ns, SAMPLES);
 	if (!err)

@@ -265,14 +265,14 @@ static void add_unrecorded(struct foot *f, const struct summary *s)
 	struct strbuf *out;
 	const struct offcpu *offs = &s->snap->offcpu;
 
-	if (!offs->untold)
+	if (!offs->no_end)
 		return;
 	out = begin_note(f, NOTE_OFF_CPU_MISSING, 0);
 	strbuf_addstr(out, "off-CPU: ");
-	format_count(out, offs->untold);
+	format_count(out, offs->no_end);
 	strbuf_addf(out, " time%s the kernel did not report that a thread was back on a CPU: for "
 		    "at most ",
-		    offs->untold > 1 ? "s" : "");
+		    offs->no_end > 1 ? "s" : "");
 	format_ns(out, offs->no_end_ns);
 	strbuf_addstr(out,
 		      " it is not known whether it ran; what of them is outside calls is booked "
