@@ -189,10 +189,10 @@ TEST(only_the_time_of_a_missing_end_is_lost)
 	assert_int_equal(t.book.ns[BUCKET_LOST], 40);
 	assert_int_equal(t.book.ns[CLASS_OTHER], 10 + 5 + 20);
 	assert_int_equal(offcpu_count(&snap_of(m)->offcpu), 1);
-	assert_int_equal(snap_of(m)->offcpu.untold, 1);
+	assert_int_equal(snap_of(m)->offcpu.no_end, 1);
 	assert_int_equal(snap_of(m)->offcpu.no_end_ns, 40);
 	model_cut(m, BASE + 100);
-	assert_int_equal(snap_of(m)->offcpu.untold, 0);
+	assert_int_equal(snap_of(m)->offcpu.no_end, 0);
 	assert_int_equal(snap_of(m)->offcpu.no_end_ns, 0);
 	model_free(m);
 }
