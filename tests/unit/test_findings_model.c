@@ -137,6 +137,20 @@ TEST(that_a_process_was_stopped_is_no_fault_of_its_calls)
 	model_free(m);
 }
 
+/* A crafted capture may hold any number: it is no index into sums. */
+TEST(a_call_is_late_for_no_other_reason)
+{
+	struct model *m = session(BASE);
+	struct findings f = { 0 };
+
+	push_late_sync(m, (enum off_reason)60);
+	assert_int_equal(findings_of(&f, m, 0), 0);
+	assert_int_equal(f.all.n, 1);
+	assert_string_equal(f.all.v[0].name, "needless-sync");
+	findings_free(&f);
+	model_free(m);
+}
+
 static void one_work(struct model *m, uint32_t pid, uint32_t seq, const double ms[4])
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = seq };

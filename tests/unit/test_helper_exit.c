@@ -18,24 +18,34 @@ static struct helper_exit end_of(const struct gp_ring_head *head, uint64_t last_
 				    .last_ns = last_ns, .known_ns = known_ns };
 }
 
+struct times {
+	uint64_t ended_ns, recorded_ns;
+};
+
 static int take(void *ctx, const struct event *ev)
 {
-	uint64_t *ended_ns = ctx;
+	struct times *t = ctx;
+	bool is_end = !strcmp(ev->fact.key, EVENT_ENDED_NS);
 
 	assert_int_equal(ev->kind, EVENT_IDENTITY);
 	assert_int_equal(ev->pid, 7);
-	assert_false(*ended_ns);
-	assert_string_equal(ev->fact.key, EVENT_ENDED_NS);
-	*ended_ns = strtoull(ev->fact.value, NULL, 10);
+	assert_false(t->ended_ns);
+	assert_true(is_end || !strcmp(ev->fact.key, EVENT_RECORDED_NS));
+	*(is_end ? &t->ended_ns : &t->recorded_ns) = strtoull(ev->fact.value, NULL, 10);
 	return 0;
+}
+
+static struct times pushed(struct helper_exit e)
+{
+	struct times t = { 0 };
+
+	assert_int_equal(helper_exit_push(e, 7, &(struct event_sink){ take, &t }), 0);
+	return t;
 }
 
 static uint64_t pushed_end(struct helper_exit e)
 {
-	uint64_t ended_ns = 0;
-
-	assert_int_equal(helper_exit_push(e, 7, &(struct event_sink){ take, &ended_ns }), 0);
-	return ended_ns;
+	return pushed(e).ended_ns;
 }
 
 TEST(a_process_ended_when_its_helper_did_but_not_before_its_last_record)
@@ -43,6 +53,17 @@ TEST(a_process_ended_when_its_helper_did_but_not_before_its_last_record)
 	assert_int_equal(pushed_end(end_of(&ended, 70, 80)), 100);
 	assert_int_equal(pushed_end(end_of(&ended, 103, 80)), 103);
 	assert_int_equal(pushed_end(end_of(&ended, 5000, 80)), 110);
+}
+
+TEST(works_are_recorded_until_a_helper_ends_in_order)
+{
+	struct helper_exit late = end_of(&ended, 70, 80);
+
+	late.lapse_ns = 95;
+	assert_int_equal(pushed(end_of(&ended, 103, 80)).recorded_ns, 100);
+	assert_int_equal(pushed(late).recorded_ns, 0);
+	assert_int_equal(pushed(end_of(&awake, 70, 80)).recorded_ns, 0);
+	assert_int_equal(pushed(end_of(&liar, 70, 80)).recorded_ns, 0);
 }
 
 TEST(one_that_was_killed_ended_when_it_was_seen_last)

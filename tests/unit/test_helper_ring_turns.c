@@ -154,9 +154,10 @@ TEST(a_reader_late_to_renew_goes_on_and_is_notified)
 	assert_int_equal(read_all(s), 2);
 	now += 2 * GP_RING_LEASE_NS;
 	assert_int_equal(helper_ring_look(&r, now, &fresh), 0);
-	assert_int_equal(ring_reader_lapse_ns(s), 0);
+	assert_int_equal(ring_reader_lapse_ns(s, now - 2 * GP_RING_LEASE_NS), 0);
+	assert_in_range(ring_reader_lapse_ns(s, now), now - 2 * GP_RING_LEASE_NS, now);
 	assert_int_equal(ring_reader_renew(s, now), 0);
-	assert_in_range(ring_reader_lapse_ns(s), now - 2 * GP_RING_LEASE_NS, now);
+	assert_in_range(ring_reader_lapse_ns(s, now), now - 2 * GP_RING_LEASE_NS, now);
 	assert_int_equal(helper_ring_look(&r, now, &fresh), ALL);
 	assert_int_equal(fresh, 1);
 	helper_ring_admit(&r);
@@ -164,7 +165,7 @@ TEST(a_reader_late_to_renew_goes_on_and_is_notified)
 	assert_int_equal(ring_reader_read(s, take, &got), 1);
 	assert_int_equal(got.n, 2);
 	assert_int_equal(got.begun_again, 1);
-	assert_int_equal(ring_reader_lapse_ns(s), 0);
+	assert_int_equal(ring_reader_lapse_ns(s, now), 0);
 	close_room(&r, s);
 }
 

@@ -36,11 +36,15 @@ static void thread_exits(struct model *m, uint32_t tid, uint64_t ms)
 				.end_ns = BASE + ms * MS });
 }
 
+static void process_fact(struct model *m, const char *key, const char *ns)
+{
+	push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = 7, .tid = 7, .fact.key = key,
+				.fact.value = ns });
+}
+
 static void ring_reports(struct model *m, const char *ns)
 {
-	push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = 7, .tid = 7,
-				.fact.key = EVENT_ENDED_NS,
-				.fact.value = ns });
+	process_fact(m, EVENT_ENDED_NS, ns);
 }
 
 static void found_out(struct model *m)
@@ -165,6 +169,21 @@ TEST(launches_after_the_helpers_last_record_are_unknown_and_counted)
 		assert_int_equal(idle_ms(m, IDLE_UNKNOWN, &untold), BEFORE_MS + 8);
 		assert_int_equal(untold, 2);
 	}
+}
+
+/* The process ended at 37 ms by its last work, its helper at 32: the launch at 35 has no record. */
+TEST(launches_between_the_helpers_end_and_the_last_work_are_counted)
+{
+	struct model *m = one_launch();
+	uint64_t unrecorded;
+
+	process_fact(m, EVENT_RECORDED_NS, "1000032000000");
+	calls_later(m, 2, L, 31);
+	calls_later(m, 3, L, 35);
+	ring_reports(m, "1000037000000");
+	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 8, .seq = 4, .end_ns = BASE + 40 * MS });
+	assert_int_equal(idle_ms(m, IDLE_UNKNOWN, &unrecorded), BEFORE_MS + 8);
+	assert_int_equal(unrecorded, 1);
 }
 
 TEST(without_later_launches_nothing_is_unknown)

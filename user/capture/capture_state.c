@@ -247,7 +247,8 @@ static int take_process(struct start_state *s, const struct event *ev)
 
 static int take_identity(struct start_state *s, const struct event *ev)
 {
-	bool is_last = ev->fact.key && !strcmp(ev->fact.key, EVENT_ENDED_NS);
+	bool is_last = ev->fact.key && (!strcmp(ev->fact.key, EVENT_ENDED_NS) ||
+					!strcmp(ev->fact.key, EVENT_RECORDED_NS));
 	struct process *p;
 	int err = -EINVAL;
 

@@ -330,7 +330,8 @@ static inline bool event_late(const struct event *ev, uint64_t *from_ns, uint64_
 {
 	uint64_t end = ev->end_ns - ev->call.after_late_ns, start = end - ev->call.late_ns;
 
-	if (!ev->call.late_ns || ev->call.after_late_ns > ev->end_ns || ev->call.late_ns > end)
+	if (!ev->call.late_ns || ev->call.after_late_ns > ev->end_ns || ev->call.late_ns > end ||
+	    (ev->call.late_why != OFF_RUNQUEUE && ev->call.late_why != OFF_STOPPED))
 		return false;
 	*from_ns = num_max(*from_ns, start);
 	*to_ns = num_min(*to_ns, end);

@@ -43,6 +43,7 @@ struct process {
 	bool first_ended;		/* its first thread, which ends it */
 	uint64_t last_exit_ns;		/* of its threads; 0: none has ended */
 	uint64_t helper_end_ns;		/* EVENT_ENDED_NS of its helper's ring; 0: none came */
+	uint64_t recorded_ns;		/* EVENT_RECORDED_NS before it, or helper_end_ns */
 	uint64_t gone_ns;		/* all of it had ended by then, as was found out; 0: not */
 	bool folds;			/* as retention.c found it last */
 	bool is_settled;		/* nothing of it will come, and nothing of it waits */

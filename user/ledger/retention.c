@@ -405,12 +405,17 @@ static int note_gone(struct model *m, struct process *p)
 static int note_identity(struct model *m, const struct event *ev)
 {
 	struct process *p = processes_get(m, ev);
-	bool is_end = !strcmp(ev->fact.key, EVENT_ENDED_NS);
-	uint64_t ns = is_end ? strtoull(ev->fact.value, NULL, 10) : 0;
+	bool is_end = !strcmp(ev->fact.key, EVENT_ENDED_NS),
+	     is_time = is_end || !strcmp(ev->fact.key, EVENT_RECORDED_NS);
+	uint64_t ns = is_time ? strtoull(ev->fact.value, NULL, 10) : 0;
 
 	if (!strcmp(ev->fact.key, "ended"))
 		return note_gone(m, p);
 	if (!ns || ns < p->info.start_ns)	/* the number is another process's now */
+		return 0;
+	if (!is_end || !p->recorded_ns || p->recorded_ns > ns)
+		p->recorded_ns = ns;
+	if (!is_end)
 		return 0;
 	p->helper_end_ns = ns;
 	return unseen_note_end(m, p) ? -ENOMEM : note_helper_end(m, p);

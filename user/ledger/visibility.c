@@ -83,7 +83,7 @@ static void on_call(void *ctx, const struct timeline_span *call)
 	struct tail *tail = ctx;
 	const struct process *p = tail->thread->process;
 
-	tail->launches += call->start_ns >= p->helper_end_ns &&
+	tail->launches += call->start_ns >= p->recorded_ns &&
 			  !intervals_overlap(&p->unseen.unknown, call->start_ns,
 					     call->start_ns + 1);
 }
@@ -92,7 +92,7 @@ static uint64_t tail_of(const struct thread *t)
 {
 	struct tail tail = { t, 0 };
 
-	timeline_each_call(&t->timeline, t->process->helper_end_ns, LAUNCHING, on_call, &tail);
+	timeline_each_call(&t->timeline, t->process->recorded_ns, LAUNCHING, on_call, &tail);
 	return tail.launches;
 }
 
@@ -100,7 +100,7 @@ static int add_tail(struct model *m, struct process *p)
 {
 	const struct event ev = { .kind = EVENT_UNSEEN, .unseen.why = UNSEEN_UNKNOWN,
 				  .process = p->info.process, .pid = p->info.pid,
-				  .start_ns = p->helper_end_ns, .end_ns = UINT64_MAX };
+				  .start_ns = p->recorded_ns, .end_ns = UINT64_MAX };
 	uint64_t launches = 0;
 
 	for (size_t i = 0; i < m->threads.n; i++)

@@ -245,7 +245,7 @@ static void close_ring(struct helper_process *p)
 	p->lost = num_add(p->lost, ring_reader_lost(p->ring, GP_RING_WANT_KINDS));
 	p->lost_works = num_add(p->lost_works, ring_reader_lost(p->ring, WORK_KINDS));
 	p->lost_counted = (struct helper_lost){ 0 };
-	p->lapse_ns = ring_reader_lapse_ns(p->ring);
+	p->lapse_ns = ring_reader_lapse_ns(p->ring, p->head->state_ns);
 	ring_reader_close(p->ring);
 	p->ring = NULL;
 }

@@ -114,13 +114,21 @@ uint64_t helper_exit_unknown_since(struct helper_exit e)
 	}
 }
 
-int helper_exit_push(struct helper_exit e, pid_t pid, const struct event_sink *sink)
+static int push_time(const char *key, uint64_t ns, pid_t pid, const struct event_sink *sink)
 {
 	char text[24];
 
-	snprintf(text, sizeof(text), "%" PRIu64, exit_ns(e));
+	snprintf(text, sizeof(text), "%" PRIu64, ns);
 	return sink->push(sink->ctx, &(struct event){ .kind = EVENT_IDENTITY, .pid = (uint32_t)pid,
-		.tid = (uint32_t)pid, .fact.key = EVENT_ENDED_NS, .fact.value = text });
+		.tid = (uint32_t)pid, .fact.key = key, .fact.value = text });
+}
+
+int helper_exit_push(struct helper_exit e, pid_t pid, const struct event_sink *sink)
+{
+	uint64_t ns = helper_exit_unknown_since(e) ? 0 : recorded_ns(e);
+	int err = ns ? push_time(EVENT_RECORDED_NS, ns, pid, sink) : 0;
+
+	return err ? err : push_time(EVENT_ENDED_NS, exit_ns(e), pid, sink);
 }
 
 /* ---- seccomp --------------------------------------------------------------------------------- */

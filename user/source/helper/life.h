@@ -76,13 +76,14 @@ struct helper_exit {
 	uint64_t alive_ns, found_ns;	/* seen last; found to have ended */
 	/* the end of its last record; known until then, 0: nothing */
 	uint64_t last_ns, known_ns;
-	uint64_t lapse_ns;		/* ring_reader_lapse_ns */
+	uint64_t lapse_ns;		/* ring_reader_lapse_ns at the head's state */
 	bool broken;			/* its ring is */
 };
 
 uint64_t helper_exit_unknown_since(struct helper_exit e);	/* 0: all is known */
 
-/* When it ended (EVENT_ENDED_NS), as a fact about the process. 0 or the sink's error. */
+/* Until when its works were recorded, if that is known (EVENT_RECORDED_NS), then when it ended
+ * (EVENT_ENDED_NS), as facts about the process. 0 or the sink's error. */
 int helper_exit_push(struct helper_exit e, pid_t pid, const struct event_sink *sink);
 
 /*

@@ -242,8 +242,8 @@ struct ring_reader {
 	uint32_t me;
 	uint64_t read;
 	bool begun;		/* the helper has taken notice of us */
-	/* the end of our lease, if it was late to be renewed since; 0: it was not */
-	uint64_t lapse_ns;
+	uint64_t lease_ns;	/* the end of our lease, as renewed last */
+	uint64_t lapse_ns;	/* of one that was renewed too late; 0: none was */
 	uint64_t lost[GP_RING_KINDS];	/* when we took it */
 	bool broken;
 	uint64_t copy[GP_RING_RECORD_MAX / 8];
@@ -466,6 +466,7 @@ int ring_reader_renew(struct ring_reader *s, uint64_t now_ns)
 		return -ESTALE;
 	lease_ns = __atomic_exchange_n(&s->slot->lease_ns, now_ns + GP_RING_LEASE_NS,
 				       __ATOMIC_ACQ_REL);
+	s->lease_ns = now_ns + GP_RING_LEASE_NS;
 	if (lease_ns > now_ns)
 		return 0;
 	if (s->begun && !s->lapse_ns)
@@ -474,9 +475,9 @@ int ring_reader_renew(struct ring_reader *s, uint64_t now_ns)
 	return 0;
 }
 
-uint64_t ring_reader_lapse_ns(const struct ring_reader *s)
+uint64_t ring_reader_lapse_ns(const struct ring_reader *s, uint64_t until_ns)
 {
-	return s->lapse_ns;
+	return s->lapse_ns || !s->begun || s->lease_ns >= until_ns ? s->lapse_ns : s->lease_ns;
 }
 
 void ring_reader_wake(struct ring_reader *s)

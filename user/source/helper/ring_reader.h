@@ -92,9 +92,9 @@ void ring_reader_close(struct ring_reader *s);	/* gives the slot back */
  * -ESTALE: the slot was given to another reader (we were late), so open again. */
 int ring_reader_renew(struct ring_reader *s, uint64_t now_ns);
 
-/* When our lease ran out before it was renewed, by the target's clock, while it is unknown
- * whether the helper noticed; 0: it did not run out, or it has begun again. */
-uint64_t ring_reader_lapse_ns(const struct ring_reader *s);
+/* When our lease ran out before it was renewed, or before until_ns, by the target's clock, while it
+ * is unknown whether the helper noticed; 0: it did not run out, or it has begun again. */
+uint64_t ring_reader_lapse_ns(const struct ring_reader *s, uint64_t until_ns);
 
 /* While the slot is ours: it may be other kinds than at first. */
 void ring_reader_want(struct ring_reader *s, uint32_t kinds);
