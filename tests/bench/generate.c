@@ -30,7 +30,7 @@ static int write_start(struct capture_writer *w, uint64_t start_ns)
 		err = push(w, (struct event){ .kind = EVENT_FACT, .fact.key = "host",
 					      .fact.value = "bench" });
 	if (!err)
-		err = push(w, (struct event){ .kind = EVENT_PROCESS, .process = 1, .pid = 4000,
+		err = push(w, (struct event){ .kind = EVENT_PROCESS, .process = 4000, .pid = 4000,
 					      .start_ns = start_ns, .task.comm = "bench" });
 	return err;
 }
@@ -68,7 +68,7 @@ static int write_stop(struct capture_writer *w, const struct stream *s,
 	if (!err)
 		err = write_count(w, EVENT_ENTER, sent[EVENT_ENTER]);
 	for (uint32_t i = 0; i < STREAM_THREADS && !err; i++)
-		err = push(w, (struct event){ .kind = EVENT_TAIL, .process = 1, .pid = 4000,
+		err = push(w, (struct event){ .kind = EVENT_TAIL, .process = 4000, .pid = 4000,
 					      .tid = 4000 + i, .seq = s->thread[i].seq });
 	if (!err)
 		err = push(w, (struct event){ .kind = EVENT_STOP, .end_ns = stream_now(s) });
