@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "bench/work_stream.h"
-#include "ledger/model.h"
+#include "model/model.h"
 
 #define EVENTS 1000000u
 #define WARM 100000u

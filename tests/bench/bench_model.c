@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/time.h"
-#include "ledger/model.h"
+#include "model/model.h"
 
 #define ROUNDS 4000000u
 

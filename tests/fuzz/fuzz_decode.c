@@ -14,7 +14,7 @@
 #include "event/registry.h"
 #include "source/bpf/decode.h"
 #include "source/bpf/bpf_source.h"
-#include "ledger/snapshot.h"
+#include "model/snapshot.h"
 
 enum item {
 	ITEM_RAW_CALL, ITEM_RAW_TASK, ITEM_STATE, ITEM_CALL, ITEM_EVENT, ITEM_READ, ITEM_CUT,

@@ -8,7 +8,7 @@
 
 #include "capture/capture_file.h"
 #include "capture/capture_sink.h"
-#include "ledger/model.h"
+#include "model/model.h"
 #include "lib/cmocka.h"
 #include "snap_of.h"
 

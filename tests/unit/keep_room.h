@@ -8,7 +8,7 @@
 
 #include "capture/capture_file.h"
 #include "capture/capture_set.h"
-#include "ledger/model.h"
+#include "model/model.h"
 #include "lib/cmocka.h"
 
 static inline int keep_hear(void *model, const struct event *ev)

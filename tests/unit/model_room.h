@@ -3,7 +3,7 @@
 #ifndef UNIT_MODEL_ROOM_H
 #define UNIT_MODEL_ROOM_H
 
-#include "ledger/model.h"
+#include "model/model.h"
 #include "lib/cmocka.h"
 #include "lib/stamped.h"
 

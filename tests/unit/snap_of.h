@@ -3,7 +3,7 @@
 #ifndef UNIT_SNAP_OF_H
 #define UNIT_SNAP_OF_H
 
-#include "ledger/snapshot.h"
+#include "model/snapshot.h"
 #include "lib/cmocka.h"
 
 static inline const struct snapshot *snap_at(const struct model *m, uint64_t now_ns)

@@ -10,7 +10,7 @@
 #include "source/helper/decode.h"
 #include "event/event.h"
 #include "gpuprof/ring.h"
-#include "ledger/model.h"
+#include "model/model.h"
 #include "snap_of.h"
 
 #define BASE 1000000000000ull

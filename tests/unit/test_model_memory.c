@@ -12,7 +12,7 @@
 #include "lib/emulated.h"
 #include "lib/heap.h"
 #include "lib/work_named.h"
-#include "ledger/snapshot.h"
+#include "model/snapshot.h"
 
 #define BASE 1000000000000ull
 #define HEAP_MAX (64ull << 20)

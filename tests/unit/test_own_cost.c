@@ -7,7 +7,7 @@
 #include "lib/test.h"
 #include "view/summary.h"
 #include "findings/findings.h"
-#include "ledger/own_cost.h"
+#include "model/own_cost.h"
 #include "view_of.h"
 #include "snap_of.h"
 

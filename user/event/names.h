@@ -148,8 +148,8 @@ enum fault_what {
 	FAULT_WHAT_END
 };
 
-/* Keys of EVENT_IDENTITY, times on CLOCK_MONOTONIC. The process ended: when. May come before the last
- * calls of its threads. */
+/* Keys of EVENT_IDENTITY, times on CLOCK_MONOTONIC. The process ended: when. May come before the
+ * last calls of its threads. */
 #define EVENT_ENDED_NS "ended_ns"
 /* Pushed before it: the helper ended in order, and works launched from then on are not recorded. */
 #define EVENT_RECORDED_NS "recorded_ns"

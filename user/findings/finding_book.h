@@ -7,7 +7,7 @@
 #define FINDINGS_FINDING_BOOK_H
 
 #include "findings/findings_next.h"
-#include "ledger/snapshot.h"
+#include "model/snapshot.h"
 
 #define FINDING_NO_DEVICE UINT32_MAX	/* of no device of the process is anything known */
 

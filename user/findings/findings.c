@@ -10,7 +10,7 @@
 #include "base/num.h"
 #include "findings/findings_rules.h"
 #include "facts/memory_calls.h"
-#include "ledger/own_cost.h"
+#include "model/own_cost.h"
 
 bool finding_is_own(const struct finding *f)
 {

@@ -8,7 +8,7 @@
  * Shares of different findings of one book do not overlap, other-process excepted.
  *
  * A thread may spend time in launches and waits because probes slow it down: the evidence names up
- * to that much as gpuprof's own cost (ledger/own_cost.h), and fixing the cause does not save it.
+ * to that much as gpuprof's own cost (model/own_cost.h), and fixing the cause does not save it.
  *
  * rule            time that it costs, which fixing it saves at most
  * needless-sync   the GPU ran out of work while the thread waited for it in a synchronising call or

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/str.h"
-#include "ledger/snapshot.h"
+#include "model/snapshot.h"
 
 enum next {
 	NEXT_CALLERS,		/* callers of the functions of a filter */

@@ -43,8 +43,7 @@
 #include "helper/nvtx.h"
 #include "helper/ring.h"
 
-/* ---- the helper's own threads
- * ------------------------------------------------------------------ */
+/* ---- the helper's own threads ---------------------------------------------------------------- */
 
 #define STACK_LEAST (1u << 20)	/* CUPTI's functions run on it */
 

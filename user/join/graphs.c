@@ -324,8 +324,7 @@ static struct captured *capturings_end(struct capturings *c, const struct event 
 	return into;
 }
 
-/* ---- one executable graph
- * ---------------------------------------------------------------------- */
+/* ---- one executable graph -------------------------------------------------------------------- */
 
 static void exec_free(struct graph_exec *e)
 {
@@ -519,8 +518,7 @@ static const struct captured_call *exec_call(struct graph_exec *e, const struct 
 				  &node) ? &v->captured->calls.v[at] : NULL;
 }
 
-/* ---- a process
- * -------------------------------------------------------------------------------- */
+/* ---- a process ------------------------------------------------------------------------------- */
 
 struct graphs *graphs_new(struct graphs_room *room)
 {

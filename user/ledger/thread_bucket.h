@@ -16,7 +16,7 @@ enum bucket {
 	BUCKET_OFF_0,			/* ... + OFF_REASON_END - 1: enum off_reason; outside
 					 * calls */
 	BUCKET_END = BUCKET_OFF_0 + OFF_REASON_END,
-	BUCKET_GPUPROF = BUCKET_END,	/* of sums alone: taken from others (ledger/own_cost.h) */
+	BUCKET_GPUPROF = BUCKET_END,	/* of sums alone: taken from others (model/own_cost.h) */
 	BUCKET_SUM_END
 };
 const char *bucket_name(unsigned int bucket);

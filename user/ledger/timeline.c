@@ -258,7 +258,8 @@ void timeline_free(struct timeline *t, struct timeline_room *room)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-uint64_t timeline_late(const struct timeline_span *span, uint64_t from, uint64_t to)
+/* How much of [from, to), which lies in it, it was late. */
+static uint64_t timeline_late(const struct timeline_span *span, uint64_t from, uint64_t to)
 {
 	uint64_t late_end = span->end_ns - span->after_late_ns, late = late_end - span->late_ns;
 

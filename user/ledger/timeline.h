@@ -39,9 +39,6 @@ struct timeline_span {
 				 * is */
 };
 
-/* How much of [from, to), which lies in it, it was late. */
-uint64_t timeline_late(const struct timeline_span *span, uint64_t from, uint64_t to);
-
 struct timeline_chunk;		/* spans of a while, packed */
 struct reader;
 

@@ -7,7 +7,7 @@
 #ifndef SESSION_HELPER_SOURCE_H
 #define SESSION_HELPER_SOURCE_H
 
-#include "ledger/model.h"
+#include "model/model.h"
 #include "session/live_source.h"
 #include "session/targets.h"
 

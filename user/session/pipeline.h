@@ -8,7 +8,7 @@
 #include "capture/capture_sink.h"
 #include "event/registry.h"
 #include "host/identity.h"
-#include "ledger/model.h"
+#include "model/model.h"
 
 struct pipeline {
 	struct capture_sink *keep;		/* NULL: none */

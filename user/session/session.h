@@ -8,7 +8,7 @@
 
 #include "session/session_options.h"
 #include "capture/capture_sink.h"
-#include "ledger/model.h"
+#include "model/model.h"
 
 struct session_plan {
 	const struct session_options *o;

@@ -207,8 +207,7 @@ void target_family_free(struct target_family *f)
 	map_free(&f->known_ns);
 }
 
-/* ---- processes already below a root
- * ----------------------------------------------------------- */
+/* ---- processes already below a root ---------------------------------------------------------- */
 
 struct joining {
 	struct target_family *f;

@@ -13,7 +13,7 @@
 #include "event/device_number.h"
 #include "findings/findings.h"
 #include "facts/memory_calls.h"
-#include "ledger/own_cost.h"
+#include "model/own_cost.h"
 #include "view/view.h"
 
 enum { PID, USER, COMM, RANK, RANK_SOURCE, JOB, POD, CONTAINER, DEVICES, BUSY_SHARE, IDLE_CAUSE,

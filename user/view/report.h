@@ -29,7 +29,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ledger/snapshot.h"
+#include "model/snapshot.h"
 
 struct report_options {
 	const char *tables;		/* "calls,threads"; NULL: the default ones */

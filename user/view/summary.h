@@ -4,7 +4,7 @@
 #define VIEW_SUMMARY_H
 
 #include "view/render.h"
-#include "ledger/own_cost.h"
+#include "model/own_cost.h"
 
 #define SUMMARY_META 29
 

@@ -9,7 +9,7 @@
 
 #include "base/num.h"
 #include "base/vec.h"
-#include "ledger/own_cost.h"
+#include "model/own_cost.h"
 #include "view/view.h"
 
 enum { PID, TID, COMM, BUCKET, NS, SHARE, BLOCKED, WALL, RUNQUEUE, BIRTH, PROCESS_START, OWN,

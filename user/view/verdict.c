@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "event/device_number.h"
 #include "findings/findings.h"
-#include "ledger/own_cost.h"
+#include "model/own_cost.h"
 #include "view/format.h"
 #include "view/view.h"
 

@@ -12,7 +12,7 @@
 #ifndef VIEW_VERDICT_H
 #define VIEW_VERDICT_H
 
-#include "ledger/snapshot.h"
+#include "model/snapshot.h"
 
 /* Appends the sentences, each on lines of its own without the last newline; nothing where
  * nothing was seen. 0 or -errno. */

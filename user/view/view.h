@@ -9,7 +9,7 @@
 #ifndef VIEW_VIEW_H
 #define VIEW_VIEW_H
 
-#include "ledger/snapshot.h"
+#include "model/snapshot.h"
 #include "view/table.h"
 
 enum calls_by { CALLS_BY_FUNCTION, CALLS_BY_LAUNCH, CALLS_BY_RESULT, CALLS_BY_STACK };

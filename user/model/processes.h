@@ -3,16 +3,17 @@
  * A model's processes and threads: by handle (event/registry.h) and tid, made when first named;
  * a thread is replaced when the kernel reused its number. Consumers' data of each lies in it.
  * For the ledger's consumers (model.c, *_events.c, visibility.c, retention.c); readers have
- * ledger/snapshot.h.
+ * model/snapshot.h.
  */
-#ifndef LEDGER_PROCESSES_H
-#define LEDGER_PROCESSES_H
+#ifndef MODEL_PROCESSES_H
+#define MODEL_PROCESSES_H
 
 #include <stdlib.h>
 
 #include "base/pairs.h"
 #include "event/registry.h"
-#include "ledger/model.h"
+#include "facts/consumer.h"
+#include "model/model.h"
 #include "ledger/timeline.h"
 #include "ledger/unseen.h"
 
@@ -102,11 +103,17 @@ struct thread *threads_find(const struct model *m, uint32_t process, uint32_t ti
  * is closed there. */
 struct thread *threads_renew(struct model *m, const struct thread *old, uint64_t birth_ns);
 
-void threads_drop(struct model *m, struct thread *t);	/* from all but the lists */
-void processes_drop(struct model *m, struct process *p);
 /* Threads and processes that exited before now, as at an interval's end: except those that a
  * helper may yet refer to. */
 void processes_drop_ended(struct model *m, uint64_t now_ns);
+
 void processes_free(struct model *m);
+
+/*
+ * EXIT. When a thread exits, threads that exited more than JOIN_WINDOW_NS ago forget their
+ * timelines, and where there are more than MODEL_THREADS they become one for each process; with
+ * its process, processes that exited become one by model_processes.h's rule.
+ */
+extern const struct consumer retention_consumer;
 
 #endif

@@ -17,14 +17,14 @@
  *   entries alone, of no duration   launch 100, other 0, gpuprof 50
  *   nothing is calibrated           launch 100, other 50
  */
-#ifndef LEDGER_OWN_COST_H
-#define LEDGER_OWN_COST_H
+#ifndef MODEL_OWN_COST_H
+#define MODEL_OWN_COST_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "ledger/thread_bucket.h"
-#include "ledger/snapshot.h"
+#include "model/snapshot.h"
 
 struct own_cost {		/* of a snapshot's interval */
 	uint64_t calls;		/* recorded */

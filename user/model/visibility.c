@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* See the header. */
-#include "ledger/visibility.h"
+#include "model/visibility.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/num.h"
-#include "ledger/memory_events.h"
-#include "ledger/ledger.h"
+#include "model/memory_events.h"
+#include "model/shared.h"
 
 #define LAUNCHING (1u << CLASS_LAUNCH | 1u << CLASS_COPY | 1u << CLASS_SET)
 #define COUNT_NS 1000000ull	/* shorter ones are skipped: any number of them may come */
@@ -68,8 +69,7 @@ static bool has_tail(const struct process *p)
 	return u->n && u->v[u->n - 1].end == UINT64_MAX;
 }
 
-/* ---- after the helper's end
- * ------------------------------------------------------------------- */
+/* ---- after the helper's end ------------------------------------------------------------------ */
 
 struct tail {
 	const struct thread *thread;
@@ -113,12 +113,14 @@ static int add_tail(struct model *m, struct process *p)
 	return unseen_add(&p->unseen, UNSEEN_UNKNOWN, ev.start_ns, ev.end_ns);
 }
 
-int unseen_note_exit(struct model *m, struct process *p, const struct thread *t)
+/* A thread exited after the helper: was it later than the last record? */
+static int unseen_note_exit(struct model *m, struct process *p, const struct thread *t)
 {
 	return p->helper_end_ns && !has_tail(p) && tail_of(t) ? add_tail(m, p) : 0;
 }
 
-int unseen_note_end(struct model *m, struct process *p)
+/* The ring reported its end: works of later launches are unknown. 0 or -ENOMEM. */
+static int unseen_note_end(struct model *m, struct process *p)
 {
 	return p->helper_end_ns && !has_tail(p) ? add_tail(m, p) : 0;
 }
@@ -134,3 +136,87 @@ void unseen_note_call(struct model *m, const struct thread *t, const struct inte
 		return;
 	m->counts.unrecorded += intervals_overlap(u, call->start, call->start + 1);
 }
+
+/* ---- when they ended ------------------------------------------------------------------------- */
+
+/* Its first thread was never reported: it makes no calls. */
+static int note_end(struct model *m, struct process *p, uint64_t end_ns)
+{
+	m->ended += !p->info.exit_ns;
+	p->info.exit_ns = end_ns;
+	return join_push(m->join, &(struct event){ .kind = EVENT_EXIT, .process = p->info.process,
+						   .pid = p->info.pid, .tid = p->info.pid,
+						   .end_ns = end_ns });
+}
+
+static int note_helper_end(struct model *m, struct process *p)
+{
+	return p->helper_end_ns && !p->living && !p->first_ended ?
+	       note_end(m, p, num_max(p->helper_end_ns, p->last_exit_ns)) : 0;
+}
+
+static int note_exit(struct model *m, const struct event *ev)
+{
+	const struct thread *t = threads_find(m, ev->process, ev->tid);
+	struct process *p = t->process;
+
+	p->first_ended |= ev->tid == ev->pid;
+	p->last_exit_ns = num_max(p->last_exit_ns, ev->end_ns);
+	if (p->first_ended)	/* it may have waited for others to end */
+		p->info.exit_ns = p->last_exit_ns;
+	return unseen_note_exit(m, p, t) ? -ENOMEM : note_helper_end(m, p);
+}
+
+static int note_gone(struct model *m, struct process *p)
+{
+	bool is_known = p->helper_end_ns || (!p->living && p->last_exit_ns);
+
+	if (p->gone_ns || !m->now_ns)
+		return 0;
+	p->gone_ns = m->now_ns;
+	m->ended++;
+	return p->info.exit_ns ? 0 :
+	       note_end(m, p, is_known ? num_max(p->helper_end_ns, p->last_exit_ns) : m->now_ns);
+}
+
+static int note_identity(struct model *m, const struct event *ev)
+{
+	struct process *p = processes_get(m, ev);
+	bool is_end = !strcmp(ev->fact.key, EVENT_ENDED_NS),
+	     is_time = is_end || !strcmp(ev->fact.key, EVENT_RECORDED_NS);
+	uint64_t ns = is_time ? strtoull(ev->fact.value, NULL, 10) : 0;
+
+	if (!strcmp(ev->fact.key, "ended"))
+		return note_gone(m, p);
+	if (!ns || ns < p->info.start_ns)	/* the number is another process's now */
+		return 0;
+	if (!is_end || !p->recorded_ns || p->recorded_ns > ns)
+		p->recorded_ns = ns;
+	if (!is_end)
+		return 0;
+	p->helper_end_ns = ns;
+	return unseen_note_end(m, p) ? -ENOMEM : note_helper_end(m, p);
+}
+
+static int on_end(void *state, const struct event *ev)
+{
+	return ev->kind == EVENT_EXIT ? note_exit(state, ev) : note_identity(state, ev);
+}
+
+/* Exited ones leave, and the counts of the others. */
+static void cut(void *state)
+{
+	struct model *m = state;
+
+	processes_drop_ended(m, m->cut_ns);
+	for (size_t i = 0; i < m->processes.n; i++) {
+		call_stats_reset(&m->processes.v[i]->info.calls);
+		intervals_drop_before(&m->processes.v[i]->unarmed, m->cut_ns);
+	}
+}
+
+const struct consumer ends_consumer = {
+	.kinds = 1ull << EVENT_EXIT | 1ull << EVENT_IDENTITY,
+	.on_event = on_end,
+	.cut = cut,
+};

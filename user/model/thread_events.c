@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* A table of kinds; a numbered event belongs to a thread with a book, which is made if need be. */
-#include "ledger/thread_events.h"
+#include "model/thread_events.h"
 
 #include <errno.h>
 
 #include "base/num.h"
 #include "facts/offcpu.h"
-#include "ledger/device_events.h"
-#include "ledger/graph_events.h"
-#include "ledger/ledger.h"
+#include "model/device_events.h"
+#include "model/graph_events.h"
+#include "model/shared.h"
 
 static void open_book(struct model *m, struct thread *t, uint64_t first_ns)
 {
@@ -171,8 +171,7 @@ static int push_exit(struct model *m, const struct event *ev)
 	return 0;
 }
 
-/* ---- time off the CPU
- * ------------------------------------------------------------------------- */
+/* ---- time off the CPU ------------------------------------------------------------------------ */
 
 static void note_span(struct model *m, struct thread *t, uint64_t from, uint64_t to,
 		      unsigned int bucket)
@@ -225,8 +224,7 @@ static int push_off(struct model *m, const struct event *ev)
 	return reading && !is_reported(t, ev) ? CONSUMER_ENDS : 0;
 }
 
-/* ---- calls that no probe saw
- * ------------------------------------------------------------------ */
+/* ---- calls that no probe saw ----------------------------------------------------------------- */
 
 static bool is_probed(const struct thread *t, const struct event *ev)
 {
@@ -288,8 +286,7 @@ static int push_cupti_call(struct model *m, const struct event *ev)
 	return s ? call_stat_add(s, ev) : -ENOMEM;
 }
 
-/* ---- the consumers
- * ---------------------------------------------------------------------------- */
+/* ---- the consumers --------------------------------------------------------------------------- */
 
 static int push_stop(struct model *m, const struct event *ev)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes of a model, by their places, as of now. A part of ledger/model.h. */
-#ifndef LEDGER_MODEL_PROCESSES_H
-#define LEDGER_MODEL_PROCESSES_H
+/* Processes of a model, by their places, as of now. A part of model/model.h. */
+#ifndef MODEL_MODEL_PROCESSES_H
+#define MODEL_MODEL_PROCESSES_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* From a session's facts to what gpuprof cost, and from there to the buckets of a thread. */
-#include "ledger/own_cost.h"
+#include "model/own_cost.h"
 
 #include <string.h>
 

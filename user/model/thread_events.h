@@ -9,8 +9,8 @@
  * causes of idle devices. Time off the CPU stays with its reason. One inside a call that a probe
  * saw, or around it, is that call.
  */
-#ifndef LEDGER_THREAD_EVENTS_H
-#define LEDGER_THREAD_EVENTS_H
+#ifndef MODEL_THREAD_EVENTS_H
+#define MODEL_THREAD_EVENTS_H
 
 #include "facts/consumer.h"
 

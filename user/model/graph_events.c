@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The graphs of the model's processes: which calls concern them, and the call of a work. */
-#include "ledger/graph_events.h"
+#include "model/graph_events.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "facts/kernel_configs.h"
 #include "facts/ranges.h"
 #include "join/graphs.h"
-#include "ledger/ledger.h"
+#include "model/shared.h"
 
 struct graph_events {
 	struct model *m;

@@ -4,8 +4,8 @@
  * registry of processes and threads, the join, the books of devices, counts. State of one
  * consumer alone is in a state of its own (facts/consumer.h).
  */
-#ifndef LEDGER_LEDGER_H
-#define LEDGER_LEDGER_H
+#ifndef MODEL_SHARED_H
+#define MODEL_SHARED_H
 
 #include "base/map.h"
 #include "base/vec.h"
@@ -18,8 +18,8 @@
 #include "facts/samples.h"
 #include "join/join.h"
 #include "ledger/devices.h"
-#include "ledger/model.h"
-#include "ledger/processes.h"
+#include "model/model.h"
+#include "model/processes.h"
 
 struct reading {
 	struct model_reading info;

@@ -3,8 +3,8 @@
  * The graphs of the model's processes: which calls concern them, and the captured call of a
  * kernel (facts/kernel_configs.h).
  */
-#ifndef LEDGER_GRAPH_EVENTS_H
-#define LEDGER_GRAPH_EVENTS_H
+#ifndef MODEL_GRAPH_EVENTS_H
+#define MODEL_GRAPH_EVENTS_H
 
 #include "facts/consumer.h"
 

@@ -4,8 +4,8 @@
  * devices idled: every call goes into its thread's timeline, every gap of a book is divided by
  * the timeline of the thread that launched.
  */
-#ifndef LEDGER_DEVICE_EVENTS_H
-#define LEDGER_DEVICE_EVENTS_H
+#ifndef MODEL_DEVICE_EVENTS_H
+#define MODEL_DEVICE_EVENTS_H
 
 #include "facts/consumer.h"
 #include "ledger/host_devices.h"

@@ -2,8 +2,8 @@
 /*
  * Calls and CUPTI's records of memory, into the book of each process (facts/memory_book.h).
  */
-#ifndef LEDGER_MEMORY_EVENTS_H
-#define LEDGER_MEMORY_EVENTS_H
+#ifndef MODEL_MEMORY_EVENTS_H
+#define MODEL_MEMORY_EVENTS_H
 
 #include "facts/consumer.h"
 

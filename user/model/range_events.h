@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The NVTX ranges of the model's processes (facts/ranges.h). */
-#ifndef LEDGER_RANGE_EVENTS_H
-#define LEDGER_RANGE_EVENTS_H
+#ifndef MODEL_RANGE_EVENTS_H
+#define MODEL_RANGE_EVENTS_H
 
 #include "facts/consumer.h"
 

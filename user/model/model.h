@@ -5,17 +5,17 @@
  * with events). Books are exact: the sum of a thread's buckets is its wall time, to the
  * nanosecond, whatever the events are.
  *
- * Used by one thread (the engine). Tables are made of its snapshots (ledger/snapshot.h); data
+ * Used by one thread (the engine). Tables are made of its snapshots (model/snapshot.h); data
  * read here is const and valid until the next push, cut or free.
  *
  * Sources push EVENT_START first, EVENT_STOP before events that reach beyond it, and a thread's
  * EVENT_TAIL before its EVENT_OPEN; any other order is survived and counted.
  */
-#ifndef LEDGER_MODEL_H
-#define LEDGER_MODEL_H
+#ifndef MODEL_MODEL_H
+#define MODEL_MODEL_H
 
 #include "event/event.h"
-#include "ledger/model_processes.h"
+#include "model/model_processes.h"
 
 struct model;
 

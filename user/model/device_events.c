@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* See the header. */
-#include "ledger/device_events.h"
+#include "model/device_events.h"
 
 #include <errno.h>
 
 #include "base/num.h"
 #include "ledger/host_devices.h"
-#include "ledger/ledger.h"
-#include "ledger/visibility.h"
+#include "model/shared.h"
+#include "model/visibility.h"
 
 #define TIMELINE_CHUNKS 65536	/* of all threads */
 

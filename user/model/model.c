@@ -3,21 +3,21 @@
  * The table of consumers, and those of the session and of the join, which gives works and their
  * launches to the others.
  */
-#include "ledger/model.h"
+#include "model/model.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
-#include "ledger/device_events.h"
-#include "ledger/graph_events.h"
-#include "ledger/memory_events.h"
-#include "ledger/ledger.h"
-#include "ledger/range_events.h"
-#include "ledger/retention.h"
-#include "ledger/thread_events.h"
-#include "ledger/visibility.h"
+#include "model/device_events.h"
+#include "model/graph_events.h"
+#include "model/memory_events.h"
+#include "model/shared.h"
+#include "model/range_events.h"
+#include "model/processes.h"
+#include "model/thread_events.h"
+#include "model/visibility.h"
 
 #define FACTS_MAX 1024
 #define READINGS_MAX 1024
@@ -241,8 +241,7 @@ static const struct consumer session_consumer = {
 	.on_event = push_session,
 };
 
-/* ---- the join
- * --------------------------------------------------------------------------------- */
+/* ---- the join -------------------------------------------------------------------------------- */
 
 static int on_work(void *ctx, const struct event *work, const struct launch *launch)
 {
@@ -314,8 +313,7 @@ static const struct consumer join_consumer = {
 	.free = free_join,
 };
 
-/* ---- the whole
- * -------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 /* In the order in which they take an event: a consumer that finds it invalid, or takes it alone,
  * ends its way. */
@@ -392,8 +390,7 @@ int model_finish(struct model *m)
 	return err ? err : consumers_finish(&m->consumers);
 }
 
-/* ---- reading, and the cut between two intervals
- * ------------------------------------------------- */
+/* ---- reading, and the cut between two intervals ---------------------------------------------- */
 
 void model_use_intervals(struct model *m)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* One object for each process, made with its first range. */
-#include "ledger/range_events.h"
+#include "model/range_events.h"
 
 #include <errno.h>
 
 #include "facts/ranges.h"
-#include "ledger/ledger.h"
+#include "model/shared.h"
 
 static int push_range(struct model *m, const struct event *ev)
 {

@@ -3,14 +3,14 @@
  * Calls and CUPTI's records of memory, into the book of each process. Where a process has a
  * helper its records are waited for, since a call and its record are one allocation.
  */
-#include "ledger/memory_events.h"
+#include "model/memory_events.h"
 
 #include <errno.h>
 
 #include "base/num.h"
 #include "facts/memory_calls.h"
-#include "ledger/device_events.h"
-#include "ledger/ledger.h"
+#include "model/device_events.h"
+#include "model/shared.h"
 
 #define RECORDS_SETTLE_NS 1000000000ull	/* records of the last second may be out of order */
 /* the greatest delay: later ones count as late */

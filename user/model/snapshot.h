@@ -5,8 +5,8 @@
  * meanwhile; in interval mode it is of the interval since the last cut. The table of functions
  * and the texts of stacks are the model's, which must live as long.
  */
-#ifndef LEDGER_SNAPSHOT_H
-#define LEDGER_SNAPSHOT_H
+#ifndef MODEL_SNAPSHOT_H
+#define MODEL_SNAPSHOT_H
 
 #include "base/pairs.h"
 #include "facts/consumer.h"
@@ -17,7 +17,7 @@
 #include "facts/memory_book.h"
 #include "facts/offcpu.h"
 #include "ledger/devices.h"
-#include "ledger/model.h"
+#include "model/model.h"
 
 struct snapshot_process {	/* as struct model_process */
 	uint32_t process, pid;

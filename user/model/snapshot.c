@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Copies of the model's tables, in its order. */
-#include "ledger/snapshot.h"
+#include "model/snapshot.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "ledger/device_events.h"
-#include "ledger/graph_events.h"
-#include "ledger/memory_events.h"
-#include "ledger/ledger.h"
-#include "ledger/thread_events.h"
+#include "model/device_events.h"
+#include "model/graph_events.h"
+#include "model/memory_events.h"
+#include "model/shared.h"
+#include "model/thread_events.h"
 
 static const char *copy_text(struct snapshot *s, const char *text, int *err)
 {
