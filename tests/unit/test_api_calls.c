@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "source/helper/api_calls.c"
 #include "lib/test.h"
-#include "source/helper/api_calls.h"
 #include "catalog/catalog.h"
 
 #define PID 4242

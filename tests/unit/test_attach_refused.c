@@ -51,21 +51,10 @@ int loader_attach(struct loader *l, const struct loader_probes *p)
 	return 0;
 }
 
-size_t loader_probes_max(const struct loader *l)
+struct loader_facts loader_facts(const struct loader *l)
 {
-	return l->max;
-}
-
-uint64_t loader_step_cost_ns(const struct loader *l)
-{
-	(void)l;
-	return 1;
-}
-
-unsigned int loader_returns(const struct loader *l)
-{
-	(void)l;
-	return GP_RETURNS_ALL;
+	return (struct loader_facts){ .probes_max = l->max, .step_cost_ns = 1,
+				      .returns = GP_RETURNS_ALL };
 }
 
 bool loader_follows(const struct loader *l, pid_t pid)
@@ -107,7 +96,7 @@ static void check(int err, size_t max)
 	struct target_file file = file_of(&o);
 	struct loader l = { .refused = { row_of("cudaFree"), row_of("cudaMemcpy") }, .err = err,
 			    .max = max };
-	struct attach *a = attach_new(&l);
+	struct attach *a = attach_new(&l, &(struct plan_rules){ 0 });
 	struct attach_result result;
 
 	assert_non_null(a);
@@ -149,7 +138,7 @@ TEST(a_failed_attach_is_retried)
 {
 	struct object o = object_build(library, "-shared -fPIC -O1");
 	struct loader l = { .fails = 2 };
-	struct attach *a = attach_new(&l);
+	struct attach *a = attach_new(&l, &(struct plan_rules){ 0 });
 	struct target_file file = file_of(&o);
 	struct attach_result result;
 
@@ -174,7 +163,7 @@ TEST(a_partly_attached_file_gets_no_second_links)
 	struct object o = object_build(library, "-shared -fPIC -O1");
 	struct loader l = { .refused = { row_of("cudaFree") }, .err = REFUSED, .succeeds = 3,
 			    .fails = 1 };
-	struct attach *a = attach_new(&l);
+	struct attach *a = attach_new(&l, &(struct plan_rules){ 0 });
 	struct target_file file = file_of(&o);
 	struct attach_result result;
 

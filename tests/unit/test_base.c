@@ -12,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/str.c"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/pairs.h"
-#include "base/str.h"
 #include "base/time.h"
 #include "lib/random.h"
 #include "lib/test.h"

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "inject/filter.h"
+#include "inject/filter.c"
 #include "lib/emulated.h"
 #include "lib/random.h"
 #include "lib/test.h"

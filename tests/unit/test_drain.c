@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "source/bpf/drain.c"
 #include "base/time.h"
 #include "lib/test.h"
-#include "source/bpf/drain.h"
 #include "unit/ring_source.h"
 
 /* ---- the order of two rings --------------------------------------------------------------------- */

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "source/helper/api_calls.c"
 #include "lib/test.h"
-#include "source/helper/api_calls.h"
 #include "source/helper/decode.h"
 #include "gpuprof/ring.h"
 #include "gpuprof/work.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* A helper's records as works: the device of a graph that begins on the host. */
-#include "source/helper/decode.h"
+#include "source/helper/decode.c"
 #include "lib/test.h"
 
 #define ON_HOST 0x7fffffffu

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "host/gpus.c"
 #include "host/cgroup.h"
 #include "host/environment.h"
-#include "host/gpus.h"
 #include "host/identity.h"
 #include "host/users.h"
 #include "lib/test.h"

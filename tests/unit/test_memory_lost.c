@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
+#include "source/helper/decode.c"
 #include "lib/test.h"
 #include "source/helper/life.h"
-#include "source/helper/decode.h"
 #include "event/event.h"
 #include "gpuprof/ring.h"
 #include "model/model.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stack/safepoint.h"
+#include "stack/safepoint.c"
 #include "lib/test.h"
 
 #define MAX 8

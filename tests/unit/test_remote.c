@@ -14,16 +14,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "inject/remote.c"
 #include "base/io.h"
 #include "base/time.h"
-#include "inject/remote.h"
 #include "lib/emulated.h"
 #include "host/proc.h"
 #include "lib/test.h"
 
 #define WITHIN_NS (20 * NS_PER_SEC)
 
-/* Where a thread that enters a call cannot be asked (machine_step_back), it is let go at the first. */
+/* Where a thread that enters a call cannot be asked (machine.step_back), it is let go at the first. */
 #if defined(__x86_64__)
 #define NEVER_QUIET (-ETIMEDOUT)
 #else

@@ -204,7 +204,7 @@ static struct loader *load(enum loader_way way, bool kill)
 /* One child's calls and what is told of them. Returns how many of them met a return probe. */
 static unsigned int measure(struct loader *l, bool confined, struct got *t)
 {
-	struct ring *ring = ring_open(loader_calls_fd(l));
+	struct ring *ring = ring_open(loader_facts(l).calls_fd);
 	struct child c = child_start(confined);
 	unsigned int met;
 
@@ -238,7 +238,7 @@ TEST_TITLED("returns: where they kill, sessions refuse them to confined processe
 	struct loader *l = load(WAY_SESSION, true);
 	struct got t;
 
-	assert_int_equal(loader_returns(l), GP_RETURNS_NO_SECCOMP);
+	assert_int_equal(loader_facts(l).returns, GP_RETURNS_NO_SECCOMP);
 	assert_int_equal(measure(l, true, &t), 0);
 	assert_reported(&t, false);
 	loader_free(l);
@@ -258,7 +258,7 @@ TEST_TITLED("returns: where they kill, other ways probe none, and tell each entr
 		struct loader *l = load(WAY_MULTI, true);
 		struct got t;
 
-		assert_int_equal(loader_returns(l), GP_RETURNS_NONE);
+		assert_int_equal(loader_facts(l).returns, GP_RETURNS_NONE);
 		assert_int_equal(measure(l, confined, &t), 0);
 		assert_reported(&t, false);
 		loader_free(l);
@@ -273,7 +273,7 @@ TEST_TITLED("returns: a confined process lives through what the self-test allows
 
 	for (size_t i = 0; i < 2; i++) {
 		struct loader *l = load(ways[i], false);
-		bool all = loader_returns(l) == GP_RETURNS_ALL;
+		bool all = loader_facts(l).returns == GP_RETURNS_ALL;
 		struct got t;
 
 		assert_int_equal(measure(l, true, &t), all ? CALLS * N : 0);
@@ -303,7 +303,7 @@ TEST_TITLED("returns: where they kill, no link has a process filter",
 	assert_non_null(launch);
 	for (int kill = 0; kill < 2; kill++) {
 		struct loader *l = load(WAY_SESSION, kill);
-		struct attach *a = attach_new(l);
+		struct attach *a = attach_new(l, &(struct plan_rules){ 0 });
 		struct target_file file = { .path = "/lib/libcudart.so.13",
 					    .fd = open(o.path, O_RDONLY | O_CLOEXEC) };
 		struct attach_result result;
@@ -321,7 +321,7 @@ TEST_TITLED("returns: where they kill, no link has a process filter",
 		launch();
 		assert_int_equal(loader_counts(l, &counts), 0);
 		/* Ours is followed, and not the process that the link was asked for. */
-		assert_int_equal(counts.hits[GP_CALL], loader_returns(l) != GP_RETURNS_ALL);
+		assert_int_equal(counts.hits[GP_CALL], loader_facts(l).returns != GP_RETURNS_ALL);
 		close(file.fd);
 		attach_free(a);
 		loader_free(l);

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "inject/install.c"
 #include "base/io.h"
-#include "inject/install.h"
 #include "lib/test.h"
 
 static char place[64], first[80], second[80];

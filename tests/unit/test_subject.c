@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "inject/injectable.h"
+#include "inject/injectable.c"
 #include "lib/test.h"
 
 TEST(a_shadow_stack_is_known_by_a_word_of_its_line)

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "probe/loader.h"
+#include "probe/loader.c"
 #include "lib/test.h"
 
 TEST_TITLED("links: all are closed, some at once", closes_all)

@@ -120,7 +120,8 @@ const char *str_basename(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-unsigned int str_distance(const char *a, const char *b)
+/* The smallest number of single-character edits between two words (Levenshtein), words <= 63. */
+static unsigned int str_distance(const char *a, const char *b)
 {
 	unsigned int row[64], diag, up;
 	size_t na = strnlen(a, 63), nb = strnlen(b, 63);

@@ -39,9 +39,6 @@ const char *str_basename(const char *path);
  * fit into size bytes with its NUL; size > 0. */
 void str_copy_line(char *out, size_t size, const char *text, size_t len);
 
-/* The smallest number of single-character edits between two words (Levenshtein), words <= 63. */
-unsigned int str_distance(const char *a, const char *b);
-
 /* Equal strings get one address, valid until the pool is freed. Not thread-safe. */
 struct strpool;
 struct strpool *strpool_new(void);		/* NULL + errno */

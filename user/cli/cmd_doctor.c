@@ -179,13 +179,13 @@ static unsigned int count_rows(void)
 	return n;
 }
 
-static void check_off_cpu(struct doctor *d, const struct loader *l)
+static void check_off_cpu(struct doctor *d, const struct loader_facts *facts)
 {
-	if (!loader_off_cpu(l))
+	if (!facts->off_cpu)
 		doctor_say(d, WORSE, "off-CPU",
 			   "this kernel refuses the scheduler's hooks: why threads "
 			   "do not run is not known (-v says what it refuses)");
-	else if (!loader_knows_interrupts(l))
+	else if (!facts->knows_interrupts)
 		doctor_say(
 			d, WORSE, "off-CPU",
 			"known, but an interrupt cannot be told from the thread "
@@ -199,6 +199,7 @@ static void check_probes(struct doctor *d)
 {
 	struct loader_options lo = { .way = (enum loader_way)d->o->session.attach,
 				     .ring_bytes = d->o->session.ring_bytes, .off_cpu = true };
+	struct loader_facts facts;
 	struct loader *l;
 
 	if (lo.way == WAY_NONE) {
@@ -211,20 +212,22 @@ static void check_probes(struct doctor *d)
 		doctor_fail(d, errno == EPERM ? EXIT_PERMISSION : EXIT_UNSUPPORTED);
 		return;
 	}
+	facts = loader_facts(l);
 	doctor_say(d, GOOD, "probes",
 		   "%s links; a recorded call costs its thread %" PRIu64 " ns here",
-		   loader_way_name(loader_way(l)), loader_call_cost_ns(l));
+		   loader_way_name(facts.way), facts.call_cost_ns);
 	doctor_say(d, GOOD, "ring memory", "%" PRIu64 " KiB", d->o->session.ring_bytes / 1024);
 	d->probes = true;
-	d->step_ns = loader_step_cost_ns(l);
-	d->returns_kill = loader_returns(l) != GP_RETURNS_ALL;
+	d->step_ns = facts.step_cost_ns;
+	d->returns_kill = facts.returns != GP_RETURNS_ALL;
 	doctor_say(d, d->returns_kill ? WORSE : GOOD, "return probes", "%s",
-		   returns_texts[loader_returns(l)]);
-	check_off_cpu(d, l);
-	if (loader_probes_max(l))
-		doctor_say(d, WORSE, "functions", "the best %zu of %u at a time: launches, waits, "
-			   "copies, collectives, memory (Linux 6.6: all)", loader_probes_max(l),
-			   count_rows());
+		   returns_texts[facts.returns]);
+	check_off_cpu(d, &facts);
+	if (facts.probes_max)
+		doctor_say(d, WORSE, "functions",
+			   "the best %zu of %u at a time: launches, waits, "
+			   "copies, collectives, memory (Linux 6.6: all)",
+			   facts.probes_max, count_rows());
 	loader_free(l);
 }
 
@@ -615,10 +618,10 @@ static int count_calls(const struct doctor *d, struct count *c)
 	struct loader_options lo = { .way = (enum loader_way)d->o->session.attach,
 				     .ring_bytes = RING_BYTES };
 	struct loader *l = loader_new(&lo);
-	struct ring *ring = l ? ring_open(loader_calls_fd(l)) : NULL;
+	struct ring *ring = l ? ring_open(loader_facts(l).calls_fd) : NULL;
 	int err = ring ? loader_follow(l, c->pid) : -errno;
 
-	c->attach = err ? NULL : attach_new(l);
+	c->attach = err ? NULL : attach_new(l, &(struct plan_rules){ 0 });
 	if (!err && !c->attach)
 		err = -ENOMEM;
 	if (c->attach) {

@@ -235,7 +235,7 @@ bool gpu_set_has_instance(const struct gpu_set *set, size_t i)
 	return set->instances[i / 64] >> i % 64 & 1;
 }
 
-void gpu_set_add_cap(struct gpu_set *set, const struct gpus *g, unsigned int cap)
+static void gpu_set_add_cap(struct gpu_set *set, const struct gpus *g, unsigned int cap)
 {
 	for (size_t i = 0; i < g->n_instances; i++)
 		if (g->instance[i].cap == (int)cap)

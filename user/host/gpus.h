@@ -70,7 +70,6 @@ int gpus_find(const struct gpus *g, const char *name);
 bool gpus_names_instance(const char *name);
 int gpus_find_instance(const struct gpus *g, const char *name);
 
-void gpu_set_add_cap(struct gpu_set *set, const struct gpus *g, unsigned int cap);
 bool gpu_set_has_instance(const struct gpu_set *set, size_t i);
 struct gpu_set gpu_set_both(const struct gpu_set *a, const struct gpu_set *b);
 /* "0:1,3" */

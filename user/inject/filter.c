@@ -256,7 +256,8 @@ static void keep_worst(void *ctx, uint32_t value, bool is_known)
 		*worst = got;
 }
 
-int filter_judge(const struct sock_filter *code, size_t n, const struct filter_call *call)
+/* The worst result of one program for the call (enum filter_answer), or -ENOMEM; pure. */
+static int filter_judge(const struct sock_filter *code, size_t n, const struct filter_call *call)
 {
 	struct cbpf_input in = { .data = { .nr = call->nr, .arch = ARCHITECTURE }, .any = call->any,
 				 .any_ip = true };

@@ -45,9 +45,6 @@ extern const struct filter_call filter_calls[];
 /* From good to bad. KILLS: or anything else; UNKNOWN: there are too many ways through it. */
 enum filter_answer { FILTER_ALLOWS, FILTER_FAILS, FILTER_UNKNOWN, FILTER_KILLS };
 
-/* The worst result of one program for the call (enum filter_answer), or -ENOMEM; pure. */
-int filter_judge(const struct sock_filter *code, size_t n, const struct filter_call *call);
-
 /* The table's row for the call's name; NULL: none. */
 const struct filter_call *filter_find(const char *name);
 

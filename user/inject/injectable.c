@@ -143,11 +143,11 @@ static void find_code(struct subject *s, const struct target_mapping *m, bool vd
 	ssize_t at;
 
 	if (code && !remote_read(s->pid, m->start, code, len)) {
-		at = machine_find_syscall(code, len);
+		at = machine.find_syscall(code, len);
 		if (at >= 0 && !vdso && !s->syscall_at)
 			s->syscall_at = m->start + (uint64_t)at;
-		at = machine_find_return(code, len);
-		if (at >= 0 && vdso == machine_return_in_vdso && !s->return_at)
+		at = machine.find_return(code, len);
+		if (at >= 0 && vdso == machine.return_in_vdso && !s->return_at)
 			s->return_at = m->start + (uint64_t)at;
 	}
 	free(code);
@@ -252,7 +252,7 @@ static bool is_strict(struct question *q)
 }
 
 /* "x86_Thread_features:  shstk wrss": a line's words. */
-bool subject_has_shadow_stack(const char *status)
+static bool subject_has_shadow_stack(const char *status)
 {
 	const char *at = proc_status_field(status, "x86_Thread_features");
 

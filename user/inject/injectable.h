@@ -49,8 +49,6 @@ struct subject {
 /* 0; -ESRCH; -EPERM; -ENOTSUP: see why. */
 int subject_read(struct subject *s, pid_t pid);
 
-bool subject_has_shadow_stack(const char *status);	/* of a thread's file `status`; pure */
-
 /* Has the thread pointer's stack room for `bytes` below sp, and is it the stack of that thread?
  * Coroutines and signal stacks are not. */
 bool subject_has_stack(pid_t pid, uint64_t sp, uint64_t thread_pointer, bool is_main,

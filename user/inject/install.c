@@ -450,7 +450,9 @@ static char *make_in(const char *place)
 	return NULL;
 }
 
-char *shared_file_make_in(const char *const *places)
+/* In the first of these directories (NULL ends them) that lets its files be executed and that
+ * others cannot turn elsewhere. NULL: none. */
+static char *shared_file_make_in(const char *const *places)
 {
 	char *path = NULL;
 

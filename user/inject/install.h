@@ -70,8 +70,4 @@ int install_helper(const char *dir, char **path);
  * env` installs it. NULL: none will. The caller frees it. */
 char *shared_file_make(void);
 
-/* In the first of these directories (NULL ends them) that lets its files be executed and that
- * others cannot turn elsewhere. NULL: none. */
-char *shared_file_make_in(const char *const *places);
-
 #endif

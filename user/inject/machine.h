@@ -29,38 +29,13 @@ struct machine_state {		/* registers of a stopped thread */
 	size_t vector_bytes;
 };
 
-int machine_read(pid_t tid, struct machine_state *out);		/* 0 or -errno */
-int machine_write_general(pid_t tid, const struct machine_state *s);	/* at once */
-int machine_write_vector(pid_t tid, const struct machine_state *s);
-/* Of one that has just entered a system call: it makes that of this number instead, with these
- * registers. */
-int machine_write_entered(pid_t tid, const struct machine_state *s, long syscall);
-
-uint64_t machine_sp(const struct machine_state *s);
-uint64_t machine_thread_pointer(pid_t tid, const struct machine_state *s);	/* 0: unknown */
-void machine_to_unwind(const struct machine_state *s, struct stack_regs *out);
-
-/* The thread waited in a system call, which the kernel will restart if nothing is changed: its
- * number, else -1. Where the kernel would report an interruption to the program, the call
- * becomes one to restart. */
-long machine_interrupted_call(pid_t tid, struct machine_state *s);
-
-/* Of a thread that has just entered a system call: as if it were about to. False: this machine
- * does not show its registers as they were. */
-bool machine_step_back(struct machine_state *s);
-
-/* s as it continues without the kernel's part. timed: the wait continues for its remaining time,
- * which the kernel knows until another system call waits; else it starts anew. */
-void machine_go_on(struct machine_state *s, bool timed);
-
 struct machine_call {
-	uint64_t at;		/* a function, or the code found by machine_find_syscall */
+	uint64_t at; /* a function, or the code found by machine.find_syscall */
 	long syscall;		/* its number, -1: a function */
 	uint64_t arg[6];
-	uint64_t sp;		/* of machine_build_frame */
-	uint64_t back;		/* of machine_find_return */
+	uint64_t sp; /* of machine.build_frame */
+	uint64_t back; /* of machine.find_return */
 };
-void machine_set_call(struct machine_state *s, const struct machine_call *call);
 
 struct machine_frame {
 	/* where `bytes` belong, and the stack pointer of the call */
@@ -69,22 +44,51 @@ struct machine_frame {
 	size_t len;
 	uint8_t bytes[MACHINE_FRAME_BYTES];
 };
-/* A frame that lies wholly below `below` and restores s and the mask. -EOVERFLOW: no room in it. */
-int machine_build_frame(const struct machine_state *s, uint64_t mask, uint64_t below, uint64_t back,
-			struct machine_frame *out);
 
-/* Offsets in code: an instruction that makes a system call and returns, one that ends a signal
- * handler; or -1. */
-ssize_t machine_find_syscall(const uint8_t *code, size_t len);
-ssize_t machine_find_return(const uint8_t *code, size_t len);
-extern const bool machine_return_in_vdso;
-
-/* The wait can be restarted without restart_syscall (machine_go_on). */
-extern const bool machine_can_begin_anew;
-
-/* System calls to wait in that go on unseen when they are interrupted; and those that do if we
- * are there to see to it. Each ends with MACHINE_WAITS_END. */
-extern const uint16_t machine_waits[], machine_waits_shown[];
 #define MACHINE_WAITS_END UINT16_MAX
+
+struct machine {
+	int (*read)(pid_t tid, struct machine_state *out); /* 0 or -errno */
+	int (*write_general)(pid_t tid, const struct machine_state *s); /* at once */
+	int (*write_vector)(pid_t tid, const struct machine_state *s);
+	/* Of one that has just entered a system call: it makes that of this number instead, with
+	 * these registers. */
+	int (*write_entered)(pid_t tid, const struct machine_state *s, long syscall);
+
+	uint64_t (*sp)(const struct machine_state *s);
+	uint64_t (*thread_pointer)(pid_t tid, const struct machine_state *s); /* 0: unknown */
+	void (*to_unwind)(const struct machine_state *s, struct stack_regs *out);
+
+	/* The thread waited in a system call, which the kernel will restart if nothing is
+	 * changed: its number, else -1. Where the kernel would report an interruption to the
+	 * program, the call becomes one to restart. */
+	long (*interrupted_call)(pid_t tid, struct machine_state *s);
+	/* Of a thread that has just entered a system call: as if it were about to. False: this
+	 * machine does not show its registers as they were. */
+	bool (*step_back)(struct machine_state *s);
+	/* s as it continues without the kernel's part. timed: the wait continues for its
+	 * remaining time, which the kernel knows until another system call waits; else it starts
+	 * anew. */
+	void (*go_on)(struct machine_state *s, bool timed);
+
+	void (*set_call)(struct machine_state *s, const struct machine_call *call);
+	/* A frame that lies wholly below `below` and restores s and the mask. -EOVERFLOW: no room
+	 * in it. */
+	int (*build_frame)(const struct machine_state *s, uint64_t mask, uint64_t below,
+			   uint64_t back, struct machine_frame *out);
+
+	/* Offsets in code: an instruction that makes a system call and returns, one that ends a
+	 * signal handler; or -1. */
+	ssize_t (*find_syscall)(const uint8_t *code, size_t len);
+	ssize_t (*find_return)(const uint8_t *code, size_t len);
+
+	bool return_in_vdso;
+	bool can_begin_anew; /* a wait can be restarted without restart_syscall (go_on) */
+	/* System calls to wait in that go on unseen when they are interrupted; and those that do
+	 * if we are there to see to it. Each ends with MACHINE_WAITS_END. */
+	const uint16_t *waits, *waits_shown;
+};
+
+extern const struct machine machine; /* of the architecture that this is built for */
 
 #endif

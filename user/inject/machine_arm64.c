@@ -24,12 +24,10 @@
 #define SVC_0 0xd4000001u
 #define FPSIMD_MAGIC 0x46508001u
 
-const bool machine_return_in_vdso = true;
-const bool machine_can_begin_anew = false;
-
-const uint16_t machine_waits[] = { SYS_futex,	  SYS_ppoll, SYS_pselect6, SYS_clock_nanosleep,
-				   SYS_nanosleep, SYS_wait4, SYS_waitid,   MACHINE_WAITS_END };
-const uint16_t machine_waits_shown[] = { MACHINE_WAITS_END };
+static const uint16_t machine_waits[] = { SYS_futex,	       SYS_ppoll,	 SYS_pselect6,
+					  SYS_clock_nanosleep, SYS_nanosleep,	 SYS_wait4,
+					  SYS_waitid,	       MACHINE_WAITS_END };
+static const uint16_t machine_waits_shown[] = { MACHINE_WAITS_END };
 
 struct kernel_frame {		/* struct rt_sigframe */
 	uint8_t siginfo[128];
@@ -56,7 +54,7 @@ static const struct user_pt_regs *regs_in(const struct machine_state *s)
 	return (const struct user_pt_regs *)(const void *)s->general;
 }
 
-int machine_read(pid_t tid, struct machine_state *out)
+static int machine_read(pid_t tid, struct machine_state *out)
 {
 	struct iovec general = { out->general, sizeof(struct user_pt_regs) };
 	struct iovec vector = { out->vector, sizeof(struct user_fpsimd_state) };
@@ -68,21 +66,21 @@ int machine_read(pid_t tid, struct machine_state *out)
 	return 0;
 }
 
-int machine_write_general(pid_t tid, const struct machine_state *s)
+static int machine_write_general(pid_t tid, const struct machine_state *s)
 {
 	struct iovec general = { (void *)(uintptr_t)s->general, sizeof(struct user_pt_regs) };
 
 	return ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &general) ? -errno : 0;
 }
 
-int machine_write_vector(pid_t tid, const struct machine_state *s)
+static int machine_write_vector(pid_t tid, const struct machine_state *s)
 {
 	struct iovec vector = { (void *)(uintptr_t)s->vector, s->vector_bytes };
 
 	return ptrace(PTRACE_SETREGSET, tid, NT_PRFPREG, &vector) ? -errno : 0;
 }
 
-int machine_write_entered(pid_t tid, const struct machine_state *s, long syscall)
+static int machine_write_entered(pid_t tid, const struct machine_state *s, long syscall)
 {
 	int nr = (int)syscall;
 	struct iovec call = { &nr, sizeof(nr) };
@@ -91,12 +89,12 @@ int machine_write_entered(pid_t tid, const struct machine_state *s, long syscall
 	return err ? err : ptrace(PTRACE_SETREGSET, tid, NT_ARM_SYSTEM_CALL, &call) ? -errno : 0;
 }
 
-uint64_t machine_sp(const struct machine_state *s)
+static uint64_t machine_sp(const struct machine_state *s)
 {
 	return regs_in(s)->sp;
 }
 
-uint64_t machine_thread_pointer(pid_t tid, const struct machine_state *s)
+static uint64_t machine_thread_pointer(pid_t tid, const struct machine_state *s)
 {
 	uint64_t at = 0;
 	struct iovec tls = { &at, sizeof(at) };
@@ -105,7 +103,7 @@ uint64_t machine_thread_pointer(pid_t tid, const struct machine_state *s)
 	return ptrace(PTRACE_GETREGSET, tid, NT_ARM_TLS, &tls) ? 0 : at;
 }
 
-void machine_to_unwind(const struct machine_state *s, struct stack_regs *out)
+static void machine_to_unwind(const struct machine_state *s, struct stack_regs *out)
 {
 	const struct user_pt_regs *r = regs_in(s);
 
@@ -114,7 +112,7 @@ void machine_to_unwind(const struct machine_state *s, struct stack_regs *out)
 	out->reg[31] = r->sp;
 }
 
-long machine_interrupted_call(pid_t tid, struct machine_state *s)
+static long machine_interrupted_call(pid_t tid, struct machine_state *s)
 {
 	const struct user_pt_regs *r = regs_in(s);
 	long code;
@@ -125,19 +123,19 @@ long machine_interrupted_call(pid_t tid, struct machine_state *s)
 }
 
 /* x7 marks a system call's entry. */
-bool machine_step_back(struct machine_state *s)
+static bool machine_step_back(struct machine_state *s)
 {
 	(void)s;
 	return false;
 }
 
-void machine_go_on(struct machine_state *s, bool timed)
+static void machine_go_on(struct machine_state *s, bool timed)
 {
 	(void)s;
 	(void)timed;
 }
 
-void machine_set_call(struct machine_state *s, const struct machine_call *call)
+static void machine_set_call(struct machine_state *s, const struct machine_call *call)
 {
 	struct user_pt_regs *r = regs_of(s);
 
@@ -150,8 +148,8 @@ void machine_set_call(struct machine_state *s, const struct machine_call *call)
 	r->pstate &= ~(uint64_t)PSR_BTYPE_MASK;
 }
 
-int machine_build_frame(const struct machine_state *s, uint64_t mask, uint64_t below, uint64_t back,
-			struct machine_frame *out)
+static int machine_build_frame(const struct machine_state *s, uint64_t mask, uint64_t below,
+			       uint64_t back, struct machine_frame *out)
 {
 	const struct user_pt_regs *r = regs_in(s);
 	struct user_fpsimd_state vector;
@@ -186,17 +184,38 @@ static ssize_t find(const uint8_t *code, size_t len, const uint32_t what[2])
 	return -1;
 }
 
-ssize_t machine_find_syscall(const uint8_t *code, size_t len)
+static ssize_t machine_find_syscall(const uint8_t *code, size_t len)
 {
 	static const uint32_t svc_ret[2] = { SVC_0, 0xd65f03c0 };
 
 	return find(code, len, svc_ret);
 }
 
-ssize_t machine_find_return(const uint8_t *code, size_t len)
+static ssize_t machine_find_return(const uint8_t *code, size_t len)
 {
 	static const uint32_t restore_rt[2] = { 0xd2801168, SVC_0 };	/* mov x8, #139 */
 
 	return find(code, len, restore_rt);
 }
+const struct machine machine = {
+	.read = machine_read,
+	.write_general = machine_write_general,
+	.write_vector = machine_write_vector,
+	.write_entered = machine_write_entered,
+	.sp = machine_sp,
+	.thread_pointer = machine_thread_pointer,
+	.to_unwind = machine_to_unwind,
+	.interrupted_call = machine_interrupted_call,
+	.step_back = machine_step_back,
+	.go_on = machine_go_on,
+	.set_call = machine_set_call,
+	.build_frame = machine_build_frame,
+	.find_syscall = machine_find_syscall,
+	.find_return = machine_find_return,
+	.return_in_vdso = true,
+	.can_begin_anew = false,
+	.waits = machine_waits,
+	.waits_shown = machine_waits_shown,
+};
+
 #endif

@@ -33,14 +33,12 @@
 #define FP_MAGIC1 0x46505853u
 #define FP_MAGIC2 0x46505845u
 
-const bool machine_return_in_vdso = false;
-const bool machine_can_begin_anew = true;
-
-const uint16_t machine_waits[] = { SYS_futex,	  SYS_poll,	    SYS_ppoll,
-				   SYS_select,	  SYS_pselect6,	    SYS_clock_nanosleep,
-				   SYS_nanosleep, SYS_wait4,	    SYS_waitid,
-				   SYS_pause,	  MACHINE_WAITS_END };
-const uint16_t machine_waits_shown[] = { SYS_epoll_wait, SYS_epoll_pwait, MACHINE_WAITS_END };
+static const uint16_t machine_waits[] = { SYS_futex,	 SYS_poll,	   SYS_ppoll,
+					  SYS_select,	 SYS_pselect6,	   SYS_clock_nanosleep,
+					  SYS_nanosleep, SYS_wait4,	   SYS_waitid,
+					  SYS_pause,	 MACHINE_WAITS_END };
+static const uint16_t machine_waits_shown[] = { SYS_epoll_wait, SYS_epoll_pwait,
+						MACHINE_WAITS_END };
 
 struct kernel_context {		/* struct sigcontext_64 */
 	uint64_t r8, r9, r10, r11, r12, r13, r14, r15, di, si, bp, bx, dx, ax, cx, sp, ip, flags;
@@ -72,7 +70,7 @@ static const struct user_regs_struct *regs_in(const struct machine_state *s)
 	return (const struct user_regs_struct *)(const void *)s->general;
 }
 
-int machine_read(pid_t tid, struct machine_state *out)
+static int machine_read(pid_t tid, struct machine_state *out)
 {
 	struct iovec general = { out->general, sizeof(struct user_regs_struct) };
 	struct iovec vector = { out->vector, sizeof(out->vector) };
@@ -84,21 +82,21 @@ int machine_read(pid_t tid, struct machine_state *out)
 	return vector.iov_len < XSAVE_LEGACY + XSAVE_HEADER ? -ENOTSUP : 0;
 }
 
-int machine_write_general(pid_t tid, const struct machine_state *s)
+static int machine_write_general(pid_t tid, const struct machine_state *s)
 {
 	struct iovec general = { (void *)(uintptr_t)s->general, sizeof(struct user_regs_struct) };
 
 	return ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &general) ? -errno : 0;
 }
 
-int machine_write_vector(pid_t tid, const struct machine_state *s)
+static int machine_write_vector(pid_t tid, const struct machine_state *s)
 {
 	struct iovec vector = { (void *)(uintptr_t)s->vector, s->vector_bytes };
 
 	return ptrace(PTRACE_SETREGSET, tid, NT_X86_XSTATE, &vector) ? -errno : 0;
 }
 
-int machine_write_entered(pid_t tid, const struct machine_state *s, long syscall)
+static int machine_write_entered(pid_t tid, const struct machine_state *s, long syscall)
 {
 	struct user_regs_struct regs = *regs_in(s);
 	struct iovec general = { &regs, sizeof(regs) };
@@ -107,18 +105,18 @@ int machine_write_entered(pid_t tid, const struct machine_state *s, long syscall
 	return ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &general) ? -errno : 0;
 }
 
-uint64_t machine_sp(const struct machine_state *s)
+static uint64_t machine_sp(const struct machine_state *s)
 {
 	return regs_in(s)->rsp;
 }
 
-uint64_t machine_thread_pointer(pid_t tid, const struct machine_state *s)
+static uint64_t machine_thread_pointer(pid_t tid, const struct machine_state *s)
 {
 	(void)tid;
 	return regs_in(s)->fs_base;
 }
 
-void machine_to_unwind(const struct machine_state *s, struct stack_regs *out)
+static void machine_to_unwind(const struct machine_state *s, struct stack_regs *out)
 {
 	const struct user_regs_struct *r = regs_in(s);
 	const uint64_t in_order[] = { r->rax, r->rdx, r->rcx, r->rbx, r->rsi, r->rdi,
@@ -137,7 +135,7 @@ static bool restarts(const struct user_regs_struct *r)
 					  result == E_RESTARTNOHAND || result == E_RESTART_BLOCK);
 }
 
-long machine_interrupted_call(pid_t tid, struct machine_state *s)
+static long machine_interrupted_call(pid_t tid, struct machine_state *s)
 {
 	struct user_regs_struct *r = regs_of(s);
 	long call = (long)r->orig_rax;
@@ -148,7 +146,7 @@ long machine_interrupted_call(pid_t tid, struct machine_state *s)
 	return restarts(r) ? call : -1;
 }
 
-bool machine_step_back(struct machine_state *s)
+static bool machine_step_back(struct machine_state *s)
 {
 	struct user_regs_struct *r = regs_of(s);
 
@@ -158,7 +156,7 @@ bool machine_step_back(struct machine_state *s)
 	return true;
 }
 
-void machine_go_on(struct machine_state *s, bool timed)
+static void machine_go_on(struct machine_state *s, bool timed)
 {
 	struct user_regs_struct *r = regs_of(s);
 	bool block = (long)r->rax == -E_RESTART_BLOCK;
@@ -172,7 +170,7 @@ void machine_go_on(struct machine_state *s, bool timed)
 		r->rax = SYS_restart_syscall;
 }
 
-void machine_set_call(struct machine_state *s, const struct machine_call *call)
+static void machine_set_call(struct machine_state *s, const struct machine_call *call)
 {
 	struct user_regs_struct *r = regs_of(s);
 
@@ -233,8 +231,8 @@ static void fill_context(struct kernel_context *c, const struct user_regs_struct
 	};
 }
 
-int machine_build_frame(const struct machine_state *s, uint64_t mask, uint64_t below, uint64_t back,
-			struct machine_frame *out)
+static int machine_build_frame(const struct machine_state *s, uint64_t mask, uint64_t below,
+			       uint64_t back, struct machine_frame *out)
 {
 	struct kernel_ucontext uc = { .flags = 7, .mask = mask };	/* XSTATE, SS, STRICT_SS */
 	struct software sw = { .magic1 = FP_MAGIC1 };
@@ -269,17 +267,38 @@ static ssize_t find(const uint8_t *code, size_t len, const uint8_t *what, size_t
 	return at ? at - code : -1;
 }
 
-ssize_t machine_find_syscall(const uint8_t *code, size_t len)
+static ssize_t machine_find_syscall(const uint8_t *code, size_t len)
 {
 	static const uint8_t syscall_ret[] = { 0x0f, 0x05, 0xc3 };
 
 	return find(code, len, syscall_ret, sizeof(syscall_ret));
 }
 
-ssize_t machine_find_return(const uint8_t *code, size_t len)
+static ssize_t machine_find_return(const uint8_t *code, size_t len)
 {
 	static const uint8_t restore_rt[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 
 	return find(code, len, restore_rt, sizeof(restore_rt));
 }
+const struct machine machine = {
+	.read = machine_read,
+	.write_general = machine_write_general,
+	.write_vector = machine_write_vector,
+	.write_entered = machine_write_entered,
+	.sp = machine_sp,
+	.thread_pointer = machine_thread_pointer,
+	.to_unwind = machine_to_unwind,
+	.interrupted_call = machine_interrupted_call,
+	.step_back = machine_step_back,
+	.go_on = machine_go_on,
+	.set_call = machine_set_call,
+	.build_frame = machine_build_frame,
+	.find_syscall = machine_find_syscall,
+	.find_return = machine_find_return,
+	.return_in_vdso = false,
+	.can_begin_anew = true,
+	.waits = machine_waits,
+	.waits_shown = machine_waits_shown,
+};
+
 #endif

@@ -69,7 +69,7 @@ static long call_system(struct visit *v, uint64_t below, long nr, const uint64_t
 
 static uint64_t own_stack(const struct visit *v)
 {
-	return machine_sp(&v->r.original) - MACHINE_RED_ZONE;
+	return machine.sp(&v->r.original) - MACHINE_RED_ZONE;
 }
 
 static uint64_t top(const struct visit *v)

@@ -128,12 +128,17 @@ static int undo_interruption(struct remote *r)
 {
 	const struct machine_state found = r->original;
 
-	machine_interrupted_call(r->tid, &r->original);
+	machine.interrupted_call(r->tid, &r->original);
 	return memcmp(found.general, r->original.general, sizeof(found.general)) ?
-		       machine_write_general(r->tid, &r->original) : 0;
+		       machine.write_general(r->tid, &r->original) :
+		       0;
 }
 
-int remote_stop(struct remote *r, pid_t pid, pid_t tid)
+/* Stops it. 0, or -errno: EPERM (another tracer, too), ESRCH; EAGAIN: a signal has stopped it,
+ * and it is released; ETIMEDOUT: it does not stop. A thread that does not stop cannot be
+ * released by a request: the kernel does that, and drops the pending stop, when the thread that
+ * called this has exited. */
+static int remote_stop(struct remote *r, pid_t pid, pid_t tid)
 {
 	int err;
 
@@ -146,7 +151,7 @@ int remote_stop(struct remote *r, pid_t pid, pid_t tid)
 	r->since_ns = time_now_ns();
 	err = trap(r);
 	if (!err)
-		err = machine_read(tid, &r->original);
+		err = machine.read(tid, &r->original);
 	if (!err && ptrace(PTRACE_GETSIGMASK, tid, (void *)sizeof(r->mask), &r->mask))
 		err = -errno;
 	if (!err)
@@ -161,7 +166,9 @@ static bool get_call(struct remote *r, struct __ptrace_syscall_info *info)
 	return ptrace(PTRACE_GET_SYSCALL_INFO, r->tid, (void *)sizeof(*info), info) > 0;
 }
 
-int remote_to_call(struct remote *r, uint64_t end_ns, bool (*is_quiet)(struct remote *r))
+/* Lets it run until it enters a system call, of which `is_quiet` likes one; 0, or as
+ * remote_stop. */
+static int remote_to_call(struct remote *r, uint64_t end_ns, bool (*is_quiet)(struct remote *r))
 {
 	struct __ptrace_syscall_info info;
 	int err = 0, signal = 0;
@@ -179,7 +186,7 @@ int remote_to_call(struct remote *r, uint64_t end_ns, bool (*is_quiet)(struct re
 		    info.op != PTRACE_SYSCALL_INFO_ENTRY)
 			continue;
 		r->place = REMOTE_ENTERED;
-		if (machine_read(r->tid, &r->original) || !machine_step_back(&r->original))
+		if (machine.read(r->tid, &r->original) || !machine.step_back(&r->original))
 			break;
 		if (is_quiet(r))
 			return 0;
@@ -238,8 +245,8 @@ static int pass_entry(struct remote *r)
 	struct machine_state s = r->original;
 	int err, status;
 
-	machine_set_call(&s, &none);
-	err = machine_write_entered(r->tid, &s, SYS_getpid);
+	machine.set_call(&s, &none);
+	err = machine.write_entered(r->tid, &s, SYS_getpid);
 	if (!err)
 		err = go(r, PTRACE_SYSCALL, 0);
 	if (!err)
@@ -258,8 +265,8 @@ static int send_off(struct remote *r, const struct remote_call *call, struct mac
 	struct machine_call to = { .at = call->at, .syscall = call->syscall, .back = call->back };
 	int err;
 
-	machine_go_on(&s, false);
-	err = machine_build_frame(&s, r->mask, call->below, call->back, frame);
+	machine.go_on(&s, false);
+	err = machine.build_frame(&s, r->mask, call->below, call->back, frame);
 	if (!err)
 		err = remote_write(r->pid, frame->sp, frame->bytes, frame->len);
 	if (err)
@@ -271,8 +278,8 @@ static int send_off(struct remote *r, const struct remote_call *call, struct mac
 		return err;
 	to.sp = frame->sp;
 	memcpy(to.arg, call->arg, sizeof(to.arg));
-	machine_set_call(&s, &to);
-	err = machine_write_general(r->tid, &s);
+	machine.set_call(&s, &to);
+	err = machine.write_general(r->tid, &s);
 	r->used |= !err;
 	return err ? err : set_mask(r, all_but_faults());
 }
@@ -357,15 +364,15 @@ static void bring_back(struct remote *r)
 {
 	struct machine_state s = r->original;
 
-	machine_go_on(&s, true);
+	machine.go_on(&s, true);
 	if (r->place == REMOTE_ENTERED && pass_entry(r))
 		return;
-	if (set_mask(r, r->mask) || machine_write_vector(r->tid, &r->original) ||
-	    machine_write_general(r->tid, &s))
+	if (set_mask(r, r->mask) || machine.write_vector(r->tid, &r->original) ||
+	    machine.write_general(r->tid, &s))
 		return;
 	if (trap(r))
 		return;
-	machine_write_general(r->tid, &r->original);
+	machine.write_general(r->tid, &r->original);
 }
 
 void remote_release(struct remote *r)
@@ -374,8 +381,8 @@ void remote_release(struct remote *r)
 		trap(r);
 	} else if (r->place == REMOTE_SIGNALLED) {
 		set_mask(r, r->mask);
-		machine_write_vector(r->tid, &r->original);
-		machine_write_general(r->tid, &r->original);
+		machine.write_vector(r->tid, &r->original);
+		machine.write_general(r->tid, &r->original);
 	} else if (r->used) {
 		bring_back(r);
 	}
@@ -389,8 +396,8 @@ static void remote_release_anew(struct remote *r)
 	struct machine_state s = r->original;
 
 	if (r->place == REMOTE_TRAPPED && !r->used) {
-		machine_go_on(&s, false);
-		machine_write_general(r->tid, &s);
+		machine.go_on(&s, false);
+		machine.write_general(r->tid, &s);
 	}
 	detach(r);
 }
@@ -441,13 +448,13 @@ static bool may_call(struct remote *r, char *why)
 {
 	struct stack_regs regs;
 
-	if (!subject_has_stack(r->pid, machine_sp(&r->original),
-			       machine_thread_pointer(r->tid, &r->original), r->tid == r->pid,
+	if (!subject_has_stack(r->pid, machine.sp(&r->original),
+			       machine.thread_pointer(r->tid, &r->original), r->tid == r->pid,
 			       STACK_BYTES)) {
 		snprintf(why, STACK_WHY_BYTES, "its stack is none of a plain thread, or too full");
 		return false;
 	}
-	machine_to_unwind(&r->original, &regs);
+	machine.to_unwind(&r->original, &regs);
 	return !stack_is_quiet(r->pid, &regs, why);
 }
 
@@ -489,7 +496,7 @@ static int stop(struct pick *p, struct remote *r, pid_t tid)
  * filtered. */
 static bool may_be_woken(const struct pick *p, pid_t tid)
 {
-	return p->may || machine_can_begin_anew || !filter_is_there(p->pid, tid);
+	return p->may || machine.can_begin_anew || !filter_is_there(p->pid, tid);
 }
 
 static int leave(struct remote *r)
@@ -506,7 +513,7 @@ static int try_in(struct pick *p, struct remote *r, pid_t tid, const uint16_t *c
 	if (err)
 		return err;
 	p->why_tid = tid;
-	return is_among(machine_interrupted_call(tid, &r->original), calls) &&
+	return is_among(machine.interrupted_call(tid, &r->original), calls) &&
 			       may_call(r, p->quiet_why) ?
 		       0 :
 		       leave(r);
@@ -514,12 +521,12 @@ static int try_in(struct pick *p, struct remote *r, pid_t tid, const uint16_t *c
 
 static int try_waiting(struct pick *p, struct remote *r, pid_t tid)
 {
-	return try_in(p, r, tid, machine_waits);
+	return try_in(p, r, tid, machine.waits);
 }
 
 static int try_shown(struct pick *p, struct remote *r, pid_t tid)
 {
-	return try_in(p, r, tid, machine_waits_shown);
+	return try_in(p, r, tid, machine.waits_shown);
 }
 
 /* One that waits elsewhere is left alone: its wait might be cut short. */
@@ -538,8 +545,10 @@ static int try_anywhere(struct pick *p, struct remote *r, pid_t tid)
 	if (err)
 		return err;
 	p->why_tid = tid;
-	return machine_interrupted_call(tid, &r->original) < 0 && !remote_in_sequence(r) &&
-	       may_call(r, p->quiet_why) ? 0 : leave(r);
+	return machine.interrupted_call(tid, &r->original) < 0 && !remote_in_sequence(r) &&
+			       may_call(r, p->quiet_why) ?
+		       0 :
+		       leave(r);
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */

@@ -23,16 +23,6 @@ struct remote {
 	uint64_t since_ns;		/* when it was stopped */
 };
 
-/* Stops it. 0, or -errno: EPERM (another tracer, too), ESRCH; EAGAIN: a signal has stopped it,
- * and it is released; ETIMEDOUT: it does not stop. A thread that does not stop cannot be
- * released by a request: the kernel does that, and drops the pending stop, when the thread that
- * called this has exited. */
-int remote_stop(struct remote *r, pid_t pid, pid_t tid);
-
-/* Lets it run until it enters a system call, of which `is_quiet` likes one; 0, or as
- * remote_stop. */
-int remote_to_call(struct remote *r, uint64_t end_ns, bool (*is_quiet)(struct remote *r));
-
 struct remote_call {
 	uint64_t at, back;	/* as of struct machine_call */
 	long syscall;		/* -1: `at` is a function */

@@ -129,18 +129,20 @@ static int attach_few(struct attach *a, size_t index, const struct attach_for *t
 #endif
 #define SEEN_MAX (1u << 16)	/* files remembered; forgetting one costs a second look */
 
-struct attach *attach_new(struct loader *l)
+struct attach *attach_new(struct loader *l, const struct plan_rules *rules)
 {
+	const struct loader_facts facts = loader_facts(l);
 	struct attach *a = calloc(1, sizeof(*a));
 
 	if (!a)
 		return NULL;
 	a->loader = l;
-	a->rules.step_ns = loader_step_cost_ns(l);
+	a->rules = *rules;
+	a->rules.step_ns = facts.step_cost_ns;
 	/* Where returns must be refused call by call, the BPF program decides which processes
-	 * are followed, not the kernel's filter: see loader_returns. */
-	a->handed_over = loader_returns(l) == GP_RETURNS_NO_SECCOMP;
-	a->few.max = loader_probes_max(l);
+	 * are followed, not the kernel's filter: see loader_facts. */
+	a->handed_over = facts.returns == GP_RETURNS_NO_SECCOMP;
+	a->few.max = facts.probes_max;
 	a->few.waits = a->few.max > 0;
 	a->names = strpool_new();
 	if (!a->names) {
@@ -150,24 +152,9 @@ struct attach *attach_new(struct loader *l)
 	return a;
 }
 
-void attach_set_tier(struct attach *a, unsigned int tier)
-{
-	a->rules.tier = tier;
-}
-
 unsigned int attach_tier(const struct attach *a)
 {
 	return a->rules.tier;
-}
-
-void attach_set_budget(struct attach *a, uint64_t ns)
-{
-	a->rules.budget_ns = ns;
-}
-
-void attach_set_launch(struct attach *a, enum plan_launch launch)
-{
-	a->rules.launch = launch;
 }
 
 static void free_known(struct known *k)

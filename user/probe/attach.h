@@ -25,14 +25,10 @@ struct file_key {
 
 struct attach;
 
-struct attach *attach_new(struct loader *l);	/* NULL + errno */
+/* rules: but for step_ns, which the loader measured. NULL + errno */
+struct attach *attach_new(struct loader *l, const struct plan_rules *rules);
 void attach_free(struct attach *a);
-void attach_set_tier(struct attach *a, unsigned int tier);	/* of rows; 0 until called */
 unsigned int attach_tier(const struct attach *a);
-/* LAUNCH_AUTO until called */
-void attach_set_launch(struct attach *a, enum plan_launch launch);
-/* for steps; PLAN_STEP_BUDGET_NS until then */
-void attach_set_budget(struct attach *a, uint64_t ns);
 
 struct attach_result {
 	unsigned int probes;	/* functions newly attached in this file; 0: none or known file */
@@ -55,7 +51,7 @@ bool attach_wants(struct attach *a, const struct target_file *file);
 bool attach_follows(const struct attach *a, pid_t pid);
 
 /*
- * Where only a few functions can be probed (loader_probes_max), attach_file makes no links at
+ * Where only a few functions can be probed (loader_facts.probes_max), attach_file makes no links at
  * first and reports its candidates, so that the best of all files can be chosen: now. A second
  * process that uses a file then ends the filters, too. Later files get the rest. 0 or -errno,
  * logged.

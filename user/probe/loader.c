@@ -122,7 +122,11 @@ static void *close_links(void *arg)
 	return NULL;
 }
 
-void link_close_all(int *fds, size_t n)
+/*
+ * Closes links, some at once: each close waits for all CPUs to leave the probes (30 to 70 ms), and
+ * waits overlap. Returns when all are off.
+ */
+static void link_close_all(int *fds, size_t n)
 {
 	struct closing c = { .fds = fds, .n = n };
 	pthread_t helpers[CLOSERS_MAX];
@@ -288,7 +292,7 @@ struct loader_needs {
 struct loader_links {
 	const char *name;
 	struct loader_needs needs;
-	unsigned int probes_max;	/* see loader_probes_max */
+	unsigned int probes_max; /* see loader_facts */
 	unsigned int attach_type;	/* the attach type its programs are loaded for */
 	/* The programs of a call that is followed to its return, in the order they are attached. */
 	size_t (*legs)(const struct gpuprof_bpf *skel, struct loader_leg legs[2]);
@@ -629,16 +633,6 @@ static void loader_choose_sched(const struct gpuprof_bpf *skel)
 	bpf_program__set_autoload(skel->progs.task_off, true);
 }
 
-bool loader_off_cpu(const struct loader *l)
-{
-	return l->off_cpu;
-}
-
-bool loader_knows_interrupts(const struct loader *l)
-{
-	return l->off_cpu && bpf_program__autoload(l->skel->progs.off_waking);
-}
-
 #define STACK_RING_BYTES (8u << 20)
 #define STACKS_SENT 32768u
 #define STACK_PROCESSES 16384u
@@ -811,24 +805,21 @@ void loader_free(struct loader *l)
 	free(l);
 }
 
-enum loader_way loader_way(const struct loader *l)
+struct loader_facts loader_facts(const struct loader *l)
 {
-	return l->way;
-}
-
-size_t loader_probes_max(const struct loader *l)
-{
-	return loader_links_of(l->way)->probes_max;
-}
-
-int loader_calls_fd(const struct loader *l)
-{
-	return bpf_map__fd(l->skel->maps.calls);
-}
-
-int loader_tasks_fd(const struct loader *l)
-{
-	return bpf_map__fd(l->skel->maps.tasks);
+	return (struct loader_facts){
+		.way = l->way,
+		.probes_max = loader_links_of(l->way)->probes_max,
+		.calls_fd = bpf_map__fd(l->skel->maps.calls),
+		.tasks_fd = bpf_map__fd(l->skel->maps.tasks),
+		.stacks_fd = l->skel->rodata->stack_bytes ? bpf_map__fd(l->skel->maps.stacks) : -1,
+		.call_cost_ns = l->costs.call_ns,
+		.nested_cost_ns = l->costs.nested_ns,
+		.step_cost_ns = l->costs.step_ns,
+		.returns = l->returns,
+		.off_cpu = l->off_cpu,
+		.knows_interrupts = l->off_cpu && bpf_program__autoload(l->skel->progs.off_waking),
+	};
 }
 
 int loader_follow(struct loader *l, pid_t pid)
@@ -866,31 +857,6 @@ bool loader_follows(const struct loader *l, pid_t pid)
 void loader_hand_over(struct loader *l)
 {
 	__atomic_store_n(&l->skel->bss->handed_over, 1, __ATOMIC_RELEASE);
-}
-
-uint64_t loader_call_cost_ns(const struct loader *l)
-{
-	return l->costs.call_ns;
-}
-
-uint64_t loader_nested_cost_ns(const struct loader *l)
-{
-	return l->costs.nested_ns;
-}
-
-uint64_t loader_step_cost_ns(const struct loader *l)
-{
-	return l->costs.step_ns;
-}
-
-unsigned int loader_returns(const struct loader *l)
-{
-	return l->returns;
-}
-
-int loader_stacks_fd(const struct loader *l)
-{
-	return l->skel->rodata->stack_bytes ? bpf_map__fd(l->skel->maps.stacks) : -1;
 }
 
 void loader_set_code(struct loader *l, pid_t pid, const struct gp_code *code)

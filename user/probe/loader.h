@@ -44,13 +44,27 @@ struct loader *loader_new(const struct loader_options *options);
 /* detaches first; WAY_PERF: waits until breakpoints are gone */
 void loader_free(struct loader *l);
 
-enum loader_way loader_way(const struct loader *l);
-/* 0: any number. Else so many functions at a time are bearable in this way: then the best of the
- * catalogue's core rows should be attached, one by one (loader_probes.n = 1). */
-size_t loader_probes_max(const struct loader *l);
-int loader_calls_fd(const struct loader *l);	/* the rings, for event/ring */
-int loader_tasks_fd(const struct loader *l);
-int loader_stacks_fd(const struct loader *l);	/* -1: no stacks are taken */
+/* What it found on this kernel, and its rings. */
+struct loader_facts {
+	enum loader_way way;
+	/* 0: any number. Else so many functions at a time are bearable in this way: then the best
+	 * of the catalogue's core rows should be attached, one by one (loader_probes.n = 1). */
+	size_t probes_max;
+	int calls_fd, tasks_fd, stacks_fd; /* for source/bpf/ring; stacks -1: none are taken */
+	/* Costs in ns for the thread, measured on ourselves when loading, the smallest of a few
+	 * batches; 0: could not be measured. */
+	uint64_t call_cost_ns; /* of one recorded call: a launch row, entry and return */
+	uint64_t nested_cost_ns; /* of one that is hit and not recorded */
+	uint64_t step_cost_ns; /* added where the first instruction is single-stepped */
+	/* The processes whose calls are followed to the return (GP_RETURNS_*): all, unless return
+	 * probes kill processes under seccomp on this kernel. Then a process must never meet the
+	 * return link of another: no process filter may be used (the kernel prepares the return
+	 * before it checks the process). */
+	unsigned int returns;
+	bool off_cpu; /* the scheduler's hooks are attached */
+	bool knows_interrupts; /* ... and interrupts distinguished from threads that wake others */
+};
+struct loader_facts loader_facts(const struct loader *l);
 
 /* Where a process has code, so that ids of its stacks distinguish code from data; NULL: it has
  * exited. */
@@ -59,22 +73,8 @@ void loader_set_code(struct loader *l, pid_t pid, const struct gp_code *code);
 int loader_follow(struct loader *l, pid_t pid);	/* adds a process to the set; 0 or -errno */
 void loader_unfollow(struct loader *l, pid_t pid);
 void loader_forget_thread(struct loader *l, int pidfd);	/* its state */
-void loader_set_returns(struct loader *l, unsigned int returns);	/* see loader_returns */
+void loader_set_returns(struct loader *l, unsigned int returns); /* GP_RETURNS_*, of loader_facts */
 bool loader_follows(const struct loader *l, pid_t pid);	/* is it there, or was its parent? */
-
-/* The cost of one recorded call for its thread on this host, measured on ourselves when loading:
- * a launch row, entry and return, in ns; the smallest of a few batches. 0: could not be
- * measured. */
-uint64_t loader_call_cost_ns(const struct loader *l);
-uint64_t loader_nested_cost_ns(const struct loader *l);	/* one that is hit and not recorded */
-/* The additional cost of each call where the kernel single-steps a function's first instruction. */
-uint64_t loader_step_cost_ns(const struct loader *l);
-
-/* The processes whose calls are followed to the return (GP_RETURNS_*): all, unless return probes
- * kill processes under seccomp on this kernel. Then a process must never meet the return link of
- * another: no process filter may be used (the kernel prepares the return before it checks the
- * process). */
-unsigned int loader_returns(const struct loader *l);
 
 /* One file's probes: file offsets and rows (cookies), and the process filter (0: all). */
 struct loader_probes {
@@ -97,17 +97,5 @@ void loader_hand_over(struct loader *l);
 /* All probes, then what watches tasks: from now on nothing is sent or counted. Threads' states stay
  * readable, but those of threads that end are gone. WAY_PERF: breakpoints go within seconds. */
 void loader_detach(struct loader *l);
-
-/* Whether the scheduler's hooks are attached: they were requested, and the kernel has them. */
-bool loader_off_cpu(const struct loader *l);
-
-/* Are interrupts distinguished from threads that wake others? */
-bool loader_knows_interrupts(const struct loader *l);
-
-/*
- * Closes links, some at once: each close waits for all CPUs to leave the probes (30 to 70 ms), and
- * waits overlap. Returns when all are off.
- */
-void link_close_all(int *fds, size_t n);
 
 #endif

@@ -251,7 +251,7 @@ static unsigned int choose_returns(const struct loader *l, bool harmless)
 {
 	if (harmless)
 		return GP_RETURNS_ALL;
-	return loader_way(l) == WAY_SESSION ? GP_RETURNS_NO_SECCOMP : GP_RETURNS_NONE;
+	return loader_facts(l).way == WAY_SESSION ? GP_RETURNS_NO_SECCOMP : GP_RETURNS_NONE;
 }
 
 /* Nothing more is sent of this thread. */

@@ -18,7 +18,7 @@ struct selftest_costs {		/* of one call, in ns; 0: could not be measured */
 };
 
 /*
- * Sets loader_returns' result and fills costs. returns_kill: as if return probes killed
+ * Sets loader_facts.returns and fills costs. returns_kill: as if return probes killed
  * processes under seccomp. 0 or -errno. Leaves no link and no state of ours.
  */
 int selftest_run(struct loader *l, bool returns_kill, struct selftest_costs *costs);

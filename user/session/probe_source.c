@@ -165,21 +165,20 @@ static int start_loader(struct probe_source *p)
 		.off_cpu = o->off_cpu == OFF_CPU_ON || (o->off_cpu == OFF_CPU_AUTO && !o->all),
 		.stack_bytes = o->stacks ? (uint32_t)o->stack_bytes : 0,
 	};
+	const struct plan_rules rules = { .tier = (unsigned int)o->tier,
+					  .budget_ns = o->budget_ns,
+					  .launch = (enum plan_launch)o->launch };
 
 	p->set.loader = loader_new(&lo);
 	if (!p->set.loader)
 		return logged(errno);
-	p->set.attach = attach_new(p->set.loader);
-	if (p->set.attach) {
-		attach_set_tier(p->set.attach, (unsigned int)o->tier);
-		attach_set_budget(p->set.attach, o->budget_ns);
-		attach_set_launch(p->set.attach, (enum plan_launch)o->launch);
-	}
+	p->set.attach = attach_new(p->set.loader, &rules);
 	p->set.inflight = inflight_new(p->set.loader, (unsigned int)o->tier);
 	p->set.worker = p->set.attach ? worker_new(p->set.attach, p->set.inflight) : NULL;
 	if (!p->set.worker)
 		return probe_source_cannot("watch what is mapped", errno);
-	p->bpf.drain = drain_start(loader_calls_fd(p->set.loader), loader_tasks_fd(p->set.loader));
+	p->bpf.drain = drain_start(loader_facts(p->set.loader).calls_fd,
+				   loader_facts(p->set.loader).tasks_fd);
 	return p->bpf.drain ? 0 : probe_source_cannot("read the ring buffers", errno);
 }
 
@@ -225,7 +224,7 @@ static void finish_opening(struct probe_source *p)
 {
 	p->live.fds[0] = drain_queue_fd(drain_queue_of(p->bpf.drain));
 	p->live.fds[1] = worker_fd(p->set.worker);
-	if (loader_way(p->set.loader) == WAY_PERF)	/* also for files that are loaded later */
+	if (loader_facts(p->set.loader).way == WAY_PERF) /* also for files that are loaded later */
 		p->live.caps = 1ull << CAP_SYS_ADMIN;
 }
 
@@ -265,7 +264,7 @@ static int start_stacks(struct probe_source *p)
 {
 	int err;
 
-	if (loader_stacks_fd(p->set.loader) < 0)
+	if (loader_facts(p->set.loader).stacks_fd < 0)
 		return 0;
 	err = worker_take_stacks(p->set.worker, p->set.loader);
 	return err ? probe_source_cannot("read stacks of calls", -err) : 0;
@@ -499,16 +498,16 @@ static void push_libraries(struct probe_source *p)
 static void describe(struct live_source *l)
 {
 	struct probe_source *p = probes_of(l);
-	const struct loader *loader = p->set.loader;
+	const struct loader_facts facts = loader_facts(p->set.loader);
 	const struct event_sink *to = l->sink;
 
-	live_push_fact(to, "attach", "%s", loader_way_name(loader_way(loader)));
-	live_push_fact(to, "returns", "%s", returns_names[loader_returns(loader)]);
-	live_push_fact(to, "cost_per_hit_ns", "%" PRIu64, loader_call_cost_ns(loader));
-	live_push_fact(to, "cost_per_nested_ns", "%" PRIu64, loader_nested_cost_ns(loader));
-	live_push_fact(to, "cost_per_step_ns", "%" PRIu64, loader_step_cost_ns(loader));
-	live_push_fact(to, "off_cpu", "%s", loader_off_cpu(loader) ? "recorded" : "not recorded");
-	if (loader_off_cpu(loader))
+	live_push_fact(to, "attach", "%s", loader_way_name(facts.way));
+	live_push_fact(to, "returns", "%s", returns_names[facts.returns]);
+	live_push_fact(to, "cost_per_hit_ns", "%" PRIu64, facts.call_cost_ns);
+	live_push_fact(to, "cost_per_nested_ns", "%" PRIu64, facts.nested_cost_ns);
+	live_push_fact(to, "cost_per_step_ns", "%" PRIu64, facts.step_cost_ns);
+	live_push_fact(to, "off_cpu", "%s", facts.off_cpu ? "recorded" : "not recorded");
+	if (facts.off_cpu)
 		live_push_fact(to, "off_cpu_calls",
 			       "the last wait for a CPU of %llu ns or more", GP_LATE_MIN_NS);
 	push_reach(p);

@@ -118,7 +118,7 @@ static struct stack_feed *stack_feed_new(struct loader *l)
 		return NULL;
 	f->loader = l;
 	f->stacks = callstacks_new(set_code, l);
-	f->ring = f->stacks ? ring_open(loader_stacks_fd(l)) : NULL;
+	f->ring = f->stacks ? ring_open(loader_facts(l).stacks_fd) : NULL;
 	if (f->ring)
 		return f;
 	stack_feed_free(f);

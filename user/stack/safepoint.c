@@ -56,7 +56,7 @@ static int no(char *why, const char *what, const char *name)
 	return -EAGAIN;
 }
 
-int quiet_judge(const struct quiet_frame *frames, size_t n, bool whole, char *why)
+static int quiet_judge(const struct quiet_frame *frames, size_t n, bool whole, char *why)
 {
 	size_t inner = 0, outer = n;
 

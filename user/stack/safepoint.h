@@ -27,6 +27,5 @@ struct quiet_frame {
 	bool signal;
 	bool guessed;
 };
-int quiet_judge(const struct quiet_frame *frames, size_t n, bool whole, char *why);
 
 #endif

@@ -133,7 +133,9 @@ static void find_levels(struct ldcache *cache)
 	}
 }
 
-struct ldcache *ldcache_parse(char *data, size_t len)
+/* The libraries of this machine's 64-bit ABI in data, which the cache then owns (freed with
+ * free() also on failure). NULL + errno: EBADMSG (not a cache, or it lies), ENOMEM. */
+static struct ldcache *ldcache_parse(char *data, size_t len)
 {
 	struct ldcache *cache = calloc(1, sizeof(*cache));
 	char *ended = cache ? realloc(data, len + 1) : NULL;

@@ -12,7 +12,6 @@ struct ldcache;
 
 /* The libraries of this machine's 64-bit ABI in data, which the cache then owns (freed with
  * free() also on failure). NULL + errno: EBADMSG (not a cache, or it lies), ENOMEM. */
-struct ldcache *ldcache_parse(char *data, size_t len);
 struct ldcache *ldcache_open(const char *path);		/* NULL + errno, also of reading */
 void ldcache_free(struct ldcache *cache);		/* NULL is fine */
 

@@ -38,7 +38,8 @@ struct drain_queue {
 	unsigned int n_chunks;
 };
 
-struct drain_queue *drain_queue_new(void)
+/* NULL + errno */
+static struct drain_queue *drain_queue_new(void)
 {
 	struct drain_queue *q = calloc(1, sizeof(*q));
 
@@ -65,7 +66,7 @@ static void free_chunks(struct drain_chunk *c)
 	}
 }
 
-void drain_queue_free(struct drain_queue *q)
+static void drain_queue_free(struct drain_queue *q)
 {
 	if (!q)
 		return;
@@ -106,7 +107,7 @@ static struct drain_chunk *get_chunk(struct drain_queue *q)
 	return c;
 }
 
-void drain_queue_flush(struct drain_queue *q)
+static void drain_queue_flush(struct drain_queue *q)
 {
 	struct drain_chunk *c = q->open;
 
@@ -120,7 +121,10 @@ void drain_queue_flush(struct drain_queue *q)
 	io_notify(q->fd);
 }
 
-int drain_queue_put(struct drain_queue *q, enum drain_item_kind kind, const void *data, size_t len)
+/* The writer. put waits while DRAIN_CHUNKS_MAX chunks are in use; 0, -EMSGSIZE or -ENOMEM. Items
+ * can be taken once their chunk is full or flushed. */
+static int drain_queue_put(struct drain_queue *q, enum drain_item_kind kind, const void *data,
+			   size_t len)
 {
 	size_t need = sizeof(struct drain_item) + ((len + 7) & ~(size_t)7);
 	struct drain_item *item;
@@ -283,7 +287,7 @@ static void turn(struct drain_order *o)
  * found now has all its calls before the *next* round's position, so exits are delivered one round
  * later, and the mark, too, is the time of the round before.
  */
-bool drain_order_round(struct drain_order *o)
+static bool drain_order_round(struct drain_order *o)
 {
 	uint64_t now_ns = time_now_ns(), limit = ring_produced(o->calls);
 
@@ -297,7 +301,7 @@ bool drain_order_round(struct drain_order *o)
 	return true;
 }
 
-void drain_order_free(struct drain_order *o)
+static void drain_order_free(struct drain_order *o)
 {
 	VEC_FREE(&o->held);
 	VEC_FREE(&o->fresh);

@@ -44,16 +44,8 @@ struct drain_chunk {
 
 struct drain_queue;
 
-struct drain_queue *drain_queue_new(void);	/* NULL + errno */
-void drain_queue_free(struct drain_queue *q);
-
 /* Readable while chunks wait. */
 int drain_queue_fd(const struct drain_queue *q);
-
-/* The writer. put waits while DRAIN_CHUNKS_MAX chunks are in use; 0, -EMSGSIZE or -ENOMEM. Items
- * can be taken once their chunk is full or flushed. */
-int drain_queue_put(struct drain_queue *q, enum drain_item_kind kind, const void *data, size_t len);
-void drain_queue_flush(struct drain_queue *q);
 
 /* The reader: the oldest chunk, or NULL. Each one goes back with release. */
 struct drain_chunk *drain_queue_take(struct drain_queue *q);
@@ -83,11 +75,6 @@ struct drain_order {
 	size_t births;			/* in both: items other than exits */
 	uint64_t mark_ns;		/* when that round began; 0: there was none */
 };
-
-/* Delivers the rings' present content. False: a record is still being written, or put failed;
- * the next round goes on there. An exit needs two complete rounds. */
-bool drain_order_round(struct drain_order *o);
-void drain_order_free(struct drain_order *o);
 
 /* ---- the drain ------------------------------------------------------------------------------- */
 

@@ -91,7 +91,8 @@ void api_rows_free(struct api_rows *r)
 	free(r);
 }
 
-unsigned int api_rows_find(const struct api_rows *r, const struct event *api)
+/* 0: none */
+static unsigned int api_rows_find(const struct api_rows *r, const struct event *api)
 {
 	if (api->api.cbid >= CBID_MAX ||
 	    (api->api.domain != CBID_DRIVER && api->api.domain != CBID_RUNTIME))

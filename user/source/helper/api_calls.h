@@ -37,7 +37,6 @@
 struct api_rows;
 struct api_rows *api_rows_new(void);	/* NULL + errno */
 void api_rows_free(struct api_rows *r);
-unsigned int api_rows_find(const struct api_rows *r, const struct event *api);	/* 0: none */
 
 /* Probes see all rows but those that are left out from then on; before the first call is
  * taken. */

@@ -72,7 +72,7 @@ static void helper_names_free(struct helper_names *n)
 
 /* Only works have no time, as far as the helper looks. A lost record of a call counts as if a
  * work's was lost. */
-uint16_t helper_work_unseen_of(const struct gp_ring_loss *loss)
+static uint16_t helper_work_unseen_of(const struct gp_ring_loss *loss)
 {
 	const uint32_t memory = 1u << GP_RING_MEMORY;
 
@@ -136,14 +136,14 @@ static void helper_work_copy(const struct gp_ring_copy *c, bool is_set, struct w
 		.bytes = c->bytes, .peer_from = c->peer_from, .peer_to = c->peer_to };
 }
 
-void helper_work_graph(const struct gp_ring_graph *g, struct work *out)
+static void helper_work_graph(const struct gp_ring_graph *g, struct work *out)
 {
 	*out = (struct work){ .kind = WORK_KIND_GRAPH, .has = WORK_HAS_GRAPH, .device = g->device,
 			      .context = g->context, .stream = g->stream,
 			      .correlation = g->correlation, .graph = g->graph };
 }
 
-void helper_contexts_note(struct helper_contexts *c, uint32_t context, uint32_t device)
+static void helper_contexts_note(struct helper_contexts *c, uint32_t context, uint32_t device)
 {
 	for (unsigned int i = 0; i < c->n; i++)
 		if (c->v[i].context == context)
@@ -154,7 +154,9 @@ void helper_contexts_note(struct helper_contexts *c, uint32_t context, uint32_t 
 	c->v[c->n++].device = device;
 }
 
-bool helper_contexts_device(struct helper_contexts *c, struct work *graph)
+/* A graph that begins on the host has no device of its own: that of its context, or the only one
+ * there is. False: not known. */
+static bool helper_contexts_device(struct helper_contexts *c, struct work *graph)
 {
 	if (graph->device != ON_HOST) {
 		helper_contexts_note(c, graph->context, graph->device);

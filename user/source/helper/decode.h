@@ -64,10 +64,6 @@ void helper_decoder_counts(const struct helper_decoder *d, struct helper_counts 
 
 /* ---- single records: pure; times, names and clocks are not theirs ---------------------------- */
 
-void helper_work_graph(const struct gp_ring_graph *g, struct work *out);
-
-uint16_t helper_work_unseen_of(const struct gp_ring_loss *loss);	/* UNSEEN_OF_* */
-
 /* Of which device the contexts are that works had, and which devices there are. Start zeroed. */
 #define HELPER_CONTEXTS_MAX 64
 struct helper_contexts {
@@ -77,11 +73,5 @@ struct helper_contexts {
 		uint32_t context, device;
 	} v[HELPER_CONTEXTS_MAX];
 };
-
-void helper_contexts_note(struct helper_contexts *c, uint32_t context, uint32_t device);
-
-/* A graph that begins on the host has no device of its own: that of its context, or the only one
- * there is. False: not known. */
-bool helper_contexts_device(struct helper_contexts *c, struct work *graph);
 
 #endif
