@@ -83,7 +83,7 @@ TEST(a_row_is_found_by_its_key_and_zero_when_it_is_new)
 	assert_int_equal(count_of(&r, 2, 1), 0);
 	assert_int_equal(r.n, 1);
 	assert_ptr_equal(r.v[0], row);
-	rows_free(&r, &copies);
+	rows_free(&r);
 	assert_int_equal(r.n, 0);
 }
 
@@ -101,7 +101,7 @@ TEST(beyond_max_new_keys_share_the_other_row)
 	assert_int_equal(count_of(&r, 0, 1), 8);
 	get(&r, &copies, 2, 1)->count++;	/* known ones stay apart */
 	assert_int_equal(count_of(&r, 2, 1), 2);
-	rows_free(&r, &copies);
+	rows_free(&r);
 }
 
 TEST(without_other_a_new_key_beyond_max_finds_nothing)
@@ -112,7 +112,7 @@ TEST(without_other_a_new_key_beyond_max_finds_nothing)
 	assert_non_null(get(&r, &strict, 1, 1));
 	assert_null(rows_get(&r, &strict, &(struct copy_key){ 2, 1 }, NULL));
 	assert_non_null(get(&r, &strict, 1, 1));
-	rows_free(&r, &strict);
+	rows_free(&r);
 }
 
 TEST(tables_merge_by_key_and_the_other_row_takes_the_rest)
@@ -123,14 +123,14 @@ TEST(tables_merge_by_key_and_the_other_row_takes_the_rest)
 		get(&to, &copies, pid, 0)->count = pid;
 	for (uint32_t pid = 3; pid <= 6; pid++)
 		get(&from, &copies, pid, 0)->count = 10 * pid;
-	assert_int_equal(rows_merge(&to, &copies, &from), 0);
+	assert_int_equal(rows_merge(&to, &from), 0);
 	assert_int_equal(count_of(&to, 1, 0), 1);
 	assert_int_equal(count_of(&to, 3, 0), 33);
 	assert_int_equal(count_of(&to, 4, 0), 40);
 	assert_int_equal(count_of(&to, 0, 0), 110);
 	assert_int_equal(from.n, 4);
-	rows_free(&to, &copies);
-	rows_free(&from, &copies);
+	rows_free(&to);
+	rows_free(&from);
 }
 
 TEST(a_row_moves_to_another_table_with_its_address)
@@ -141,10 +141,10 @@ TEST(a_row_moves_to_another_table_with_its_address)
 	row->text = strdup("kept");
 	assert_int_equal(rows_take(&to, &copies, from.v[0]), 0);
 	from.n--;
-	rows_free(&from, &copies);
+	rows_free(&from);
 	assert_ptr_equal(rows_find(&to, &copies, &(struct copy_key){ 7, 1 }), row);
 	assert_string_equal(row->text, "kept");
-	rows_free(&to, &copies);
+	rows_free(&to);
 }
 
 static bool is_used(void *ctx, void *row)
@@ -162,13 +162,13 @@ TEST(rows_that_are_not_kept_are_gone_and_the_others_stay_where_they_are)
 		row[i] = get(&r, &unbounded, 100 + i, 0);
 		row[i]->count = i % 3;
 	}
-	rows_keep(&r, &unbounded, is_used, NULL);
+	rows_keep(&r, is_used, NULL);
 	assert_int_equal(r.n, 26);
 	for (uint32_t i = 0; i < 40; i++)
 		assert_ptr_equal(rows_find(&r, &unbounded, &(struct copy_key){ 100 + i, 0 }),
 				 i % 3 ? row[i] : NULL);
 	assert_non_null(get(&r, &unbounded, 100, 0));
-	rows_free(&r, &unbounded);
+	rows_free(&r);
 }
 
 TEST(bytes_include_rows_index_and_owned_memory)
@@ -176,16 +176,16 @@ TEST(bytes_include_rows_index_and_owned_memory)
 	struct rows r = { 0 };
 	size_t bytes;
 
-	assert_int_equal(rows_bytes(&r, &copies), 0);
+	assert_int_equal(rows_bytes(&r), 0);
 	get(&r, &copies, 1, 1);
-	bytes = rows_bytes(&r, &copies);
+	bytes = rows_bytes(&r);
 	assert_true(bytes >= sizeof(struct copy_row) + sizeof(struct rows_slot));
 	get(&r, &copies, 1, 1)->text = strdup("x");
-	assert_int_equal(rows_bytes(&r, &copies), bytes + 1000);
+	assert_int_equal(rows_bytes(&r), bytes + 1000);
 	rows_trim(&r);
-	assert_true(rows_bytes(&r, &copies) < bytes + 1000);
+	assert_true(rows_bytes(&r) < bytes + 1000);
 	assert_non_null(get(&r, &copies, 2, 1));
-	rows_free(&r, &copies);
+	rows_free(&r);
 }
 
 #define KEYS 500
@@ -206,7 +206,7 @@ TEST(random_keys_are_counted_as_in_a_plain_list)
 	assert_int_equal(r.n, n);
 	for (uint32_t key = 0; key < KEYS; key++)
 		assert_int_equal(count_of(&r, key << 16, key & 1), counts[key]);
-	rows_free(&r, &unbounded);
+	rows_free(&r);
 }
 
 TEST_GROUP(random_seed, NULL);

@@ -120,12 +120,6 @@ void hist_reset(struct hist *h)
 	h->count = h->total = h->min = h->max = 0;
 }
 
-void hist_free(struct hist *h)
-{
-	free(h->counters);
-	*h = (struct hist){ 0 };
-}
-
 /* The middle of a sub-bucket: half a width, 1/128 of the value, from everything in it. */
 static uint64_t middle(unsigned int octave, unsigned int sub)
 {

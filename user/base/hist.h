@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "base/num.h"
 
@@ -38,7 +39,13 @@ int hist_merge(struct hist *dst, const struct hist *src);
  * empty. */
 int hist_own(struct hist *h);
 void hist_reset(struct hist *h);	/* empty again; keeps the memory */
-void hist_free(struct hist *h);
+
+static inline void hist_free(struct hist *h)
+{
+	free(h->counters);
+	*h = (struct hist){ 0 };
+}
+
 static inline size_t hist_bytes(const struct hist *h)	/* allocated */
 {
 	return (size_t)h->n * HIST_SUB * h->width;

@@ -94,9 +94,3 @@ void intervals_drop_before(struct intervals *s, uint64_t ns)
 		n++;
 	VEC_DROP_FIRST(s, n);
 }
-
-void intervals_free(struct intervals *s)
-{
-	free(s->v);
-	*s = (struct intervals){ 0 };
-}

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #define INTERVALS_MAX 4096
 
@@ -32,6 +33,11 @@ bool intervals_next(const struct intervals *s, uint64_t start, uint64_t end, str
 
 /* forgets intervals that end by ns */
 void intervals_drop_before(struct intervals *s, uint64_t ns);
-void intervals_free(struct intervals *s);
+
+static inline void intervals_free(struct intervals *s)
+{
+	free(s->v);
+	*s = (struct intervals){ 0 };
+}
 
 #endif

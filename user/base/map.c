@@ -75,12 +75,6 @@ void map_clear(struct map *m)
 	m->n = 0;
 }
 
-void map_free(struct map *m)
-{
-	free(m->slot);
-	*m = (struct map){ 0 };
-}
-
 void map_free_each(struct map *m, void (*free_value)(void *))
 {
 	for (size_t i = 0; i < m->cap; i++)

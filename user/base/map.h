@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 struct map_slot {
 	uint64_t key;
@@ -48,7 +49,13 @@ static inline struct map_slot *map_find(const struct map *m, uint64_t key)
 struct map_slot *map_put(struct map *m, uint64_t key, bool *is_new);
 bool map_del(struct map *m, uint64_t key);	/* true: it was there */
 void map_clear(struct map *m);	/* keeps the memory */
-void map_free(struct map *m);
+
+static inline void map_free(struct map *m)
+{
+	free(m->slot);
+	*m = (struct map){ 0 };
+}
+
 /* Of a map to pointers: each that is not NULL is freed, too. */
 void map_free_each(struct map *m, void (*free_value)(void *));
 

@@ -49,6 +49,7 @@ static bool make_place(struct rows *r)
 
 static void put_row(struct rows *r, const struct rows_type *type, void *row)
 {
+	r->type = type;
 	put_slot(r->slot, r->slots, rows_hash(row, type->key_size), row);
 	r->v[r->n++] = row;
 }
@@ -91,11 +92,11 @@ int rows_take(struct rows *r, const struct rows_type *type, void *row)
 	return 0;
 }
 
-int rows_merge(struct rows *to, const struct rows_type *type, const struct rows *from)
+int rows_merge(struct rows *to, const struct rows *from)
 {
 	for (size_t i = 0; i < from->n; i++) {
-		void *row = rows_get(to, type, from->v[i], NULL);
-		int err = row ? type->add(row, from->v[i]) : -ENOMEM;
+		void *row = rows_get(to, from->type, from->v[i], NULL);
+		int err = row ? from->type->add(row, from->v[i]) : -ENOMEM;
 
 		if (err)
 			return err;
@@ -103,8 +104,9 @@ int rows_merge(struct rows *to, const struct rows_type *type, const struct rows 
 	return 0;
 }
 
-int rows_copy(struct rows *to, const struct rows_type *type, const struct rows *from)
+int rows_copy(struct rows *to, const struct rows *from)
 {
+	const struct rows_type *type = from->type;
 	int err = 0;
 
 	for (size_t i = 0; i < from->n && !err; i++) {
@@ -119,12 +121,12 @@ int rows_copy(struct rows *to, const struct rows_type *type, const struct rows *
 }
 
 /* There are not more rows than slots were made for. */
-static void index_all(struct rows *r, const struct rows_type *type)
+static void index_all(struct rows *r)
 {
 	if (r->slots)
 		memset(r->slot, 0, r->slots * sizeof(*r->slot));
 	for (size_t i = 0; i < r->n; i++)
-		put_slot(r->slot, r->slots, rows_hash(r->v[i], type->key_size), r->v[i]);
+		put_slot(r->slot, r->slots, rows_hash(r->v[i], r->type->key_size), r->v[i]);
 }
 
 static void free_row(const struct rows_type *type, void *row)
@@ -134,8 +136,7 @@ static void free_row(const struct rows_type *type, void *row)
 	free(row);
 }
 
-void rows_keep(struct rows *r, const struct rows_type *type, bool (*keep)(void *ctx, void *row),
-	       void *ctx)
+void rows_keep(struct rows *r, bool (*keep)(void *ctx, void *row), void *ctx)
 {
 	size_t kept = 0, n = r->n;
 
@@ -143,10 +144,10 @@ void rows_keep(struct rows *r, const struct rows_type *type, bool (*keep)(void *
 		if (keep(ctx, r->v[i]))
 			r->v[kept++] = r->v[i];
 		else
-			free_row(type, r->v[i]);
+			free_row(r->type, r->v[i]);
 	r->n = kept;
 	if (kept < n)
-		index_all(r, type);
+		index_all(r);
 }
 
 void rows_trim(struct rows *r)
@@ -154,20 +155,19 @@ void rows_trim(struct rows *r)
 	vec_trim((void **)&r->v, r->n, &r->cap, sizeof(*r->v));
 }
 
-size_t rows_bytes(const struct rows *r, const struct rows_type *type)
+size_t rows_bytes(const struct rows *r)
 {
-	size_t bytes = r->cap * sizeof(*r->v) + r->slots * sizeof(*r->slot) +
-		       r->n * type->row_size;
+	size_t bytes = r->cap * sizeof(*r->v) + r->slots * sizeof(*r->slot);
 
-	for (size_t i = 0; type->owned && i < r->n; i++)
-		bytes += type->owned(r->v[i]);
+	for (size_t i = 0; i < r->n; i++)
+		bytes += r->type->row_size + (r->type->owned ? r->type->owned(r->v[i]) : 0);
 	return bytes;
 }
 
-void rows_free(struct rows *r, const struct rows_type *type)
+void rows_free(struct rows *r)
 {
 	for (size_t i = 0; i < r->n; i++)
-		free_row(type, r->v[i]);
+		free_row(r->type, r->v[i]);
 	free(r->v);
 	free(r->slot);
 	*r = (struct rows){ 0 };

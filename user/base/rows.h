@@ -5,9 +5,9 @@
  * the row of the key that `other` makes of it ("[other]" of its process, say); such rows come on
  * top of max. Knows nothing of the rows' meaning. Not thread-safe.
  *
- * Start zeroed, pass the same const rows_type to every call, end with rows_free. Rows are allocated
- * one by one, so that a row's address is stable until it is removed. rows.v[0..n) are the rows in
- * the order in which they were added; read them there.
+ * Start zeroed, pass the same const rows_type to all that find or add rows, end with rows_free. Rows
+ * are allocated one by one, so that a row's address is stable until it is removed. rows.v[0..n) are
+ * the rows in the order in which they were added; read them there.
  *
  * A key has no padding and a size that is a multiple of 8 (the macro checks the latter). A text in
  * a key is its hash or an interned pointer.
@@ -71,6 +71,7 @@ struct rows_slot {
 };
 
 struct rows {
+	const struct rows_type *type;	/* of the rows; NULL: none was added yet */
 	void **v;			/* n rows */
 	size_t n, cap;
 	struct rows_slot *slot;		/* open addressing, at most half full */
@@ -107,21 +108,20 @@ static inline void *rows_find(const struct rows *r, const struct rows_type *type
 void *rows_get(struct rows *r, const struct rows_type *type, const void *key, bool *is_new);
 
 /* Adds every row of from to the row of its key. 0, or an error: `to` is of no use. */
-int rows_merge(struct rows *to, const struct rows_type *type, const struct rows *from);
+int rows_merge(struct rows *to, const struct rows *from);
 
 /* A copy of all rows in an empty table. 0, or -ENOMEM: rows_free frees the partial copy. */
-int rows_copy(struct rows *to, const struct rows_type *type, const struct rows *from);
+int rows_copy(struct rows *to, const struct rows *from);
 
 /* Adds a row of another table, with a new key; its address stays. The caller removes it there (n--
  * for the last row) and only frees that table afterwards. 0 or -ENOMEM. */
 int rows_take(struct rows *r, const struct rows_type *type, void *row);
 
 /* Removes the rows for which keep returns false. */
-void rows_keep(struct rows *r, const struct rows_type *type, bool (*keep)(void *ctx, void *row),
-	       void *ctx);
+void rows_keep(struct rows *r, bool (*keep)(void *ctx, void *row), void *ctx);
 
 void rows_trim(struct rows *r);		/* gives back memory that the present rows do not need */
-size_t rows_bytes(const struct rows *r, const struct rows_type *type);	/* allocated, about */
-void rows_free(struct rows *r, const struct rows_type *type);	/* empty and usable again */
+size_t rows_bytes(const struct rows *r);	/* allocated, about */
+void rows_free(struct rows *r);	/* empty and usable again */
 
 #endif

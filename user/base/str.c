@@ -45,16 +45,6 @@ void strbuf_add(struct strbuf *sb, const char *data, size_t len)
 	sb->s[sb->len] = '\0';
 }
 
-void strbuf_addstr(struct strbuf *sb, const char *s)
-{
-	strbuf_add(sb, s, strlen(s));
-}
-
-void strbuf_addch(struct strbuf *sb, char c)
-{
-	strbuf_add(sb, &c, 1);
-}
-
 void strbuf_addf(struct strbuf *sb, const char *fmt, ...)
 {
 	char small[256];

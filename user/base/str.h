@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct strbuf {
 	char *s;
@@ -25,8 +26,17 @@ extern char strbuf_empty[];
 #define STRBUF_INIT { .s = strbuf_empty }
 
 void strbuf_add(struct strbuf *sb, const char *data, size_t len);
-void strbuf_addstr(struct strbuf *sb, const char *s);
-void strbuf_addch(struct strbuf *sb, char c);
+
+static inline void strbuf_addstr(struct strbuf *sb, const char *s)
+{
+	strbuf_add(sb, s, strlen(s));
+}
+
+static inline void strbuf_addch(struct strbuf *sb, char c)
+{
+	strbuf_add(sb, &c, 1);
+}
+
 void strbuf_addf(struct strbuf *sb, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void strbuf_reset(struct strbuf *sb);	/* keeps the memory */
 void strbuf_free(struct strbuf *sb);	/* usable again afterwards */

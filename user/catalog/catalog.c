@@ -23,11 +23,6 @@ unsigned int catalog_first_row(unsigned int library)
 	return first;
 }
 
-unsigned int catalog_n_rows(void)
-{
-	return catalog_first_row(CATALOG_LIBRARIES);
-}
-
 const struct catalog_row *catalog_row(unsigned int row)
 {
 	unsigned int first = 1;

@@ -90,7 +90,13 @@ const struct catalog_library *catalog_library(unsigned int i);	/* i < CATALOG_LI
 /* Rows of all libraries are numbered through, from 1; the number is the attach cookie, the wire's
  * `row` and the index into struct funcs. */
 unsigned int catalog_first_row(unsigned int library);
-unsigned int catalog_n_rows(void);			/* highest number + 1 */
+
+/* highest number + 1 */
+static inline unsigned int catalog_n_rows(void)
+{
+	return catalog_first_row(CATALOG_LIBRARIES);
+}
+
 const struct catalog_row *catalog_row(unsigned int row);	/* NULL: no such row */
 
 /* Where only a few functions can be probed: the best is 1, one that is not worth it 0. */

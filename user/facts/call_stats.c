@@ -157,23 +157,7 @@ int call_stats_merge(struct call_stats *to, const struct call_stats *from)
 	return err;
 }
 
-int call_stats_copy(struct call_stats *to, const struct call_stats *from)
-{
-	to->more = from->more;
-	return rows_copy(&to->rows, &type, &from->rows);
-}
-
 /* ---- the table ------------------------------------------------------------------------------ */
-
-void call_stats_trim(struct call_stats *cs)
-{
-	rows_trim(&cs->rows);
-}
-
-size_t call_stats_bytes(const struct call_stats *cs)
-{
-	return rows_bytes(&cs->rows, &type);
-}
 
 void call_stats_reset(struct call_stats *cs)
 {
@@ -184,9 +168,4 @@ void call_stats_reset(struct call_stats *cs)
 		s->before = s->open = 0;
 		hist_reset(&s->time);
 	}
-}
-
-void call_stats_free(struct call_stats *cs)
-{
-	rows_free(&cs->rows, &type);
 }

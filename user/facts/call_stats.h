@@ -53,7 +53,7 @@ static inline const struct call_stat *call_stats_at(const struct call_stats *cs,
 	return cs->rows.v[i];
 }
 
-/* The row of a call; stable until call_stats_free. NULL on ENOMEM. */
+/* The row of a call; stable until rows_free. NULL on ENOMEM. */
 struct call_stat *call_stats_find(struct call_stats *cs, const struct event *call);
 
 /* The latest rows of a thread, so that most calls find theirs without hashing. Start zeroed. */
@@ -73,11 +73,12 @@ int call_stats_leave(struct call_stats *cs, uint16_t func, bool began_before);
 /* Adds all of from, which stays. 0, or -ENOMEM: `to` is of no use. */
 int call_stats_merge(struct call_stats *to, const struct call_stats *from);
 /* to is zeroed. 0 or -ENOMEM. */
-int call_stats_copy(struct call_stats *to, const struct call_stats *from);
-/* gives back memory that present rows do not need */
-void call_stats_trim(struct call_stats *cs);
-size_t call_stats_bytes(const struct call_stats *cs);	/* allocated, about */
+static inline int call_stats_copy(struct call_stats *to, const struct call_stats *from)
+{
+	to->more = from->more;
+	return rows_copy(&to->rows, &from->rows);
+}
+
 void call_stats_reset(struct call_stats *cs);	/* an interval ends: counts to zero, rows stay */
-void call_stats_free(struct call_stats *cs);
 
 #endif

@@ -130,16 +130,6 @@ int kernel_configs_resolve(struct kernel_configs *pending, struct kernel_configs
 		}
 		err = add(evidence == EVIDENCE_PENDING ? pending : to, &row);
 	}
-	kernel_configs_free(&all);
+	rows_free(&all.rows);
 	return err;
-}
-
-int kernel_configs_copy(struct kernel_configs *to, const struct kernel_configs *from)
-{
-	return rows_copy(&to->rows, &type, &from->rows);
-}
-
-void kernel_configs_free(struct kernel_configs *kc)
-{
-	rows_free(&kc->rows, &type);
 }

@@ -66,8 +66,4 @@ typedef enum graph_evidence (*kernel_configs_find_fn)(void *ctx, const struct ke
 int kernel_configs_resolve(struct kernel_configs *pending, struct kernel_configs *to,
 			   kernel_configs_find_fn find, void *ctx);
 
-/* to is zeroed. 0 or -ENOMEM. */
-int kernel_configs_copy(struct kernel_configs *to, const struct kernel_configs *from);
-void kernel_configs_free(struct kernel_configs *kc);	/* empty and usable again */
-
 #endif

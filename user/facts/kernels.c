@@ -186,7 +186,7 @@ int kernels_merge(struct kernels *ks, struct kernels_budget *budget, struct kern
 		release_kernel(last);
 		free(last);
 	}
-	kernels_free(from);
+	rows_free(&from->rows);
 	return err;
 }
 
@@ -216,27 +216,12 @@ static bool begin_interval(void *ctx, void *row)
 
 void kernels_cut(struct kernels *ks, struct kernels_budget *budget)
 {
-	rows_keep(&ks->rows, &type, begin_interval, &(struct cut){ ks, budget });
-}
-
-int kernels_copy(struct kernels *to, const struct kernels *from)
-{
-	return rows_copy(&to->rows, &type, &from->rows);
-}
-
-void kernels_trim(struct kernels *ks)
-{
-	rows_trim(&ks->rows);
+	rows_keep(&ks->rows, begin_interval, &(struct cut){ ks, budget });
 }
 
 void kernels_drop(struct kernels *ks, struct kernels_budget *budget)
 {
 	for (size_t i = 0; i < kernels_count(ks); i++)
 		budget->left_bytes += bytes_of(ks->rows.v[i]);
-	kernels_free(ks);
-}
-
-void kernels_free(struct kernels *ks)
-{
-	rows_free(&ks->rows, &type);
+	rows_free(&ks->rows);
 }

@@ -96,14 +96,10 @@ int kernels_add(struct kernels *ks, struct kernels_budget *budget, struct kernel
 #define KERNELS_MERGED 256
 int kernels_merge(struct kernels *ks, struct kernels_budget *budget, struct kernels *from);
 
-/* to is zeroed; 0 or -ENOMEM */
-int kernels_copy(struct kernels *to, const struct kernels *from);
-
 /* An interval ends: counts to zero; drops names that had none. */
 void kernels_cut(struct kernels *ks, struct kernels_budget *budget);
-void kernels_trim(struct kernels *ks);	/* gives back memory that the present rows do not need */
+
 /* frees, and returns its budget */
 void kernels_drop(struct kernels *ks, struct kernels_budget *budget);
-void kernels_free(struct kernels *ks);
 
 #endif

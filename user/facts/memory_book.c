@@ -66,7 +66,7 @@ void memory_book_free(struct memory_book *b)
 	VEC_FREE(&b->resets);
 	VEC_FREE(&b->allocs);
 	VEC_FREE(&b->unused);
-	rows_free(&b->groups, &groups_type);
+	rows_free(&b->groups);
 	map_free(&b->live);
 	free(b);
 }
@@ -523,7 +523,7 @@ void memory_book_trim(struct memory_book *b)
 size_t memory_book_bytes(const struct memory_book *b)
 {
 	return sizeof(*b) + b->waiting.cap * sizeof(b->waiting.v[0]) +
-	       b->allocs.cap * sizeof(b->allocs.v[0]) + rows_bytes(&b->groups, &groups_type) +
+	       b->allocs.cap * sizeof(b->allocs.v[0]) + rows_bytes(&b->groups) +
 	       b->live.cap * sizeof(struct map_slot);
 }
 

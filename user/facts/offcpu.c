@@ -92,23 +92,3 @@ int offcpu_add(struct offcpu *o, const struct event *ev, uint64_t from_ns)
 	row->max_ns = num_max(row->max_ns, ev->end_ns - start);
 	return 0;
 }
-
-int offcpu_copy(struct offcpu *to, const struct offcpu *from)
-{
-	to->more = from->more;
-	to->no_end = from->no_end;
-	to->no_end_ns = from->no_end_ns;
-	return rows_copy(&to->rows, &type, &from->rows);
-}
-
-void offcpu_reset(struct offcpu *o)
-{
-	rows_free(&o->rows, &type);
-	o->no_end = o->no_end_ns = 0;
-}
-
-void offcpu_free(struct offcpu *o)
-{
-	offcpu_reset(o);
-	o->more = 0;
-}

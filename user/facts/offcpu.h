@@ -53,8 +53,27 @@ static inline const struct offcpu_row *offcpu_at(const struct offcpu *o, size_t 
 /* Adds an EVENT_OFF with a reason, or OFF_NO_END; its part before from_ns is not counted. 0 or
  * -ENOMEM. */
 int offcpu_add(struct offcpu *o, const struct event *ev, uint64_t from_ns);
-int offcpu_copy(struct offcpu *to, const struct offcpu *from);	/* to is zeroed; 0 or -ENOMEM */
-void offcpu_reset(struct offcpu *o);	/* an interval ends: forgets all rows */
-void offcpu_free(struct offcpu *o);
+
+/* to is zeroed; 0 or -ENOMEM */
+static inline int offcpu_copy(struct offcpu *to, const struct offcpu *from)
+{
+	to->more = from->more;
+	to->no_end = from->no_end;
+	to->no_end_ns = from->no_end_ns;
+	return rows_copy(&to->rows, &from->rows);
+}
+
+/* an interval ends: forgets all rows */
+static inline void offcpu_reset(struct offcpu *o)
+{
+	rows_free(&o->rows);
+	o->no_end = o->no_end_ns = 0;
+}
+
+static inline void offcpu_free(struct offcpu *o)
+{
+	offcpu_reset(o);
+	o->more = 0;
+}
 
 #endif

@@ -152,7 +152,7 @@ void ranges_free(struct ranges *r)
 {
 	if (!r)
 		return;
-	rows_free(&r->rows, &type);
+	rows_free(&r->rows);
 	for (size_t i = 0; i < r->threads.n; i++) {
 		scopes_free(&r->threads.v[i]->scopes, &r->budget);
 		free(r->threads.v[i]);
@@ -513,7 +513,7 @@ size_t ranges_bytes(const struct ranges *r)
 {
 	size_t bytes = sizeof(*r) + (r->by_tid.cap + r->started.cap) * sizeof(struct map_slot);
 
-	return bytes + r->threads.cap * sizeof(struct thread) + rows_bytes(&r->rows, &type);
+	return bytes + r->threads.cap * sizeof(struct thread) + rows_bytes(&r->rows);
 }
 
 void ranges_cut(struct ranges *r, uint64_t now_ns)

@@ -12,11 +12,6 @@
 #include "facts/memory_calls.h"
 #include "model/own_cost.h"
 
-bool finding_is_own(const struct finding *f)
-{
-	return f->own_share > f->share / 2;
-}
-
 const char *finding_severity(const struct finding *f)
 {
 	double share = f->share - f->own_share;

@@ -77,7 +77,10 @@ const char *finding_severity(const struct finding *f);
 int findings_judge(struct findings *f, const struct finding_book *b);
 
 /* Most of its share may be gpuprof's own cost: not the program's fault. */
-bool finding_is_own(const struct finding *f);
+static inline bool finding_is_own(const struct finding *f)
+{
+	return f->own_share > f->share / 2;
+}
 
 /* All books of a snapshot; the largest share first, but findings of FINDING_SHARE_MEDIUM come
  * before those that are mostly gpuprof's own cost. f is zeroed. 0 or -errno. */

@@ -107,9 +107,3 @@ void devices_read(struct devices *d, struct names *names, struct helper_ring *r)
 	d->known = true;
 	devices_send(d, r, __atomic_load_n(&r->wanted[GP_RING_DEVICE], __ATOMIC_ACQUIRE));
 }
-
-void devices_send(const struct devices *d, struct helper_ring *r, uint32_t slots)
-{
-	for (uint32_t i = 0; d->known && i < d->n; i++)
-		helper_ring_send_to(r, slots, GP_RING_DEVICE, &d->v[i], sizeof(d->v[i]));
-}

@@ -26,6 +26,10 @@ struct devices {
 void devices_read(struct devices *d, struct names *names, struct helper_ring *r);
 
 /* Sends the known devices to new readers. */
-void devices_send(const struct devices *d, struct helper_ring *r, uint32_t slots);
+static inline void devices_send(const struct devices *d, struct helper_ring *r, uint32_t slots)
+{
+	for (uint32_t i = 0; d->known && i < d->n; i++)
+		helper_ring_send_to(r, slots, GP_RING_DEVICE, &d->v[i], sizeof(d->v[i]));
+}
 
 #endif

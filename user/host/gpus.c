@@ -230,11 +230,6 @@ static void add_instance(struct gpu_set *set, const struct gpus *g, size_t i)
 	set->instances[i / 64] |= 1ull << i % 64;
 }
 
-bool gpu_set_has_instance(const struct gpu_set *set, size_t i)
-{
-	return set->instances[i / 64] >> i % 64 & 1;
-}
-
 static void gpu_set_add_cap(struct gpu_set *set, const struct gpus *g, unsigned int cap)
 {
 	for (size_t i = 0; i < g->n_instances; i++)

@@ -70,7 +70,11 @@ int gpus_find(const struct gpus *g, const char *name);
 bool gpus_names_instance(const char *name);
 int gpus_find_instance(const struct gpus *g, const char *name);
 
-bool gpu_set_has_instance(const struct gpu_set *set, size_t i);
+static inline bool gpu_set_has_instance(const struct gpu_set *set, size_t i)
+{
+	return set->instances[i / 64] >> i % 64 & 1;
+}
+
 struct gpu_set gpu_set_both(const struct gpu_set *a, const struct gpu_set *b);
 /* "0:1,3" */
 void gpu_set_print(struct strbuf *out, const struct gpu_set *set, const struct gpus *g);

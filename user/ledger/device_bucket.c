@@ -2,12 +2,6 @@
 /* The names of buckets, as outputs spell them. */
 #include "ledger/device_bucket.h"
 
-unsigned int device_bucket_row(unsigned int bucket)
-{
-	return bucket >= DEVICE_PAGEABLE && bucket < DEVICE_BUCKETS_END ?
-	       bucket - DEVICE_PAGEABLE + DEVICE_COPIES : bucket;
-}
-
 const char *device_bucket_name(unsigned int bucket)
 {
 	static const char *const names[DEVICE_BUCKETS_END] = {

@@ -19,6 +19,10 @@ const char *device_bucket_name(unsigned int bucket);	/* "gemm", "copy-h2d", ...,
 /* of its works: "compute", "comm", "copy", "set" */
 const char *device_state_name(unsigned int bucket);
 /* the one of the same name that has its row */
-unsigned int device_bucket_row(unsigned int bucket);
+static inline unsigned int device_bucket_row(unsigned int bucket)
+{
+	return bucket >= DEVICE_PAGEABLE && bucket < DEVICE_BUCKETS_END ?
+	       bucket - DEVICE_PAGEABLE + DEVICE_COPIES : bucket;
+}
 
 #endif

@@ -52,7 +52,7 @@ struct devices *devices_new(void)
 
 static void free_device(struct device *s)
 {
-	kernels_free(&s->state.kernels);
+	rows_free(&s->state.kernels.rows);
 	lanes_free(&s->state.lanes);
 	device_book_free(s->book);
 	stalls_free(&s->state.stalls);
@@ -642,8 +642,8 @@ static void trim(struct device *s)
 {
 	device_book_trim(s->book);
 	lanes_trim(&s->state.lanes);
-	stalls_trim(&s->state.stalls);
-	kernels_trim(&s->state.kernels);
+	rows_trim(&s->state.stalls.rows);
+	rows_trim(&s->state.kernels.rows);
 }
 
 int devices_finish(struct devices *d, uint32_t process, const struct devices_divide *by, bool *done)

@@ -187,12 +187,6 @@ uint64_t host_devices_late_ns(const struct host_devices *h)
 	return late_ns;
 }
 
-void host_devices_cut(struct host_devices *h)
-{
-	for (size_t i = 0; i < h->all.n; i++)
-		share_book_cut(h->all.v[i]->book);
-}
-
 /* ---- spans of processes' books ------------------------------------------------------------- */
 
 struct reporter {			/* a member, and the book that it reports to */

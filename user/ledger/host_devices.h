@@ -83,7 +83,12 @@ uint64_t host_member_end(const struct host_member *m, const struct devices_divid
 
 uint64_t host_devices_late_ns(const struct host_devices *h);	/* of all books, ever */
 
-void host_devices_cut(struct host_devices *h);	/* share_book_cut, of all */
+/* share_book_cut, of all */
+static inline void host_devices_cut(struct host_devices *h)
+{
+	for (size_t i = 0; i < h->all.n; i++)
+		share_book_cut(h->all.v[i]->book);
+}
 
 /* A gap of the process's own book, at whose end its next work was queued for queued_ns (by: the
  * unseen part of it; NULL: none); and how far that book is settled. 0 or -ENOMEM. */

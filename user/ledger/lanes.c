@@ -155,12 +155,6 @@ int lanes_merge(struct lanes *l, const struct lanes *from)
 	return err;
 }
 
-int lanes_copy(struct lanes *to, const struct lanes *from)
-{
-	to->depth_max = from->depth_max;
-	return rows_copy(&to->rows, &type, &from->rows);
-}
-
 void lanes_cut(struct lanes *l)
 {
 	l->depth_max = 0;
@@ -181,10 +175,4 @@ void lanes_trim(struct lanes *l)
 			RING_FREE(&lane->submitted);
 	}
 	rows_trim(&l->rows);
-}
-
-void lanes_free(struct lanes *l)
-{
-	rows_free(&l->rows, &type);
-	l->last = NULL;
 }

@@ -68,10 +68,20 @@ void lanes_settle(struct lanes *l, uint64_t ns);
 int lanes_merge(struct lanes *l, const struct lanes *from);
 
 /* Its readable part; to is zeroed. 0 or -ENOMEM. */
-int lanes_copy(struct lanes *to, const struct lanes *from);
+static inline int lanes_copy(struct lanes *to, const struct lanes *from)
+{
+	to->depth_max = from->depth_max;
+	return rows_copy(&to->rows, &from->rows);
+}
+
 void lanes_cut(struct lanes *l);	/* a new interval: pending works stay pending */
 /* gives back the memory that it does not need while nothing comes */
 void lanes_trim(struct lanes *l);
-void lanes_free(struct lanes *l);
+
+static inline void lanes_free(struct lanes *l)
+{
+	rows_free(&l->rows);
+	l->last = NULL;
+}
 
 #endif

@@ -209,25 +209,6 @@ int stalls_add(struct stalls *s, const struct device_gap *gap, const struct idle
 	return err;
 }
 
-int stalls_copy(struct stalls *to, const struct stalls *from)
-{
-	to->before_ns = from->before_ns;
-	to->base_ns = from->base_ns;
-	to->epoch_ns = from->epoch_ns;
-	return rows_merge(&to->rows, &type, &from->rows);
-}
-
-void stalls_trim(struct stalls *s)
-{
-	rows_trim(&s->rows);
-}
-
-void stalls_free(struct stalls *s)
-{
-	rows_free(&s->rows, &type);
-	*s = (struct stalls){ 0 };
-}
-
 uint64_t stalls_late_ns(const struct stalls *s, const struct stall *row, uint64_t now_ns)
 {
 	uint64_t half = now_ns > s->base_ns ? (now_ns - s->base_ns) / 2 : 0, late = 0;

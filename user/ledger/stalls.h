@@ -87,9 +87,22 @@ static inline const struct stall *stalls_at(const struct stalls *s, size_t i)
  * cause it was idle (idle_divide). 0 or -ENOMEM. */
 int stalls_add(struct stalls *s, const struct device_gap *gap, const struct idle_thread *who,
 	       const uint64_t ns[IDLE_CAUSES]);
-int stalls_copy(struct stalls *to, const struct stalls *from);	/* to is zeroed; 0 or -ENOMEM */
-void stalls_trim(struct stalls *s);	/* gives back memory that present rows do not need */
-void stalls_free(struct stalls *s);				/* zeroed again */
+
+/* to is zeroed; 0 or -ENOMEM */
+static inline int stalls_copy(struct stalls *to, const struct stalls *from)
+{
+	to->before_ns = from->before_ns;
+	to->base_ns = from->base_ns;
+	to->epoch_ns = from->epoch_ns;
+	return rows_merge(&to->rows, &from->rows);
+}
+
+/* zeroed again */
+static inline void stalls_free(struct stalls *s)
+{
+	rows_free(&s->rows);
+	*s = (struct stalls){ 0 };
+}
 
 /* The part of a stall in the later half of [base_ns, now), rounded down to an epoch. */
 uint64_t stalls_late_ns(const struct stalls *s, const struct stall *row, uint64_t now_ns);

@@ -82,15 +82,3 @@ bool unseen_next(const struct unseen *u, uint64_t start_ns, uint64_t end_ns, str
 	}
 	return any;
 }
-
-void unseen_drop_before(struct unseen *u, uint64_t ns)
-{
-	intervals_drop_before(&u->lost, ns);
-	intervals_drop_before(&u->unknown, ns);
-}
-
-void unseen_free(struct unseen *u)
-{
-	intervals_free(&u->lost);
-	intervals_free(&u->unknown);
-}

@@ -34,7 +34,17 @@ int unseen_divide(const struct unseen *u, const struct device_gap *gap, uint64_t
  * NULL. */
 bool unseen_next(const struct unseen *u, uint64_t start_ns, uint64_t end_ns, struct interval *out);
 
-void unseen_drop_before(struct unseen *u, uint64_t ns);	/* it is not needed any more */
-void unseen_free(struct unseen *u);
+/* it is not needed any more */
+static inline void unseen_drop_before(struct unseen *u, uint64_t ns)
+{
+	intervals_drop_before(&u->lost, ns);
+	intervals_drop_before(&u->unknown, ns);
+}
+
+static inline void unseen_free(struct unseen *u)
+{
+	intervals_free(&u->lost);
+	intervals_free(&u->unknown);
+}
 
 #endif

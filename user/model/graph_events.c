@@ -178,15 +178,15 @@ static void cut(void *state)
 {
 	struct graph_events *g = state;
 
-	kernel_configs_free(&g->configs);
+	rows_free(&g->configs.rows);
 }
 
 static void free_state(void *state)
 {
 	struct graph_events *g = state;
 
-	kernel_configs_free(&g->configs);
-	kernel_configs_free(&g->pending);
+	rows_free(&g->configs.rows);
+	rows_free(&g->pending.rows);
 }
 
 const struct consumer graphs_consumer = {

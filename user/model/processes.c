@@ -25,7 +25,7 @@ static uint64_t thread_key(uint32_t process, uint32_t tid)
 
 static void free_process(struct process *p)
 {
-	call_stats_free(&p->info.calls);
+	rows_free(&p->info.calls.rows);
 	intervals_free(&p->unarmed);
 	ranges_free(p->ranges);
 	graphs_free(p->graphs);
@@ -413,7 +413,7 @@ static int settle(struct model *m, struct process *p, bool *done)
 
 	if (err || p->is_settled)
 		return err;
-	call_stats_trim(&p->info.calls);
+	rows_trim(&p->info.calls.rows);
 	p->is_settled = true;
 	return err;
 }
@@ -498,7 +498,7 @@ static bool has_failed(const struct call_stats *ts)
 
 static size_t bytes_of(const struct process *p)
 {
-	return PROCESS_BYTES + call_stats_bytes(&p->info.calls) +
+	return PROCESS_BYTES + rows_bytes(&p->info.calls.rows) +
 	       (p->ranges ? ranges_bytes(p->ranges) : 0) +
 	       (p->memory ? memory_book_bytes(p->memory) : 0);
 }

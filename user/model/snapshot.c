@@ -226,7 +226,7 @@ static int take_device(struct snapshot *s, const struct model *m, const struct d
 	memcpy(to->copies, from->copies, sizeof(to->copies));
 	err = take_book(s, to, m, from);
 	if (!err)
-		err = kernels_copy(&to->kernels, &from->kernels);
+		err = rows_copy(&to->kernels.rows, &from->kernels.rows);
 	return err ? err : lanes_copy(&to->lanes, &from->lanes);
 }
 
@@ -282,7 +282,7 @@ static int take_all(struct snapshot *s, const struct model *m)
 		err = stacks_copy(&s->stacks, &m->stacks);
 	if (!err)
 		err = consumers_copy(&s->states, &m->consumers);
-	return err ? err : kernel_configs_copy(&s->kernel_configs, graphs_configs(&m->consumers));
+	return err ? err : rows_copy(&s->kernel_configs.rows, &graphs_configs(&m->consumers)->rows);
 }
 
 struct snapshot *snapshot_take(const struct model *m, uint64_t now_ns)
@@ -312,14 +312,14 @@ static void free_process(struct snapshot_process *p)
 	VEC_FREE(&p->child);
 	VEC_FREE(&p->memory);
 	VEC_FREE(&p->ranges);
-	call_stats_free(&p->calls);
+	rows_free(&p->calls.rows);
 	pairs_free(&p->identity);
 }
 
 static void free_device(struct snapshot_device *d)
 {
 	stalls_free(&d->stalls);
-	kernels_free(&d->kernels);
+	rows_free(&d->kernels.rows);
 	lanes_free(&d->lanes);
 }
 
@@ -344,7 +344,7 @@ void snapshot_free(struct snapshot *s)
 	samples_free(&s->samples);
 	offcpu_free(&s->offcpu);
 	stacks_free(&s->stacks);
-	kernel_configs_free(&s->kernel_configs);
+	rows_free(&s->kernel_configs.rows);
 	strpool_free(s->texts);
 	free(s);
 }

@@ -63,11 +63,6 @@ int recheck_timeout_ms(const struct recheck *l, uint64_t now_ns)
 	return due_ns > now_ns ? (int)((due_ns - now_ns) / NS_PER_MS) + 1 : 0;
 }
 
-void recheck_free(struct recheck *l)
-{
-	VEC_FREE(&l->all);
-}
-
 /* ---- scan cache ---------------------------------------------------------------------------- */
 
 /* Bounded, since it saves only cheap lookups. */
@@ -102,11 +97,6 @@ void scan_cache_add(struct scan_cache *d, const struct target_event *ev)
 	slot = map_put(&d->until_ns, ev->file, NULL);
 	if (slot)
 		slot->value = ev->time_ns + MOMENT_NS;
-}
-
-void scan_cache_free(struct scan_cache *d)
-{
-	map_free(&d->until_ns);
 }
 
 /* ---- target_match -----------------------------------------------------------------------------

@@ -33,7 +33,11 @@ void recheck_forget(struct recheck *l, pid_t pid);
 bool recheck_take(struct recheck *l, uint64_t now_ns, struct recheck_entry *out);
 /* for poll; -1: nothing waits */
 int recheck_timeout_ms(const struct recheck *l, uint64_t now_ns);
-void recheck_free(struct recheck *l);
+
+static inline void recheck_free(struct recheck *l)
+{
+	VEC_FREE(&l->all);
+}
 
 /*
  * Files scanned a moment ago that have nothing to probe. Shells and compilers map the same few
@@ -50,7 +54,11 @@ bool scan_cache_has(const struct scan_cache *d, const struct target_event *ev);
 bool scan_cache_may_add(const struct target_file *file);	/* it was not changed lately */
 /* ev's file has nothing to probe */
 void scan_cache_add(struct scan_cache *d, const struct target_event *ev);
-void scan_cache_free(struct scan_cache *d);
+
+static inline void scan_cache_free(struct scan_cache *d)
+{
+	map_free(&d->until_ns);
+}
 
 /*
  * Processes that begin to match while a session runs, with their descendants. For the worker's

@@ -118,12 +118,6 @@ int family_add(struct family *f, const uint32_t *named, size_t n, bool below)
 	return err;
 }
 
-void family_free(struct family *f)
-{
-	VEC_FREE(&f->members);
-	map_free(&f->known);
-}
-
 /* ---- lists for verbs ------------------------------------------------------------------------- */
 
 /* 0, or EXIT_FAIL, logged. */
@@ -192,12 +186,6 @@ int target_list_add_children(struct target_list *c)
 		c->n_named = n_named;
 	family_free(&f);
 	return rc;
-}
-
-void target_list_free(struct target_list *c)
-{
-	free(c->own);
-	c->own = NULL;
 }
 
 /* ---- which processes lack the helper --------------------------------------------------------- */

@@ -22,7 +22,12 @@ int target_list_find(struct target_list *c, const struct session_options *o);
 
 /* Appends all processes that are now below those of -p. 0, or an exit code, logged. */
 int target_list_add_children(struct target_list *c);
-void target_list_free(struct target_list *c);
+
+static inline void target_list_free(struct target_list *c)
+{
+	free(c->own);
+	c->own = NULL;
+}
 
 /* ---- for a session ---- */
 
@@ -64,6 +69,11 @@ struct family {			/* start zeroed; named ones first */
 /* Adds the named processes and, if below, one walk over those below them. 0, -errno, or on_new's
  * value. */
 int family_add(struct family *f, const uint32_t *named, size_t n, bool below);
-void family_free(struct family *f);
+
+static inline void family_free(struct family *f)
+{
+	VEC_FREE(&f->members);
+	map_free(&f->known);
+}
 
 #endif

@@ -103,11 +103,6 @@ int selection_find(struct selection *out, const struct selector *s, bool below)
 	return err;
 }
 
-void selection_free(struct selection *s)
-{
-	VEC_FREE(&s->all);
-}
-
 void selection_describe(const struct selection *found, const struct selector *s, struct strbuf *out)
 {
 	size_t below = found->all.n - found->matches, named = 0;

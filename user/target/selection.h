@@ -23,7 +23,11 @@ struct selection {
 /* Neither this process itself nor threads of the kernel are meant. 0 or -errno. Start zeroed;
  * free it in both cases. */
 int selection_find(struct selection *out, const struct selector *s, bool below);
-void selection_free(struct selection *s);
+
+static inline void selection_free(struct selection *s)
+{
+	VEC_FREE(&s->all);
+}
 
 /* "3 processes match name=train: 12 (train), 13 (train), 14 (train)" */
 void selection_describe(const struct selection *found, const struct selector *s,

@@ -187,24 +187,12 @@ int target_family_add(struct target_family *f, pid_t pid, pid_t root, uint64_t k
 	return 0;
 }
 
-void target_family_forget(struct target_family *f, pid_t pid)
-{
-	map_del(&f->root_of, (uint64_t)pid);
-	map_del(&f->known_ns, (uint64_t)pid);
-}
-
 void target_family_note_other(struct target_family *f, pid_t pid, uint64_t made_ns)
 {
 	const struct map_slot *known = map_find(&f->known_ns, (uint64_t)pid);
 
 	if (known && known->value < made_ns)
 		target_family_forget(f, pid);
-}
-
-void target_family_free(struct target_family *f)
-{
-	map_free(&f->root_of);
-	map_free(&f->known_ns);
 }
 
 /* ---- processes already below a root ---------------------------------------------------------- */

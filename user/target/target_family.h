@@ -26,7 +26,12 @@ int target_family_add_root(struct target_family *f, pid_t pid);
 int target_family_add(struct target_family *f, pid_t pid, pid_t root, uint64_t known_ns);
 
 pid_t target_family_root(const struct target_family *f, pid_t pid);	/* 0: it is not followed */
-void target_family_forget(struct target_family *f, pid_t pid);
+
+static inline void target_family_forget(struct target_family *f, pid_t pid)
+{
+	map_del(&f->root_of, (uint64_t)pid);
+	map_del(&f->known_ns, (uint64_t)pid);
+}
 
 /* Another process was created with this number: a member that was known before has exited. */
 void target_family_note_other(struct target_family *f, pid_t pid, uint64_t made_ns);
@@ -39,6 +44,11 @@ void target_family_note_other(struct target_family *f, pid_t pid, uint64_t made_
  */
 int target_family_read(struct target_family *f,
 		       void (*ended)(void *ctx, pid_t pid, pid_t root, bool is_other), void *ctx);
-void target_family_free(struct target_family *f);
+
+static inline void target_family_free(struct target_family *f)
+{
+	map_free(&f->root_of);
+	map_free(&f->known_ns);
+}
 
 #endif

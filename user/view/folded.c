@@ -70,9 +70,3 @@ int folded_text(struct folded *f, uint64_t id, const char **text)
 	*text = (const char *)(uintptr_t)slot->value;
 	return *text ? 0 : -ENOMEM;
 }
-
-void folded_free(struct folded *f)
-{
-	strpool_free(f->texts);
-	map_free(&f->by_id);
-}

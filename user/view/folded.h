@@ -16,6 +16,11 @@ struct folded {			/* start with stacks set, else zeroed */
  * frame without a function is its file and offset, or its address. *text is NULL for an unknown
  * stack, else it lives until folded_free. 0 or -ENOMEM. */
 int folded_text(struct folded *f, uint64_t id, const char **text);
-void folded_free(struct folded *f);
+
+static inline void folded_free(struct folded *f)
+{
+	strpool_free(f->texts);
+	map_free(&f->by_id);
+}
 
 #endif

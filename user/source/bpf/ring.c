@@ -17,11 +17,6 @@
 #define BUSY (1u << 31)
 #define DISCARDED (1u << 30)
 
-uint64_t ring_produced(const struct ring *r)
-{
-	return __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
-}
-
 int ring_consume(struct ring *r, uint64_t limit, int (*fn)(void *, const void *, size_t), void *ctx)
 {
 	uint64_t at = *r->consumer, released = at;

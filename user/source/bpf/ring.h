@@ -21,7 +21,10 @@ struct ring *ring_open(int map_fd);
 void ring_close(struct ring *r);
 
 /* Everything reserved so far ends here. */
-uint64_t ring_produced(const struct ring *r);
+static inline uint64_t ring_produced(const struct ring *r)
+{
+	return __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
+}
 
 /* Delivers committed records up to position `limit`; fn returns 0, or -errno to stop before the
  * record is consumed. 1: all up to limit delivered; 0: a record is still being written; -errno. */

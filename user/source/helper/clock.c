@@ -98,8 +98,3 @@ bool helper_clock_host(const struct helper_clock *c, uint64_t device_ns, uint64_
 	*host_ns += (uint64_t)(int64_t)((__int128)drift * (__int128)passed / (__int128)whole);
 	return true;
 }
-
-uint64_t helper_clock_settled(const struct helper_clock *c)
-{
-	return c->n ? c->reading[c->n - 1].device_ns : 0;
-}

@@ -46,6 +46,9 @@ bool helper_clock_host(const struct helper_clock *c, uint64_t device_ns, uint64_
 		       uint64_t *error_ns);
 
 /* Up to which device time no later reading changes the result. */
-uint64_t helper_clock_settled(const struct helper_clock *c);
+static inline uint64_t helper_clock_settled(const struct helper_clock *c)
+{
+	return c->n ? c->reading[c->n - 1].device_ns : 0;
+}
 
 #endif

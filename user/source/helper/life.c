@@ -33,12 +33,6 @@ void helper_gap_begin(struct helper_gap *d, uint64_t since_ns, bool away)
 	d->away = away;
 }
 
-void helper_gap_late(struct helper_gap *d, uint64_t known_ns, uint64_t claim_ns)
-{
-	d->over_ns = num_max(d->over_ns, known_ns);
-	helper_gap_begin(d, num_max(known_ns, claim_ns), true);
-}
-
 static int push_gap(struct helper_gap *d, pid_t pid, uint64_t until_ns,
 		    const struct event_sink *sink)
 {
@@ -148,4 +142,3 @@ bool helper_is_confined(const struct gp_ring_head *head, pid_t pid)
 	return head->state == GP_HELPER_VIRGIN && head->filters &&
 	       filters_now(pid) > head->filters - 1;
 }
-

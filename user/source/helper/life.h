@@ -38,7 +38,11 @@ void helper_gap_begin(struct helper_gap *d, uint64_t since_ns, bool away);
 
 /* We were late, and the helper stopped sending to us and begins again: nothing is known since
  * known_ns, or since our slot was claimed. */
-void helper_gap_late(struct helper_gap *d, uint64_t known_ns, uint64_t claim_ns);
+static inline void helper_gap_late(struct helper_gap *d, uint64_t known_ns, uint64_t claim_ns)
+{
+	d->over_ns = num_max(d->over_ns, known_ns);
+	helper_gap_begin(d, num_max(known_ns, claim_ns), true);
+}
 
 /* It goes on, at now_ns, or is over, since all is known until known_ns; or ends at
  * until_ns. 0 or the sink's error. */
