@@ -5,6 +5,7 @@
  * calls are lost: then nothing is said rather than anything wrong. TEST_SEED repeats a run.
  */
 #include "graphs_room.h"
+#include "join/graph_callbacks.h"
 #include "lib/test.h"
 #include "lib/work_named.h"
 
@@ -253,17 +254,17 @@ TEST(a_node_known_by_callback_has_its_call_from_the_first_launch_on)
 	begin_play(&p);
 	capture_two(&p, began);
 	for (uint64_t i = 0; i < 2; i++) {
-		graphs_push_node(p.g, &(struct event){ .node.id = 40 + i, .tid = p.tid,
+		graph_callbacks_push_node(graphs_callbacks(p.g), &(struct event){ .node.id = 40 + i, .tid = p.tid,
 						       .start_ns = began[i] + 5 });
-		graphs_push_node(p.g, &(struct event){ .node.id = 50 + i,
+		graph_callbacks_push_node(graphs_callbacks(p.g), &(struct event){ .node.id = 50 + i,
 						       .node.original = 40 + i });
 	}
 	make(&p, 200, 100);
 	l = launch(&p, 200);
 	assert_int_equal(graphs_push_work(p.g, &ev, &l, &c, &err), EVIDENCE_PENDING);
-	assert_int_equal(graphs_find_node(p.g, 51, &c), EVIDENCE_PENDING);
+	assert_int_equal(graph_callbacks_find(graphs_callbacks(p.g), 51, &c), EVIDENCE_PENDING);
 	graphs_settle(p.g, p.now_ns + 2 * SEC, nothing, NULL);
-	assert_int_equal(graphs_find_node(p.g, 51, &c), EVIDENCE_CALLBACK);
+	assert_int_equal(graph_callbacks_find(graphs_callbacks(p.g), 51, &c), EVIDENCE_CALLBACK);
 	assert_int_equal(graphs_push_work(p.g, &ev, &l, &c, &err), EVIDENCE_CALLBACK);
 	assert_int_equal(c->start_ns, began[1]);
 	end_play(&p);

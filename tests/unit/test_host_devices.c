@@ -80,9 +80,9 @@ TEST(a_device_is_its_uuid_whatever_ordinal_a_process_uses)
 	push(d, 1, 0, 1005, 1010, 1030);
 	push(d, 2, 1, 1015, 1040, 1050);
 	push(d, 2, 0, 1015, 1045, 1046);
-	assert_int_equal(devices_hosts(d), 2);
-	assert_string_equal(devices_host(d, 0)->uuid, "GPU-b");
-	b = host_device_read(devices_host(d, 0), 1100, &by);
+	assert_int_equal(devices_hosts(d)->all.n, 2);
+	assert_string_equal(devices_hosts(d)->all.v[0]->uuid, "GPU-b");
+	b = host_device_read(devices_hosts(d)->all.v[0], 1100, &by);
 	assert_non_null(b);
 	share_book_sum(b, &sum);
 	assert_int_equal(share_book_member(b, 0).owned_ns, 20);
@@ -120,8 +120,8 @@ TEST(unseen_time_of_a_process_is_unknown_where_none_ran)
 		assert_int_equal(devices_settle(d, 1, settled, &with), 0);
 		assert_int_equal(devices_settle(d, 2, settled, &with), 0);
 		/* Where a gap is open it is told as time passes, else it would be told too late. */
-		assert_int_equal(devices_settle_hosts(d, settled, &with), 0);
-		b = host_device_read(devices_host(d, 0), 1100, &with);
+		assert_int_equal(host_devices_settle_all(devices_hosts(d), settled, &with), 0);
+		b = host_device_read(devices_hosts(d)->all.v[0], 1100, &with);
 		assert_non_null(b);
 		share_book_sum(b, &sum);
 		assert_int_equal(share_book_member(b, 0).owned_ns, 30);
@@ -156,13 +156,13 @@ TEST(late_time_is_settled_when_the_last_process_leaves_the_device)
 	struct devices *d = devices_new();
 
 	report_device(d, 1, 0, "GPU-a");
-	assert_int_equal(devices_settle_hosts(d, 1050, &by), 0);
+	assert_int_equal(host_devices_settle_all(devices_hosts(d), 1050, &by), 0);
 	push(d, 1, 0, 1005, 1010, 1030);
 	assert_int_equal(devices_settle(d, 1, 1060, &by), 0);
 	assert_true(late_ns(d) >= 20);
 	devices_cut(d, &by, keep, d);
 	devices_cut(d, &by, keep, NULL);
-	assert_int_equal(devices_hosts(d), 0);
+	assert_int_equal(devices_hosts(d)->all.n, 0);
 	assert_true(late_ns(d) >= 20);
 	devices_free(d);
 }
@@ -175,13 +175,13 @@ TEST(an_unnamed_device_gets_its_name_later)
 	push(d, 2, 0, 1005, 1020, 1040);
 	assert_int_equal(devices_settle(d, 1, 1100, &by), 0);
 	assert_int_equal(devices_settle(d, 2, 1100, &by), 0);
-	assert_int_equal(devices_hosts(d), 2);
+	assert_int_equal(devices_hosts(d)->all.n, 2);
 	report_device(d, 1, 0, "GPU-a");
-	assert_string_equal(devices_host(d, 0)->uuid, "GPU-a");
-	assert_string_equal(devices_host(d, 1)->uuid, "");
+	assert_string_equal(devices_hosts(d)->all.v[0]->uuid, "GPU-a");
+	assert_string_equal(devices_hosts(d)->all.v[1]->uuid, "");
 	report_device(d, 3, 0, "GPU-a");
-	assert_int_equal(devices_hosts(d), 2);
-	assert_int_equal(share_book_members(devices_host(d, 0)->book), 2);
+	assert_int_equal(devices_hosts(d)->all.n, 2);
+	assert_int_equal(share_book_members(devices_hosts(d)->all.v[0]->book), 2);
 	devices_free(d);
 }
 
@@ -245,10 +245,10 @@ static size_t describe(const struct script *s, uint64_t close, struct share_spec
 	return n;
 }
 
-static void assert_read(const struct devices *d, const struct script *s, uint64_t now)
+static void assert_read(struct devices *d, const struct script *s, uint64_t now)
 {
 	static struct share_spec_span spans[PROCESSES * 8000];
-	struct share_book *b = host_device_read(devices_host(d, 0), now, &by);
+	struct share_book *b = host_device_read(devices_hosts(d)->all.v[0], now, &by);
 	struct share_spec spec;
 	struct share_sum sum;
 	size_t n;
@@ -260,7 +260,7 @@ static void assert_read(const struct devices *d, const struct script *s, uint64_
 	share_spec(spans, n, NULL, 0, &spec);
 	assert_memory_equal(&sum, &spec.sum, sizeof(sum));
 	for (size_t i = 0; i < PROCESSES; i++) {
-		const struct host_member *member = devices_host(d, 0)->members.v[i];
+		const struct host_member *member = devices_hosts(d)->all.v[0]->members.v[i];
 		const struct device_state *st = devices_find(d, member->process, member->device);
 		struct share_member got = share_book_member(b, i), want = spec.member[st->process - 1];
 		uint64_t idle[IDLE_CAUSES];
@@ -339,11 +339,11 @@ static void make_lives(struct lives *l)
 }
 
 /* Each process's own book is of its life; the device's is of all their lives, and what is after. */
-static void assert_walls(const struct devices *d, const struct lives *l, const struct devices_divide *with,
+static void assert_walls(struct devices *d, const struct lives *l, const struct devices_divide *with,
 			 uint64_t now)
 {
 	static struct share_spec_span spans[PROCESSES * 8000];
-	struct share_book *b = host_device_read(devices_host(d, 0), now, with);
+	struct share_book *b = host_device_read(devices_hosts(d)->all.v[0], now, with);
 	struct share_spec spec = { .sum = { .open_ns = UINT64_MAX, .close_ns = now } };
 	struct share_sum sum;
 	uint64_t owned = 0;
@@ -355,7 +355,7 @@ static void assert_walls(const struct devices *d, const struct lives *l, const s
 	share_spec(spans, describe(&l->s, now, spans), NULL, 0, &spec);
 	assert_memory_equal(&sum, &spec.sum, sizeof(sum));
 	for (size_t i = 0; i < PROCESSES; i++) {
-		const struct host_member *member = devices_host(d, 0)->members.v[i];
+		const struct host_member *member = devices_hosts(d)->all.v[0]->members.v[i];
 		const struct device_state *st = devices_find(d, member->process, member->device);
 		uint64_t idle[IDLE_CAUSES], end = l->exit[st->process - 1];
 		struct device_sum own;
@@ -410,7 +410,7 @@ TEST(a_late_member_that_began_early_opens_the_device_then)
 	assert_int_equal(devices_settle(d, 1, 1600, &by), 0);
 	report_device_since(d, 2, 0, "GPU-a", 1000);
 	push(d, 2, 0, 1690, 1700, 1750);
-	b = host_device_read(devices_host(d, 0), 1800, &by);
+	b = host_device_read(devices_hosts(d)->all.v[0], 1800, &by);
 	assert_non_null(b);
 	share_book_sum(b, &sum);
 	assert_int_equal(sum.open_ns, 1000);

@@ -203,9 +203,9 @@ static struct devices *devices_of(uint32_t pid)
 	return d;
 }
 
-static uint64_t unwatched(const struct devices *d, uint64_t now_ns)
+static uint64_t unwatched(struct devices *d, uint64_t now_ns)
 {
-	struct share_book *b = share_book_copy(devices_host(d, 0)->book);
+	struct share_book *b = share_book_copy(devices_hosts(d)->all.v[0]->book);
 	struct share_sum sum;
 
 	share_book_settle_all(b, now_ns);
@@ -230,7 +230,7 @@ TEST_WITH(unwatched_is_from_sample_to_sample_while_kernels_ran, setup, NULL)
 		assert_int_equal(push(&(struct event){ .kind = EVENT_SAMPLE, .sample.uuid = GPU,
 						       .start_ns = at - 1000, .end_ns = at,
 						       .sample.values = s }), 0);
-		assert_int_equal(devices_sample(d, device, at - 1000, true), 0);
+		assert_int_equal(host_devices_sample(devices_hosts(d), device, at - 1000, true), 0);
 	}
 	assert_int_equal(unwatched(d, 6000), 1000);
 	devices_free(d);
@@ -243,7 +243,7 @@ TEST_WITH(processes_without_a_number_are_strangers, setup, NULL)
 	for (uint64_t at = 1000; at <= 3000; at += 1000) {
 		user(7, at);
 		assert_int_equal(sample(at - 1000, at, SAMPLE_USERS, 2), 0);
-		assert_int_equal(devices_sample(d, device, at - 1000, true), 0);
+		assert_int_equal(host_devices_sample(devices_hosts(d), device, at - 1000, true), 0);
 	}
 	assert_int_equal(unwatched(d, 3000), 2000);
 	devices_free(d);
@@ -252,16 +252,16 @@ TEST_WITH(processes_without_a_number_are_strangers, setup, NULL)
 TEST_WITH(a_book_waits_for_strangers_where_it_may, setup, NULL)
 {
 	struct devices *d = devices_of(7);
-	struct share_book *b = devices_host(d, 0)->book;
+	struct share_book *b = devices_hosts(d)->all.v[0]->book;
 	struct share_sum sum;
 
 	user(12, 1000);
 	assert_int_equal(sample(500, 1000, SAMPLE_USERS, 1), 0);
-	assert_int_equal(devices_sample(d, device, 500, true), 0);
+	assert_int_equal(host_devices_sample(devices_hosts(d), device, 500, true), 0);
 	share_book_settle(b, 0, 5000);
 	share_book_sum(b, &sum);
 	assert_int_equal(sum.close_ns, 1000);
-	assert_int_equal(devices_sample(d, device, 500, false), 0);
+	assert_int_equal(host_devices_sample(devices_hosts(d), device, 500, false), 0);
 	share_book_sum(b, &sum);
 	assert_int_equal(sum.close_ns, 5000);
 	devices_free(d);

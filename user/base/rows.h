@@ -5,9 +5,9 @@
  * the row of the key that `other` makes of it ("[other]" of its process, say); such rows come on
  * top of max. Knows nothing of the rows' meaning. Not thread-safe.
  *
- * Start zeroed, pass the same const rows_type to all that find or add rows, end with rows_free. Rows
- * are allocated one by one, so that a row's address is stable until it is removed. rows.v[0..n) are
- * the rows in the order in which they were added; read them there.
+ * Start zeroed, pass the same const rows_type to all that find or add rows, end with rows_free.
+ * Rows are allocated one by one, so that a row's address is stable until it is removed.
+ * rows.v[0..n) are the rows in the order in which they were added; read them there.
  *
  * A key has no padding and a size that is a multiple of 8 (the macro checks the latter). A text in
  * a key is its hash or an interned pointer.

@@ -688,20 +688,15 @@ bool graphs_is_capturing(const struct graphs *g)
 	return g->capturings.all.n || graph_callbacks_is_waiting(g->made);
 }
 
-int graphs_push_node(struct graphs *g, const struct event *node)
+struct graph_callbacks *graphs_callbacks(struct graphs *g)
 {
-	return graph_callbacks_push_node(g->made, node);
+	return g->made;
 }
 
 void graphs_lost(struct graphs *g, uint32_t tid)
 {
 	g->losses++;
 	capturings_lost(&g->capturings, tid);
-}
-
-void graphs_exec(struct graphs *g, uint64_t ns)
-{
-	graph_callbacks_exec(g->made, ns);
 }
 
 /* Calls that give a stream work, or show a stream's state. */
@@ -806,12 +801,6 @@ enum graph_evidence graphs_push_work(struct graphs *g, const struct event *work,
 		return EVIDENCE_ORDER;
 	*call = made;
 	return evidence;
-}
-
-enum graph_evidence graphs_find_node(const struct graphs *g, uint64_t node,
-				     const struct captured_call **call)
-{
-	return graph_callbacks_find(g->made, node, call);
 }
 
 /* ---- open ranges ----------------------------------------------------------------------------- */

@@ -89,10 +89,9 @@ void graphs_free(struct graphs *g);
 int graphs_push_call(struct graphs *g, const struct event *call, enum func_role role);
 /* else calls that give work are irrelevant */
 bool graphs_is_capturing(const struct graphs *g);
-/* EVENT_NODE. 0 or -ENOMEM */
-int graphs_push_node(struct graphs *g, const struct event *node);
-/* then the process executed another program */
-void graphs_exec(struct graphs *g, uint64_t ns);
+/* Which calls made nodes (join/graph_callbacks.h): for EVENT_NODE, and when the process executes
+ * another program. */
+struct graph_callbacks *graphs_callbacks(struct graphs *g);
 void graphs_lost(struct graphs *g, uint32_t tid);	/* calls of a thread were lost */
 
 /* A work and its launch (NULL: an orphan), in the order of the join; g NULL: of its process no
@@ -101,10 +100,6 @@ void graphs_lost(struct graphs *g, uint32_t tid);	/* calls of a thread were lost
 enum graph_evidence graphs_push_work(struct graphs *g, const struct event *work,
 				     const struct launch *launch,
 				     const struct captured_call **call, int *err);
-
-/* Of a node whose work was PENDING: PENDING, CALLBACK and *call, or UNRESOLVED. */
-enum graph_evidence graphs_find_node(const struct graphs *g, uint64_t node,
-				     const struct captured_call **call);
 
 /* All ranges open before horizon_ns are known: innermost(ctx, tid, ns) returns them. */
 void graphs_settle(struct graphs *g, uint64_t horizon_ns,

@@ -302,11 +302,6 @@ uint64_t devices_idle_since(const struct devices *d, uint32_t process, uint64_t 
 	return now_ns;
 }
 
-int devices_settle_hosts(struct devices *d, uint64_t horizon_ns, const struct devices_divide *by)
-{
-	return host_devices_settle_all(&d->hosts, horizon_ns, by);
-}
-
 /* Nothing that its own book does not know yet can be a time in which it waited. */
 static bool has_waited_all(const struct device *s, uint64_t now_ns)
 {
@@ -439,12 +434,6 @@ int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_
 	snprintf(s->state.name, sizeof(s->state.name), "%s",
 		 ev->device.name ? ev->device.name : "");
 	return host_devices_join(&d->hosts, &s->state.member, s->state.facts.uuid, s->open_ns);
-}
-
-int devices_sample(struct devices *d, const struct sampled_device *sampled, uint64_t from_ns,
-		   bool wait)
-{
-	return host_devices_sample(&d->hosts, sampled, from_ns, wait);
 }
 
 static void add_counts(struct device_counts *to, const struct device_book *book)
@@ -705,14 +694,9 @@ void devices_counts(const struct devices *d, struct device_counts *out)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-size_t devices_hosts(const struct devices *d)
+struct host_devices *devices_hosts(struct devices *d)
 {
-	return d->hosts.all.n;
-}
-
-const struct host_device *devices_host(const struct devices *d, size_t i)
-{
-	return d->hosts.all.v[i];
+	return &d->hosts;
 }
 
 size_t devices_count(const struct devices *d)

@@ -59,11 +59,6 @@ int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_
 /* The call of a launch became known after its works. */
 void devices_push_call(struct devices *d, uint32_t process, uint32_t correlation,
 		       const struct launch *launch);
-/* host_devices_sample of these. */
-struct sampled_device;
-int devices_sample(struct devices *d, const struct sampled_device *sampled, uint64_t from_ns,
-		   bool wait);
-
 /* Divides gaps of works that did not fit into the queue (device_book_full). */
 void devices_when_crowded(struct devices *d, const struct devices_divide *by);
 
@@ -74,9 +69,6 @@ int devices_settle_all(struct devices *d, uint64_t horizon_ns, const struct devi
 
 /* Where the oldest gap of a device of process begins that is not divided yet; at most now. */
 uint64_t devices_idle_since(const struct devices *d, uint32_t process, uint64_t now_ns);
-
-/* The owners of a device before horizon_ns are settled without waiting for more works. */
-int devices_settle_hosts(struct devices *d, uint64_t horizon_ns, const struct devices_divide *by);
 
 #define DEVICES_SETTLED 0	/* now_ns: the settled part, as in device_book_read_settled */
 
@@ -110,9 +102,7 @@ size_t devices_names_left(const struct devices *d);	/* bytes for more names of k
 
 void devices_counts(const struct devices *d, struct device_counts *out);	/* of all books */
 
-/* Devices as the host has them (ledger/host_devices.h). */
-size_t devices_hosts(const struct devices *d);
-const struct host_device *devices_host(const struct devices *d, size_t i);
+struct host_devices *devices_hosts(struct devices *d); /* devices as the host has them */
 
 size_t devices_count(const struct devices *d);
 const struct device_state *devices_get(const struct devices *d, size_t i);

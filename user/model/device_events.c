@@ -219,7 +219,7 @@ static int push_sample(struct model *m, const struct event *ev)
 		return err;
 	/* Devices are read up to where works are known; other users are known up to a second
 	 * later. */
-	return devices_sample(m->devices, d, ev->start_ns, !m->intervals);
+	return host_devices_sample(devices_hosts(m->devices), d, ev->start_ns, !m->intervals);
 }
 
 static int push_facts(struct model *m, const struct event *ev)
@@ -237,8 +237,10 @@ static int push_watermark(struct model *m, const struct event *ev)
 	struct devices_divide by = device_divide_by(m);
 
 	by.waits = !m->intervals;
-	return ev->end_ns <= JOIN_WINDOW_NS ? 0 :
-	       devices_settle_hosts(m->devices, ev->end_ns - JOIN_WINDOW_NS, &by);
+	return ev->end_ns <= JOIN_WINDOW_NS ?
+		       0 :
+		       host_devices_settle_all(devices_hosts(m->devices),
+					       ev->end_ns - JOIN_WINDOW_NS, &by);
 }
 
 /* ---- the consumer ---------------------------------------------------------------------------- */

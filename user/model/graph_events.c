@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "facts/kernel_configs.h"
 #include "facts/ranges.h"
+#include "join/graph_callbacks.h"
 #include "join/graphs.h"
 #include "model/shared.h"
 
@@ -71,7 +72,7 @@ static int push_process(struct graph_events *g, const struct event *ev)
 	const struct process *p = processes_find(g->m, ev->process);
 
 	if (p && p->graphs && ev->end_ns > p->info.exec_ns)
-		graphs_exec(p->graphs, ev->end_ns);
+		graph_callbacks_exec(graphs_callbacks(p->graphs), ev->end_ns);
 	return 0;
 }
 
@@ -83,7 +84,8 @@ static int push_node(struct graph_events *g, const struct event *ev)
 		return -EINVAL;
 	model_see_time(g->m, ev->start_ns);
 	p = processes_get(g->m, ev);
-	return p && graphs_of(g, p) ? graphs_push_node(p->graphs, ev) : -ENOMEM;
+	return p && graphs_of(g, p) ? graph_callbacks_push_node(graphs_callbacks(p->graphs), ev) :
+				      -ENOMEM;
 }
 
 static int on_work(void *state, const struct event *work, const struct launch *launch)
@@ -132,8 +134,10 @@ static enum graph_evidence find_call(void *ctx, const struct kernel_config *row,
 
 	if (row->key.open_ns)
 		return find_range(r, row, call);
-	return p && p->graphs && row->key.node ? graphs_find_node(p->graphs, row->key.node, call) :
-	       row->key.node ? EVIDENCE_UNRESOLVED : EVIDENCE_NONE;
+	return p && p->graphs && row->key.node ?
+		       graph_callbacks_find(graphs_callbacks(p->graphs), row->key.node, call) :
+	       row->key.node ? EVIDENCE_UNRESOLVED :
+			       EVIDENCE_NONE;
 }
 
 static int settle_before(struct graph_events *g, uint64_t horizon_ns)

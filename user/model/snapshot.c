@@ -161,11 +161,11 @@ static int take_host(struct snapshot *s, const struct model *m, const struct hos
 	return err;
 }
 
-static const struct snapshot_host *find_host(const struct snapshot *s, const struct devices *d,
+static const struct snapshot_host *find_host(const struct snapshot *s, struct devices *d,
 					     const struct host_device *host)
 {
-	for (size_t i = 0; i < devices_hosts(d); i++)
-		if (devices_host(d, i) == host)
+	for (size_t i = 0; i < devices_hosts(d)->all.n; i++)
+		if (devices_hosts(d)->all.v[i] == host)
 			return &s->hosts.v[i];
 	return NULL;
 }
@@ -232,11 +232,11 @@ static int take_device(struct snapshot *s, const struct model *m, const struct d
 
 static int take_devices(struct snapshot *s, const struct model *m)
 {
-	const struct devices *d = m->devices;
+	struct devices *d = m->devices;
 	int err = 0;
 
-	for (size_t i = 0; i < devices_hosts(d) && !err; i++)
-		err = take_host(s, m, devices_host(d, i));
+	for (size_t i = 0; i < devices_hosts(d)->all.n && !err; i++)
+		err = take_host(s, m, devices_hosts(d)->all.v[i]);
 	for (size_t i = 0; i < devices_count(d) && !err; i++)
 		err = take_device(s, m, devices_get(d, i));
 	return err;
