@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# Targets stay as they are: probes are in nobody else's text, and in nobody's when gpuprof ends.
+# Targets stay as they are: probes are in no other program's text, and in none when gpuprof ends.
 
 # bats file_tags=needs:root,needs:bpf,needs:targets
 

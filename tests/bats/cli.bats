@@ -190,9 +190,9 @@ has_run() { [ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -ge 5 ]; } # PID: f
 	assert_output --partial "there are findings, "
 	read -ra tables < <(sed 's/.*there are //; s/,//g' <<<"$output")
 	for verb in stat report; do
-		"$GPUPROF" help $verb | sed -n '/^Tables: /,/\.$/p' | tr -d '\n' >told
+		"$GPUPROF" help $verb | sed -n '/^Tables: /,/\.$/p' | tr -d '\n' >listed
 		for table in "${tables[@]}"; do
-			grep -qw "$table" told || fail "help $verb does not name $table"
+			grep -qw "$table" listed || fail "help $verb does not name $table"
 		done
 	done
 }

@@ -8,7 +8,7 @@
 
 load ../lib/common
 
-# A command that ignores whoever asks it to end; writes `ended` when it is done by itself.
+# A command that ignores requests to end; writes `ended` when it is done by itself.
 stubborn() {
 	cat >stubborn <<-'SCRIPT'
 		trap '' INT TERM HUP
@@ -99,13 +99,13 @@ stubborn() {
 # bats file_tags=needs:root,needs:bpf,needs:targets
 # bats test_tags=needs:pty
 @test "command: a terminal's QUIT and its end reach the command once, and the capture is whole" {
-	cat >told <<-'SCRIPT'
+	cat >script <<-'SCRIPT'
 		trap 'echo quit >>told.out' QUIT
 		trap 'echo hup >>told.out' HUP
 		(trap '' QUIT HUP; exec "$1" --truth truth.json --launches 300 --end-file end) &
 		while [ ! -s truth.json ] && kill -0 $!; do sleep 0.05; done
 		: >began
-		until [ -s told.out ]; do sleep 0.05; done
+		until [ -s script.out ]; do sleep 0.05; done
 		sleep 0.3
 		: >end
 		wait
@@ -113,9 +113,9 @@ stubborn() {
 	SCRIPT
 	local key
 	for key in quit hangup; do
-		rm -f told.out began truth.json end c.gpr
+		rm -f script.out began truth.json end c.gpr
 		run beforehand "$TEST_LIB/in_terminal.py" $key began \
-			"$GPUPROF" record -o c.gpr -- sh told "$TARGETS/cudart-dyn"
+			"$GPUPROF" record -o c.gpr -- sh script "$TARGETS/cudart-dyn"
 		assert_equal "$key: $status" "$key: 7"
 		assert_equal "$(cat told.out)" "$([ $key = quit ] && echo quit || echo hup)"
 		"$GPUPROF" report c.gpr --format json --output r.json

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck disable=SC2030,SC2031,SC2154 # run sets stderr; a test is a subshell
 # gpuprof env: the helper is installed where only its owner can replace it, what is printed can be
-# pasted, and a process that was started with it shows its device times to whoever comes later.
+# pasted, and a process that was started with it shows its device times to any gpuprof that comes later.
 
 load ../lib/common
 

@@ -157,7 +157,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 	grep -q "what devices did for process $TARGET in the last .* it was killed or" said
 	run balanced
 	assert_output --regexp '^[1-9][0-9]*$'
-	# Every launch is a work that was told, or one that was not; but for one that was being recorded then.
+	# Every launch is a work that was recorded, or one that was not; but for one that was being recorded then.
 	run report_value r.json '(sum(x["count"] for x in t["calls"] if x["class"] in ("launch", "copy", "set"))
 		- sum(x["received"] for x in t["events"] if x["kind"] == "work")
 		- sum(x["lost"] for x in t["events"] if x["kind"] == "untold")
@@ -191,9 +191,9 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 	# Two programs' works, told, or lost with the first one's last; but for those that were being recorded then.
 	run report_value r.json '(sum(x["received"] for x in t["events"] if x["kind"] == "work"),
 		sum(x["lost"] for x in t["events"] if x["kind"] == "untold"))'
-	read -r -d '' told untold <<<"${output//[(),]/}" || true
-	assert [ $((told + untold)) -le 3200 ]
-	assert [ $((told + untold)) -ge 3197 ]
+	read -r -d '' recorded unrecorded <<<"${output//[(),]/}" || true
+	assert [ $((recorded + unrecorded)) -le 3200 ]
+	assert [ $((recorded + unrecorded)) -ge 3197 ]
 	assert [ "$told" -gt 2000 ]
 	# None waited for the other program, 20 ms or more. The simulated device's own latency is half a
 	# millisecond, beside what a launching thread has no CPU for.

@@ -65,14 +65,14 @@ load ../lib/common
 		rows = json.load(open("r.json"))["tables"]["events"]
 		n = {row["kind"]: row for row in rows}
 		calls, began = n["call"]["received"], n["open"]["received"]
-		told, untold = n["work"]["received"], n.get("untold", {"lost": 0})["lost"]
+		works, unrecorded = n["work"]["received"], n.get("untold", {"lost": 0})["lost"]
 		ended = n["api"]["lost"]	# launches that had met no work when the process ended
-		print(n["call"], n["open"], n["work"], untold, ended)
-		assert told > 0 and not n["call"]["lost"] and not n["work"]["lost"]
+		print(n["call"], n["open"], n["work"], unrecorded, ended)
+		assert works > 0 and not n["call"]["lost"] and not n["work"]["lost"]
 		# A call that has not returned may have launched, and a work may have met no launch; one launch of each
 		# thread was in progress when its helper ended.
 		threads = n["open"]["hits"] + n["exit"]["hits"]
-		assert calls - threads <= told + untold + ended <= calls + began + n["work"]["orphan"]
+		assert calls - threads <= works + unrecorded + ended <= calls + began + n["work"]["orphan"]
 	EOF
 }
 
@@ -96,12 +96,12 @@ is_over() { grep -q '^State:.Z' "/proc/$1/status"; }
 			import json
 			tables = json.load(open("r.json"))["tables"]
 			n = {row["kind"]: row for row in tables["events"]}
-			told, untold = n["work"]["received"], n.get("untold", {"lost": 0})["lost"]
+			works, unrecorded = n["work"]["received"], n.get("untold", {"lost": 0})["lost"]
 			calls = [row["count"] for row in tables["calls"] if row["function"] == "cudaLaunchKernel"]
-			print(calls, n["work"], untold)
+			print(calls, n["work"], unrecorded)
 			# One that is launched just between a flush and the reading of the clocks after it is of neither.
-			assert untold > 0 and sum(calls) == 12000 and n["work"]["lost"] == 0
-			assert 11997 <= told + untold <= 12000
+			assert unrecorded > 0 and sum(calls) == 12000 and n["work"]["lost"] == 0
+			assert 11997 <= works + unrecorded <= 12000
 		EOF
 	done
 }

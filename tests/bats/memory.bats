@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# The table of memory is the truth of the simulated GPU, whoever tells of it.
+# The table of memory is the truth of the simulated GPU, whether calls or records report it.
 
 # bats file_tags=needs:root,needs:bpf,needs:sim
 

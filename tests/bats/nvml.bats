@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck disable=SC2030,SC2031 # each test has its own STARTED
-# What NVML tells of the host's devices, from a simulated one: how active they were, who else is on them,
+# What NVML reports of the host's devices, from a simulated one: how active they were, who else is on them,
 # what went wrong; and that nothing depends on it.
 
 # bats file_tags=needs:root,needs:bpf,needs:sim
@@ -14,7 +14,7 @@ board() {
 	export GPUSIM_DEVICES=2 GPUSIM_BOARD=$PWD/board GPUPROF_CUPTI=$SIM/libcupti.so.13
 }
 
-# facts FACT...: what the simulated NVML tells, from now on.
+# facts FACT...: what the simulated NVML reports, from now on.
 facts() { printf '%s\n' "$@" >board/facts; }
 
 # with NVML GPUPROF'S ARGUMENTS: `nvml` or `none`.

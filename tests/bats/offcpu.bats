@@ -8,7 +8,7 @@
 
 load ../lib/common
 
-# A kernel without symbols for its variables cannot tell an interrupt from the thread it interrupts.
+# A kernel without symbols for its variables cannot distinguish an interrupt from the thread it interrupts.
 maybe() {
 	[ "$(uname -m)" = aarch64 ] || grep -qwE '__preempt_count|pcpu_hot' /proc/kallsyms || echo --maybe
 }

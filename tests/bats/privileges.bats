@@ -146,7 +146,7 @@ has_rights() { [ "$(rights "$1")" = "$(bits "${@:2}")" ]; } # PID BIT...
 # bats test_tags=needs:sim
 @test "privileges: a report and a snapshot keep the capabilities they still need" {
 	"$GPUPROF" record -o c.gpr -- true
-	mkfifo out # whoever opens it waits for a reader
+	mkfifo out # an open waits for a reader
 	start_gpuprof report c.gpr -o out
 	wait_for 5 has_rights "$PROFILER" 1 # CAP_DAC_OVERRIDE
 	cat out >/dev/null

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Every row of the catalogue: a call through the vendor's prototype, with a value of its own in each
 # argument, is one record (or two) with what those values mean and the result. On the vendor's
-# libraries where they can be called without a device, on doubles that return what they are told for
+# libraries where they can be called without a device, on doubles that return a chosen value for
 # all of them. Real libraries here: those that scripts/cuda and scripts/cuda-older have. cublas, cudnn
 # and the compilers are hundreds of megabytes: they are tested where a toolkit or `make targets-all`
 # has them, and by their doubles elsewhere.

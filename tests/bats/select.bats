@@ -50,7 +50,7 @@ let_go() {
 	laws r.json
 }
 
-only() { # PID...: nobody else has calls in the report
+only() { # PID...: no other process has calls in the report
 	run report_value r.json "sorted({c['pid'] for c in t['calls']}) == sorted([$(IFS=,; echo "$*")])"
 	assert_output True
 }
@@ -91,10 +91,10 @@ only() { # PID...: nobody else has calls in the report
 	chmod 666 "$OPEN/t.json"
 	start_calls root 100 "$SIM/simcalls"
 	GPUSIM_TRUTH=$OPEN/t.json LD_LIBRARY_PATH=$OPEN setpriv --reuid 65534 --clear-groups \
-		"$OPEN/simcalls" cudaLaunchKernel=77 --init --wait-ms 2500 >nobody.out 3>&- &
+		"$OPEN/simcalls" cudaLaunchKernel=77 --init --wait-ms 2500 >unselected.out 3>&- &
 	TARGET=$!
 	STARTED+=("$TARGET")
-	wait_for 10 grep -q ready nobody.out
+	wait_for 10 grep -q ready unselected.out
 	start_choosing --user 65534,daemon
 	let_go
 	only "$TARGET"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck disable=SC2154 # run sets stderr, stderr_lines
-# What hangs already is told without a probe: each thread's call, stack and what it waits for.
+# What hangs already is shown without a probe: each thread's call, stack and what it waits for.
 
 # bats file_tags=needs:root,needs:bpf,needs:sim
 

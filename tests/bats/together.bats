@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # Several gpuprofs at one process, each killed in turn: the others go on, and when the last is gone the
-# helper drains and the process goes on as if nobody had been.
+# helper drains and the process goes on as if never watched.
 
 load ../lib/common
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck disable=SC2030,SC2031 # a test is a subshell
-# Libraries that nobody had probed when a process began to call them: what came before the probes is not
-# counted, and the time in which that was so is told, to people and to programs.
+# Libraries that were not probed yet when a process began to call them: what came before the probes is not
+# counted, and the time in which that was so is shown, to people and to programs.
 
 # bats file_tags=needs:root,needs:bpf,needs:sim
 

@@ -56,13 +56,13 @@ calls_are_exact() { # TRUTH...
 	    assert report[way]["meta"]["functions_left_out"] == 0, way
 	perf, meta = rows["perf"], report["perf"]["meta"]
 	assert perf.keys() >= {"cudaLaunchKernel", "cudaMemcpy", "cudaMemcpyAsync", "cudaStreamSynchronize"}, perf
-	# What is left out is told by CUPTI's records, which know no bytes.
+	# What is left out comes from CUPTI's records, which know no bytes.
 	for way in full:
 	    assert perf.keys() == rows[way].keys(), (way, perf.keys() ^ rows[way].keys())
 	    for function in perf:
 	        assert perf[function][:3] == rows[way].get(function, ())[:3], (way, function)
-	        told = () if function in ("cudaMemcpy", "cudaMemcpyAsync") else (None,)
-	        assert perf[function][3] in (*told, rows[way][function][3]), (way, function)
+	        also = () if function in ("cudaMemcpy", "cudaMemcpyAsync") else (None,)
+	        assert perf[function][3] in (*also, rows[way][function][3]), (way, function)
 	assert 20 <= meta["functions_probed"] <= 32 and meta["functions_left_out"] > 100, meta
 	print("equal:", *sys.argv[1:])
 	PY

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * What the helper's hot paths cost: a record into the ring of one reader (who keeps up), a name that
- * is known, a range by NVTX with nobody watching and with one. One line each: its name and ns.
+ * is known, a range by NVTX unwatched and watched. One line each: its name and ns.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -88,7 +88,7 @@ static int write_calls(struct capture_writer *w, unsigned long n)
 	return err ? err : write_stop(w, &s, sent);
 }
 
-/* Of a process on four streams, 400 kernels, as a helper without probes tells of them. */
+/* Of a process on four streams, 400 kernels, as a helper without probes records them. */
 static int write_works(struct capture_writer *w, unsigned long n)
 {
 	static const struct work_load load = { "works", 1, 4, 400, 100, false };

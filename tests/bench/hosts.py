@@ -2,7 +2,7 @@
 """bench-hosts: gpuprof on hosts with many processes, and what processes feel that it does not measure.
 
 The many are cheap ones of tests/bench/crowd.c. CPU time is that of gpuprof alone, but what the
-host does meanwhile (compilers, ...) is told to -a and counts: measure on a quiet host.
+host does meanwhile (compilers, ...) reaches -a and counts: measure on a quiet host.
 """
 import contextlib
 import os

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Two threads of one CPU that hand a byte to and fro: each turn is a wakeup and a switch. It has a
- * function of the CUDA runtime's name, which both call once when they are told to: from then on they
+ * function of the CUDA runtime's name, which both call once on request: from then on they
  * are threads that drive a device. Knows nothing of gpuprof.
  *
  *   switcher     reads lines: a number of turns -> prints ns of CPU per turn; "call" -> prints "called"

@@ -11,12 +11,12 @@ import time
 from probes import wait_idle
 from table import Row
 
-TURNS = 1000            # so short that now and then nobody else comes between
+TURNS = 1000            # so short that now and then no other thread comes between
 TIMES = 120             # of a round
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", 5))
 WATCHED_BOUND_NS = 600  # these two beyond programs that do nothing at both hooks
 UNWATCHED_BOUND_NS = 60
-TARGET_BOUND_NS = 200   # of threads that are not told about: the events that watch mappings
+TARGET_BOUND_NS = 200   # of threads that are not recorded: the events that watch mappings
 HOOK_BOUND_NS = 20      # beyond a program that does nothing
 
 

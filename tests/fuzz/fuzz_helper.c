@@ -15,7 +15,7 @@
 #include "gpuprof/ring.h"
 #include "facts/ranges.h"
 
-#define NOBODY 0x7fffffff	/* no process: threads are guessed */
+#define NO_PID 0x7fffffff	/* no process: threads are guessed */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -130,7 +130,7 @@ static void decode(struct helper_decoder *d, const uint8_t *data, size_t size, s
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct api_rows *rows;
-	struct helper_threads *threads = helper_threads_new(NOBODY, NOBODY);
+	struct helper_threads *threads = helper_threads_new(NO_PID, NO_PID);
 	struct helper_decoder *d = helper_decoder_new(1, 1000, threads);
 	struct seen seen = { .ranges = ranges_new(1) };
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""torch.profiler before, while and after somebody watches this process: for each line on stdin it
+"""torch.profiler before, while and after this process is watched: for each line on stdin it
 profiles a few matrix products and prints how many kernels it saw. First line: "ready", or why not."""
 import sys
 

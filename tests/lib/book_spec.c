@@ -15,7 +15,7 @@ static bool is_off(const struct event *ev)
 	return ev->kind == EVENT_OFF;
 }
 
-/* Rule 10: it tells what goes on. */
+/* Rule 10: it shows what goes on. */
 static bool is_reading(const struct event *ev)
 {
 	return is_off(ev) && !(ev->has & HAS_END);
@@ -114,7 +114,7 @@ static void number(const struct spec_input *in, struct numbers *out)
 
 /* ---- rules 2 and 3: calls that start ------------------------------------------------------- */
 
-/* Or what else tells of one: INSIDE, GONE. */
+/* Or other evidence of one: INSIDE, GONE. */
 static bool is_call(const struct spec_input *in, const struct numbers *num, size_t i)
 {
 	const struct event *ev = &in->events[i];

@@ -30,7 +30,7 @@
  *  9. INSIDE and GONE have no number. An INSIDE before which nothing was accepted, or only INSIDEs of
  *     the same call (function, start), is a call that reaches to its end and stays open; one of no
  *     known function, or that ends before it starts, is invalid. A GONE after such INSIDEs ends
- *     the call; what is between them is `unknown`. Any other INSIDE or GONE tells nothing new (counted:
+ *     the call; what is between them is `unknown`. Any other INSIDE or GONE adds nothing (counted:
  *     late). What follows an INSIDE without HAS_END up to the next call or the close is
  *     `unknown`, unless records are missing, and it is not abandoned.
  * 10. An OFF is a call that starts and ends (rule 3), of no function: of its reason, and from woken on

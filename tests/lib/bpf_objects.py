@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which BPF programs, maps and links does the kernel hold, and are some of them nobody's?
+"""Which BPF programs, maps and links does the kernel hold, and do some have no owner?
 
 usage: bpf_objects.py            prints each as "KIND ID"
        bpf_objects.py left FILE  prints those that are not in FILE (an earlier output) and that no

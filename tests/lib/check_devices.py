@@ -11,7 +11,7 @@ where works could not be seen: no more than that is of the processes' own books)
 clock uncertainty says at most: so a work that begins or ends while another process runs, or as it begins or
 ends, may count for twice that more or less. The wall time holds all works and is no longer than the session.
 All works are in the table events, and have met their launch. And what a process waited with work queued while others ran (the ledger's `other-process`) must be the
-log's, to 5 us for each call or 2 %, whichever is larger. --turns: nothing may be shared, and somebody
+log's, to 5 us for each call or 2 %, whichever is larger. --turns: nothing may be shared, and some process
 must have waited; --apart: each process has a device of its own; --any: none of these matters; else something must be shared. The
 wall time of a device is from_ns to until_ns, the session's end, and holds that of every process's own book. Prints one line, or every difference and status 1.
 Knows the rules of ledger/share_book.h in plain words, over complete lists.

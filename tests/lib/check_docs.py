@@ -5,7 +5,7 @@
 usage: check_docs.py GPUPROF
 
 Reads what `gpuprof help --as FORM` prints. An option is "-p --pid PID[,PID...]": its names, and
-what its value is called ("" for a flag; completions tell only whether there is a value).
+what its value is called ("" for a flag; completions show only whether there is a value).
 """
 import re
 import subprocess

@@ -5,8 +5,8 @@
 usage: check_memory.py REPORT.json TRUTH.json... [--calls | --lost] [--faults]
 
 Of each process, device and kind the sums over its rows are the truth's, to the byte, so are peaks, and no
-other process has any. --calls: calls alone told of it, which know no devices;
---lost: calls told of all, and records of some: sums are by kind, and peaks of what no record told not comparable. --faults: or all its rows are marked, and nothing is said of leaks. Prints one line, or every difference and status 1.
+other process has any. --calls: calls alone reported it, which know no devices;
+--lost: calls reported all, and records some: sums are by kind, and peaks of what has no record not comparable. --faults: or all its rows are marked, and nothing is said of leaks. Prints one line, or every difference and status 1.
 """
 import argparse
 import collections

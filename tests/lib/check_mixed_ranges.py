@@ -67,10 +67,10 @@ def check(rows, ranges, log, say):
         say(f"{len(rows)} rows {sorted(seen, key=str)}, the truth has {sorted(by_key, key=str)}")
     for key in seen.keys() & by_key.keys():
         row, of = seen[key], by_key[key]
-        told = tuple(row[c] for c in ("count", "open", "launches", "device_ns"))
+        found = tuple(row[c] for c in ("count", "open", "launches", "device_ns"))
         real = (len(of), 0, *launched_in(of, log))
-        if told != real:
-            say(f"{key}: (count, open, launches, device_ns) {told}, the truth has {real}")
+        if found != real:
+            say(f"{key}: (count, open, launches, device_ns) {found}, the truth has {real}")
         for column, length in ("host_ns", total_ns), ("wall_ns", union_ns):
             least, most = bounds(of, length)
             if column == "wall_ns" and len({r.tid for r in of}) > 1:

@@ -6,7 +6,7 @@ usage: check_waits.py REPORT.json TRUTH [--maybe]      --maybe: this kernel may 
                                                          a thread (the waker's name ends in ?)
 
 Each way took at least so long in its bucket, and its row of the table offcpu names the system call and
-who woke the thread (*: its rows, whoever did, add up to that). Ready without a CPU in calls it was as long as is said of it, and no longer than the
+who woke the thread (*: its rows, of any waker, add up to that). Ready without a CPU in calls it was as long as is said of it, and no longer than the
 scheduler counts. What is off the CPU by reason in offcpu adds up to the thread's book. Prints one
 line, or every violation and status 1.
 """
@@ -56,9 +56,9 @@ def check_rows(rows, ways, maybe):
         if maybe and waker == "interrupt":
             wakers = {None, waker}      # it may have come in anybody's time: then nothing is claimed
         if waker == "*":
-            told = sum(r["total_ns"] for r in rows if r["reason"] == bucket and r["syscall"] == call)
-            if told < at_least:
-                yield f"{bucket}, {call}: {told} ns in rows of offcpu, at least {at_least} is true"
+            reported = sum(r["total_ns"] for r in rows if r["reason"] == bucket and r["syscall"] == call)
+            if reported < at_least:
+                yield f"{bucket}, {call}: {reported} ns in rows of offcpu, at least {at_least} is true"
             continue
         found = [r for r in rows if r["reason"] == bucket and r["syscall"] == (None if call == "-" else call)
                  and r["waker_comm"] in wakers and r["total_ns"] >= at_least]
@@ -70,16 +70,16 @@ def check_sums(threads, rows):
     """What a thread was off the CPU is in both tables, by reason or after it was woken."""
     reasons = {r["reason"] for r in rows} | {"runqueue"}
     book = sum(r["ns"] for r in threads if r["bucket"] in reasons)
-    told = sum(r["total_ns"] for r in rows)
-    if book != told:
-        yield f"offcpu adds up to {told} ns, the thread's book to {book}"
+    reported = sum(r["total_ns"] for r in rows)
+    if book != reported:
+        yield f"offcpu adds up to {reported} ns, the thread's book to {book}"
 
 
 def check_late(threads, late):
     """A wakeup begins a little before the scheduler counts that it waits."""
-    told = sum(r["runqueue_ns"] or 0 for r in threads if r["bucket"] == "sync")
-    if late and not late[0] <= told <= late[1] + SLACK_NS:
-        yield f"sync: {told} ns ready without a CPU, {late[0]} to {late[1]} are true"
+    reported = sum(r["runqueue_ns"] or 0 for r in threads if r["bucket"] == "sync")
+    if late and not late[0] <= reported <= late[1] + SLACK_NS:
+        yield f"sync: {reported} ns ready without a CPU, {late[0]} to {late[1]} are true"
 
 
 def main():

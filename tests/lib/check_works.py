@@ -253,7 +253,7 @@ def check_faulty(report, logs, say):
 # ---- why devices idled ----------------------------------------------------------------------
 
 CAUSES = {"copy": "copy-host", "free": "alloc", "collective": "comm-host"}
-# What a thread did outside of calls, which the log does not tell apart.
+# What a thread did outside of calls, which the log does not distinguish.
 OTHER = ("other", "off-cpu", "stopped", "runqueue", "disk", "io", "lock", "page-fault", "sleep", "input", "op", "python",
          "init")
 OUTSIDE = ("other", "no-work", "unknown", "unarmed")	# of time outside what a log knows

@@ -41,7 +41,7 @@ tags_of_test() {
 
 teardown() { end_started; } # a file that has more to undo calls it, too
 
-# A process and all below it, which nobody else would end. It is stopped first, so that none is born.
+# A process and all below it, which nothing else would end. It is stopped first, so that none is born.
 end_tree() { # PID
 	local child
 	kill -STOP "$1" 2>/dev/null || return 0
@@ -179,7 +179,7 @@ wait_armed() { # PID [LIBRARY]
 	wait_for 10 text_differs "$@" || { cat gpuprof.err >&2; return 1; }
 }
 
-# Has somebody woken its helper? Its state is a word of the ring's first page (gpuprof/ring.h).
+# Was its helper woken? Its state is a word of the ring's first page (gpuprof/ring.h).
 is_awake() { # PID
 	local fd
 	for fd in "/proc/$1/fd"/*; do

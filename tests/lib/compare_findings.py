@@ -12,8 +12,8 @@ the wall time of the report's book:
   comm      communication ran, and no other kernel
   pageable  a copy of pageable memory ran, and no kernel; or no work ran since it did in that call
 Every fault that was planted is found with its share within 2 percentage points, the verdict names the
-largest, and nothing else is found with 5 % or more. That the thread had no CPU is told apart: a share may
-be lower by that of cpu-starved, which is not more than the kernel counts, and by what was not told of it
+largest, and nothing else is found with 5 % or more. That the thread had no CPU is kept apart: a share may
+be lower by that of cpu-starved, which is not more than the kernel counts, and by what was not reported of it
 (in calls only the last wait is), up to 5 points; of calls it may be higher by the latter only. Prints a line per fault, or every difference
 and status 1.
 """
@@ -24,7 +24,7 @@ FINDING = {"input": "input-stall", "comm": "exposed-comm", "sync": "needless-syn
            "pageable": "unpinned-copies"}
 POINTS = 0.02
 LOUD = 0.05
-UNTOLD = 0.05
+UNREPORTED = 0.05
 CALLS = {"sync", "pageable"}    # what others, who had no CPU either, do not add to
 
 
@@ -100,13 +100,13 @@ def read(path):
 
 def without_cpu(tables, found, marks, wall, say):
     """The shares that cpu-starved has, and that is known to the kernel alone; takes it out of found."""
-    told = sum(r["runqueue_ns"] or 0 for r in tables["threads"] if r["tid"] == marks["pid"])
+    reported = sum(r["runqueue_ns"] or 0 for r in tables["threads"] if r["tid"] == marks["pid"])
     starved = found.pop("cpu-starved", {"share": 0})["share"]
-    if told > marks["run_delay_ns"] + POINTS * wall:
-        say(f"ready without a CPU for {told} ns, the kernel counts {marks['run_delay_ns']}")
-    if starved > told / wall + POINTS:
-        say(f"cpu-starved has {starved}, the thread was so for {told / wall}")
-    return starved, min(max(marks["run_delay_ns"] - told, 0) / wall, UNTOLD)
+    if reported > marks["run_delay_ns"] + POINTS * wall:
+        say(f"ready without a CPU for {reported} ns, the kernel counts {marks['run_delay_ns']}")
+    if starved > reported / wall + POINTS:
+        say(f"cpu-starved has {starved}, the thread was so for {reported / wall}")
+    return starved, min(max(marks["run_delay_ns"] - reported, 0) / wall, UNREPORTED)
 
 
 def check(report, log, marks, say):
@@ -118,8 +118,8 @@ def check(report, log, marks, say):
         say(f"pid {pid} has {len(walls)} books in the report")
         return []
     wall = walls.pop()
-    starved, untold = without_cpu(tables, found, marks, wall, say)
-    slack = starved + untold
+    starved, unreported = without_cpu(tables, found, marks, wall, say)
+    slack = starved + unreported
     # What may be gpuprof's own cost is in the share of a sync and not in what is gained.
     own = sum(r["ns"] for r in tables["threads"] if (r["pid"], r["bucket"]) == (pid, "gpuprof")) / wall
     planted = {m["fault"] for m in marks["marks"]}
@@ -128,7 +128,7 @@ def check(report, log, marks, say):
         seen = found.pop(FINDING[fault], {"share": 0, "gain_bound": 0})
         shares[FINDING[fault]] = ns / wall
         off = seen["share"] - ns / wall
-        allowed = POINTS + (untold if off > 0 and fault in CALLS else slack)
+        allowed = POINTS + (unreported if off > 0 and fault in CALLS else slack)
         if fault in planted or fault == "comm" or seen["share"] >= LOUD:
             lines.append(f"{FINDING[fault]:16} {100 * seen['share']:5.1f} %   truth {100 * ns / wall:5.1f} %")
             if abs(off) > allowed:

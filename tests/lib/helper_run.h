@@ -20,7 +20,7 @@ struct helper_seen {
 	uint64_t kind[GP_RING_KINDS];
 	uint64_t lost[GP_LOSS_KEPT + 1];
 	uint64_t nameless, unjoined, backwards, bytes;
-	uint64_t names;			/* told */
+	uint64_t names;			/* reported */
 	char name[HELPER_RUN_NAMES][64];	/* of number i */
 	void (*on_record)(struct helper_seen *seen, uint16_t kind, const void *payload);
 	void *ctx;			/* of on_record */
@@ -48,7 +48,7 @@ void helper_run_watch(struct helper_run *r);
 void helper_run(struct helper_run *r, const char *const *argv, const char *const *environment);
 void helper_run_without(struct helper_run *r, const char *const *argv);
 
-/* With a helper inside that nobody wakes. A process that does not end fails the test. */
+/* With a helper inside that stays asleep. A process that does not end fails the test. */
 void helper_run_unwatched(struct helper_run *r, const char *const *argv);
 
 #endif

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls every function of the catalogue that a library exports, and tells with which arguments.
+"""Calls every function of the catalogue that a library exports, and reports with which arguments.
 
 usage: call.py OUT [--seed N] [--rounds N] [--unprobed 1] LIBRARY[-VERSION]=FILE...
 
-Each parameter gets a value of its own. A double (tests/rows/double.c) returns what it is told, any
+Each parameter gets a value of its own. A double (tests/rows/double.c) returns a chosen value, any
 other library what it wants; there, handles are null and pointers lead to memory of this process,
 and a forked child has tried each call before: what crashes, hangs or ends the process is skipped.
 Makes OUT.ready and then no call before probes are in the text of every library (--unprobed: at
-once). OUT gets a line of json a call; it tells too whether a probe was on the function. Knows the
+once). OUT gets a line of json a call; it has also whether a probe was on the function. Knows the
 vendor's prototypes, and of gpuprof no more than that a probe is a breakpoint.
 """
 import ctypes
@@ -222,8 +222,8 @@ def main():
     pathlib.Path(f"{out}.ready").touch()
     if not given["--unprobed"]:
         wait_armed(libraries)
-    told = [perform(memory, one) for one in todo]
-    pathlib.Path(out).write_text("".join(json.dumps(t) + "\n" for t in told), encoding="utf-8")
+    made = [perform(memory, one) for one in todo]
+    pathlib.Path(out).write_text("".join(json.dumps(t) + "\n" for t in made), encoding="utf-8")
 
 
 main()

@@ -29,12 +29,12 @@ def output(*command):
     return json_lines(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
-def expected(told, row):
+def expected(made, row):
     """The records of a call: what is known at its entry, and at its return."""
-    record = {"library": told["library"], "function": told["function"]}
-    record |= meaning(told, row["class"])
+    record = {"library": made["library"], "function": made["function"]}
+    record |= meaning(made, row["class"])
     records = [record | {"kind": "enter"}] if row["two"] else []
-    result = max(-RESULT_MAX, min(RESULT_MAX, told["result"]))
+    result = max(-RESULT_MAX, min(RESULT_MAX, made["result"]))
     return [*records, record | {"kind": "call", "result": result}]
 
 
@@ -61,19 +61,19 @@ def main():
     allowed = int(more[more.index("--unprobed") + 1]) if "--unprobed" in more else 0
     rows = {(r["library"], r["function"]): r for r in output(events, "--rows")}
     with open(calls, encoding="utf-8") as file:
-        told = json_lines(file.read())
+        made = json_lines(file.read())
     seen = output(events, capture)
-    wanted = [r for t in told if t["is_probed"]
+    wanted = [r for t in made if t["is_probed"]
               for r in expected(t, rows[t["library"], t["function"]])]
     wrong = list(differences(wanted, seen))
-    unprobed = sorted({t["symbol"] for t in told if not t["is_probed"]})
+    unprobed = sorted({t["symbol"] for t in made if not t["is_probed"]})
     if unprobed:
         print("not probed:", *unprobed)
     if len(unprobed) > allowed:
         wrong.append(f"{len(unprobed)} functions were not probed, at most {allowed} may be")
     if len({r["tid"] for r in seen}) != 1 or [r["seq"] for r in seen] != list(range(1, len(seen) + 1)):
         wrong.append("the records are not one thread's, numbered from 1")
-    called = {(t["library"], t["function"]) for t in told if t["is_probed"]}
+    called = {(t["library"], t["function"]) for t in made if t["is_probed"]}
     if "--every-row" in more:
         wrong += [f"{library}: {name} is not called by the test" for library, name in rows
                   if (library, name) not in called]
@@ -82,7 +82,7 @@ def main():
         print(f"... {len(wrong)} in all")
     of_rows = collections.Counter(library for library, _ in rows)
     for library, n in collections.Counter(library for library, _ in called).items():
-        n_calls = sum(t["library"] == library and t["is_probed"] for t in told)
+        n_calls = sum(t["library"] == library and t["is_probed"] for t in made)
         print(f"{library}: {n} of {of_rows[library]} rows, {n_calls} calls")
     sys.exit(1 if wrong else 0)
 

@@ -22,7 +22,7 @@ SIZES = {
 }
 RECTANGLES = (("width", "height"), ("Width", "Height"), ("WidthInBytes", "Height"))
 
-# What cannot be told from arguments: a count of operations or elements, not of bytes, or bytes in
+# What does not follow from arguments: a count of operations or elements, not of bytes, or bytes in
 # lists behind pointers.
 NO_BYTES = re.compile(
     r"cu(da)?Memcpy(3D)?BatchAsync|cu(da)?Mem(Prefetch|Discard|DiscardAndPrefetch)BatchAsync|"
@@ -38,15 +38,15 @@ FIXED_DIRS = ((r"cuMemcpyHto[AD]", H2D), (r"cuMemcpy[AD]toH", D2H), (r"cuMemcpy(
 class Call:
     """One call of call.py's list, with its parameters by name and by type."""
 
-    def __init__(self, told):
-        self.name = re.sub(r"_pt[sd][sz]$", "", told["function"])
-        self.library = told["library"]
-        self.named = {p["name"]: p["value"] for p in told["params"]}
-        # The driver's functions that those with _v2 replaced have 32-bit sizes; nobody calls them
+    def __init__(self, made):
+        self.name = re.sub(r"_pt[sd][sz]$", "", made["function"])
+        self.library = made["library"]
+        self.named = {p["name"]: p["value"] for p in made["params"]}
+        # The driver's functions that those with _v2 replaced have 32-bit sizes; no program calls them
         # on 64-bit machines, and their bytes are left unknown.
-        self.wide = {p["name"]: p["value"] for p in told["params"] if p["size"] == 8}
-        self.params = told["params"]
-        self.pointees = told["pointees"]
+        self.wide = {p["name"]: p["value"] for p in made["params"] if p["size"] == 8}
+        self.params = made["params"]
+        self.pointees = made["pointees"]
 
     def is_like(self, pattern):
         return re.match(pattern, self.name)
@@ -182,8 +182,8 @@ def about(call):
     return {}
 
 
-def meaning(told, klass):
-    call = Call(told)
+def meaning(made, klass):
+    call = Call(made)
     if klass == "query":
         return {}		# asked for by who wants to know that it is asked, not of what
     found = {}

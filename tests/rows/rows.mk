@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What the tests of the catalogue's rows need: a reader of captures, and a double of each library
-# that exports all of its rows and does nothing but return what it is told. The doubles are built
+# that exports all of its rows and does nothing but return a chosen value. The doubles are built
 # like the simulation's shims (tests/sim/sim.mk, which comes before).
 
 ROWS_DIR      := $(BUILD)/rows

@@ -22,8 +22,8 @@ def called(library):
     with tempfile.TemporaryDirectory() as where:
         subprocess.run([sys.executable, CALL, f"{where}/calls", "--unprobed", "1", library],
                        check=True, stderr=subprocess.DEVNULL)
-        told = pathlib.Path(where, "calls").read_text(encoding="utf-8").splitlines()
-    return {(t["library"], t["function"]) for t in map(json.loads, told)}
+        lines = pathlib.Path(where, "calls").read_text(encoding="utf-8").splitlines()
+    return {(t["library"], t["function"]) for t in map(json.loads, lines)}
 
 
 def main():

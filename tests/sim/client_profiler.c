@@ -2,7 +2,7 @@
 /*
  * libtorch_cpu.so, of which this is all: a profiler that behaves as torch.profiler was seen to. It subscribes
  * once, at its first window, and if that fails never has events; each window registers its callbacks,
- * whoever had theirs, enables kinds that are everybody's, and at its end flushes by force and disables
+ * replacing any others, enables kinds that are everybody's, and at its end flushes by force and disables
  * them. It keeps its subscription, or (teardown) gives it back.
  */
 #include "client.h"

@@ -146,7 +146,7 @@ int gpusim_event_elapsed(float *milliseconds, struct gpusim_event *from, struct 
 enum gpusim_memory { GPUSIM_DEVICE_MEMORY, GPUSIM_POOL_MEMORY, GPUSIM_PINNED_MEMORY, GPUSIM_MEMORY_KINDS };
 
 int gpusim_memory_alloc(uint64_t bytes, uint64_t *address);
-int gpusim_pool_alloc(uint64_t bytes, uint64_t *address); /* in a stream's order, as is told */
+int gpusim_pool_alloc(uint64_t bytes, uint64_t *address); /* in a stream's order, as is reported */
 int gpusim_memory_free(uint64_t address);
 bool gpusim_memory_is_device(uint64_t address);
 int gpusim_host_alloc(uint64_t bytes, void **out); /* page-locked host memory */

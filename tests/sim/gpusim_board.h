@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What processes of the simulation tell the simulated NVML of themselves, which is read by others:
+ * What processes of the simulation report of themselves to the simulated NVML, which is read by others:
  * with GPUSIM_BOARD=DIRECTORY each process that makes a context writes a file process-XXXXXX
  * there, mapped, as below. It is alive while it holds a lock (fcntl) on that file, which names it
- * in the pid namespace of whoever asks; a process cannot ask about itself. Devices are by the
+ * in the pid namespace of the process that asks; a process cannot ask about itself. Devices are by the
  * host's number. Without GPUSIM_BOARD, or when it cannot be written (said on stderr), nothing is
- * told.
+ * reported.
  */
 #ifndef GPUSIM_BOARD_H
 #define GPUSIM_BOARD_H

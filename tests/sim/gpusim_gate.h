@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Gates: work whose end somebody else decides. A library that does collectives submits one to a
- * stream; when the stream reaches it, `arrive` is told the time, and from then on `end_ns` is asked
+ * Gates: work whose end another party decides. A library that does collectives submits one to a
+ * stream; when the stream reaches it, `arrive` gets the time, and from then on `end_ns` is asked
  * until it knows the end. Both are called with the world's lock held and must not block.
  */
 #ifndef GPUSIM_GATE_H

@@ -72,7 +72,7 @@ uint64_t gpusim_log_call(const struct gpusim_trace_call *call)
 	pthread_mutex_lock(&lock);
 	logged = add(&calls);
 	*logged = *call;
-	now_ns = logged->end_ns = gpusim_now_ns(); /* whoever had to wait for the lock was in its call */
+	now_ns = logged->end_ns = gpusim_now_ns(); /* a thread that had to wait for the lock was in its call */
 	pthread_mutex_unlock(&lock);
 	return now_ns;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between the file that allocates and the one that tells and adds up; all with the world's lock. */
+/* Between the file that allocates and the one that reports and adds up; all with the world's lock. */
 #ifndef GPUSIM_MEMORY_H
 #define GPUSIM_MEMORY_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the devices do and what is called, told as it happens to one listener: libcupti. A work is
- * told once its times are known, which may be before it begins or, behind a collective, long after
+ * What the devices do and what is called, reported as it happens to one listener: libcupti. A work is
+ * reported once its times are known, which may be before it begins or, behind a collective, long after
  * it was submitted. Correlations number the outermost calls of runtime and driver in the process.
  */
 #ifndef GPUSIM_TRACE_H
@@ -49,7 +49,7 @@ struct gpusim_tracer {
 	void (*node)(const struct gpusim_trace_node *node); /* the same: it came into a graph */
 };
 
-void gpusim_trace_to(const struct gpusim_tracer *tracer); /* NULL: nobody listens */
+void gpusim_trace_to(const struct gpusim_tracer *tracer); /* NULL: no listener */
 
 /* Of the call that this thread is in; 0: in none. */
 uint32_t gpusim_correlation(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Between the files of libgpusim that submit works and the one that tells them.
+ * Between the files of libgpusim that submit works and the one that reports them.
  */
 #ifndef GPUSIM_TRACE_INTERNAL_H
 #define GPUSIM_TRACE_INTERNAL_H

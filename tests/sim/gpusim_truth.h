@@ -19,7 +19,7 @@
  * count: calls that returned; open: calls that had not when it was written. outermost: not nested
  * in another shim function of its thread. exported false: the private twin ran, whose address no
  * symbol has. errors: results other than success and not-ready. bytes: as asked for, also when the
- * call failed. recorded_ns: as their records have it, without the telling. classes: time of outermost calls.
+ * call failed. recorded_ns: as their records have it, without the time to report them. classes: time of outermost calls.
  */
 #ifndef GPUSIM_TRUTH_H
 #define GPUSIM_TRUTH_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * GPUSIM_TURNS=1: processes have a device in turns, none beside another, as without MPS. The turn of a
- * device is a file on the board (GPUSIM_BOARD/turn-N), mapped by all: whoever gives work while another
- * process has it waits until that one has nothing left, and has it then. Nobody is interrupted, and
+ * device is a file on the board (GPUSIM_BOARD/turn-N), mapped by all: a process that gives work while another
+ * process has it waits until that one has nothing left, and has it then. No process is interrupted, and
  * works behind a collective that has not begun take no turn.
  */
 #include "gpusim_turns.h"
@@ -20,7 +20,7 @@
 #include "gpusim_board.h"
 #include "gpusim_internal.h"
 
-/* The last turn that was given out: of whom, and from when to when; turns follow each other. */
+/* The last turn that was given out: whose, and from when to when; turns follow each other. */
 struct turn {
 	uint64_t pid, from_ns, until_ns;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * hardy FILE LIBRARY [spin]: threads that each do without pause what is delicate when somebody comes into
+ * hardy FILE LIBRARY [spin]: threads that each do without pause what is delicate when another party comes into
  * the process (memory, loading, locks, waits, signals, registers), and check that all of it goes as the
  * C library promises; until FILE is there. spin: one thread alone, which computes and never waits. Prints what each thread did and "right", or what was wrong.
  */
@@ -114,7 +114,7 @@ static uint64_t take_odd_turns(void)
 	return take_turns(1);
 }
 
-/* Waits last as long as asked for, tell of no signal, and change neither errno nor how numbers are rounded. */
+/* Waits last as long as asked for, report no signal, and change neither errno nor how numbers are rounded. */
 static uint64_t sleep_often(void)
 {
 	struct timespec before, after, ms = { 0, 3000000 };

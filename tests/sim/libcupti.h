@@ -7,7 +7,7 @@
  * has; 8.0 and 99.0 are before and after all that gpuprof knows.
  * GPUSIM_CUPTI_FAULTS, of these, by commas: drop=N (each N-th record, counted as dropped), zero=N
  * (each N-th record has no times), late=MS (complete so long after the end), withhold (a flush waits
- * for what has not ended), reorder, busy (somebody has subscribed), refuse (nothing can be enabled),
+ * for what has not ended), reorder, busy (another client has subscribed), refuse (nothing can be enabled),
  * hang (a flush never returns), unusable (nothing works, as without a driver that it fits), back=MS
  * (its clock is set back by so much, 60 ms after it was first read), device=N (its buffers on the
  * device are used up after so many nodes of graphs: more have no times, until all is disabled and
@@ -48,9 +48,9 @@ union cupti_record {
 	struct cupti_api api;
 };
 
-/* From what the simulation tells to a record; times of CLOCK_REALTIME, as CUPTI's own. */
+/* From what the simulation reports to a record; times of CLOCK_REALTIME, as CUPTI's own. */
 void cupti_record_work(union cupti_record *rec, const struct gpusim_trace_work *work);
-/* While whole graphs are told: a node is part of its graph's record. False: that is not complete yet. */
+/* While whole graphs are recorded: a node is part of its graph's record. False: that is not complete yet. */
 bool cupti_record_graph(union cupti_record *rec, const struct gpusim_trace_work *node);
 void cupti_record_forget_times(union cupti_record *rec);
 void cupti_record_memory(union cupti_record *rec, const struct gpusim_trace_memory *memory);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * libcupti.so.13, the simulated CUPTI: the activity API. As in the real one
- * the last callbacks that were registered are called, whoever registered them, and a thread of its
+ * the last callbacks that were registered are called, of any client, and a thread of its
  * own completes buffers that are full.
  */
 #include <pthread.h>

@@ -80,7 +80,7 @@ bool cupti_callback_is_any(void)
 	       (subscriber.created || subscriber.cloned);
 }
 
-/* Handles of nodes are their numbers: nobody follows them. */
+/* Handles of nodes are their numbers: nothing follows them. */
 void cupti_callback_node(const struct gpusim_trace_node *node)
 {
 	cupti_callback_fn callback = __atomic_load_n(&subscriber.callback, __ATOMIC_ACQUIRE);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * libcupti.so.13, the simulated CUPTI: what is told becomes records.
+ * libcupti.so.13, the simulated CUPTI: what is reported becomes records.
  */
 #include <pthread.h>
 #include <string.h>

@@ -90,7 +90,7 @@ NCCL_CALL(ncclCommInitRank, (ncclComm_t *out, int ranks, ncclUniqueId id, int ra
 NCCL_CALL(ncclCommInitRankConfig, (ncclComm_t *out, int ranks, ncclUniqueId id, int rank,
 	ncclConfig_t *config), nccl_end(&call, comm_init(out, ranks, &id, rank)))
 
-/* All ranks are devices of this process, so nobody is waited for. */
+/* All ranks are devices of this process, so no rank is waited for. */
 static int init_all(struct ncclComm **out, int devices, const int *device_list)
 {
 	struct gpusim_context *before = gpusim_context_current(), *context;

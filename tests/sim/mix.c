@@ -53,7 +53,7 @@ struct worker {
 	struct mix_range step, window;
 };
 
-/* Kernels of every class that is told by name, and one of none. */
+/* Kernels of every class that has a name, and one of none. */
 static const char *const names[] = {
 	"_Z20sgemm_128x64_nn_kerniiiPKfS0_Pf", "_Z15flash_attentionPfPKfi",
 	"_Z16bias_relu_kernelPfPKfi", "_Z22softmax_forward_kernelPfi",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ranges of mix: what it tells NVTX, and a line in a file of each that has ended:
+ * The ranges of mix: what it pushes to NVTX, and a line in a file of each that has ended:
  *
  *   TID DOMAIN NAME push|start BEFORE AFTER BEFORE AFTER
  *

@@ -32,7 +32,7 @@ enum nvml_event {
 	NVML_EVENT_XID = 8,
 	NVML_EVENT_CLOCK = 16,
 	NVML_EVENTS = NVML_EVENT_ECC_SINGLE | NVML_EVENT_ECC_DOUBLE | NVML_EVENT_XID |
-		      NVML_EVENT_CLOCK, /* those that the double tells */
+		      NVML_EVENT_CLOCK, /* those that the double reports */
 };
 
 enum { NVML_GPM_GRAPHICS = 1, NVML_GPM_SM = 2, NVML_GPM_VERSION = 1 };

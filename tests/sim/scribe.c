@@ -188,7 +188,7 @@ static void push(struct capture_writer *w, const struct event *ev)
 /* With a watermark every so often: calls come as they end. */
 static void write_events(struct run *r, struct capture_writer *w, uint64_t stop_ns)
 {
-	uint64_t told_ns = BEGIN;
+	uint64_t watermark_ns = BEGIN;
 
 	push(w, &(struct event){ .kind = EVENT_START, .start_ns = BEGIN });
 	push(w, &(struct event){ .kind = EVENT_PROCESS, .pid = PID, .start_ns = BEGIN,
@@ -197,9 +197,9 @@ static void write_events(struct run *r, struct capture_writer *w, uint64_t stop_
 	for (size_t i = 0; i < r->all.n; i++) {
 		struct got *t = &r->all.v[i];
 
-		if (t->at_ns > told_ns + 20 * MS) {
-			told_ns = t->at_ns;
-			push(w, &(struct event){ .kind = EVENT_WATERMARK, .end_ns = told_ns });
+		if (t->at_ns > watermark_ns + 20 * MS) {
+			watermark_ns = t->at_ns;
+			push(w, &(struct event){ .kind = EVENT_WATERMARK, .end_ns = watermark_ns });
 		}
 		if (t->ev.kind == EVENT_WORK)
 			t->ev.work = work_named(t->work, t->ev.work.name);

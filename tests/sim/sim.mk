@@ -20,7 +20,7 @@ SIM_PLAIN_CFLAGS := -mbranch-protection=none
 SIM_ENDBR_CFLAGS := -mbranch-protection=bti
 endif
 
-SIM_CORE := gpusim gpusim_context gpusim_stream gpusim_time gpusim_gate gpusim_duration gpusim_event gpusim_memory gpusim_memory_told gpusim_graph gpusim_trace gpusim_error \
+SIM_CORE := gpusim gpusim_context gpusim_stream gpusim_time gpusim_gate gpusim_duration gpusim_event gpusim_memory gpusim_memory_log gpusim_graph gpusim_trace gpusim_error \
 	gpusim_log gpusim_board gpusim_turns gpusim_scar truth truth_write
 SIM_CUDA := libcuda_launch libcuda_memory libcuda_device libcuda_address libcuda_twins
 SIM_CUDART := libcudart_state libcudart_launch libcudart_stream libcudart_memory

@@ -120,7 +120,7 @@ void gpusim_correlation_renew(void)
 		mine->correlation = __atomic_add_fetch(&correlations, 1, __ATOMIC_RELAXED);
 }
 
-/* Returns the time: telling is still the call, though not of what it tells. */
+/* Returns the time: writing it is still the call, though not in the time it writes. */
 static uint64_t report(const struct gpusim_call *call, uint64_t end_ns, int result)
 {
 	const struct gpusim_tracer *tracer = gpusim_trace_listener();

@@ -8,7 +8,7 @@
  *
  *	waits TRUTH READY GO WAY...	makes READY, waits for GO (an empty name: for neither), then waits
  *				in each WAY and says so in TRUTH: BUCKET LEAST_NS SYSCALL WAKER
- *				("*": whoever, not always the same);
+ *				("*": any thread, not always the same);
  *				"late": late LEAST_NS MOST_NS, ready without a CPU in a sync
  */
 #include <errno.h>
@@ -73,7 +73,7 @@ AS_IN_CUDART int cudaDeviceSynchronize(void)
 	return initialise();
 }
 
-/* One thread waits in it, and whoever wakes it keeps the CPU. */
+/* One thread waits in it, and the thread that wakes it keeps the CPU. */
 static void wait_late(void);
 
 AS_IN_CUDART int cudaStreamSynchronize(void *stream)
@@ -109,7 +109,7 @@ static long long now_ns(clockid_t clock)
 struct waker {
 	const char *name;
 	void (*wake)(void);
-	pid_t waiting;		/* whom: a thread of ours */
+	pid_t waiting;		/* a thread of ours */
 	long call;		/* in this system call; -1: in none */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process whose streams capture graphs, as its calls tell it, for the tests of join/graphs.h. */
+/* A process whose streams capture graphs, as its calls show it, for the tests of join/graphs.h. */
 #ifndef UNIT_GRAPHS_ROOM_H
 #define UNIT_GRAPHS_ROOM_H
 

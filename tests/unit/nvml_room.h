@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The simulated NVML, loaded, with four devices and a board, for the tests of it; and processes of
- * the simulation, which do as they are told by single letters. The process of the test is none of
+ * the simulation, which follow orders of single letters. The process of the test is none of
  * those.
  */
 #ifndef NVML_ROOM_H

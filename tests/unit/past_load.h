@@ -19,7 +19,7 @@
 #define LOAD_CALLS 8u			/* of a process, in its first thread */
 #define LOAD_KERNELS 6u
 
-static struct capture_writer *load_writer;	/* is told all of it, too; NULL: nobody is */
+static struct capture_writer *load_writer;	/* gets all of it, too; NULL: there is none */
 
 static inline void load_push(struct model *m, struct event ev)
 {

@@ -22,7 +22,7 @@
 #include "lib/emulated.h"
 #include "lib/scratch.h"
 
-#define NOBODY 65534
+#define UID_NOBODY 65534
 #define UNUSED __attribute__((unused))
 
 /* ---- scratch directories ------------------------------------------------------------------ */
@@ -166,7 +166,7 @@ static inline void drop_capability(unsigned int cap)
 static inline bool become_unprivileged(void)
 {
 	/* A change of user hides a process from that user, too, until it is dumpable again. */
-	return !setresgid(NOBODY, NOBODY, NOBODY) && !setresuid(NOBODY, NOBODY, NOBODY) &&
+	return !setresgid(UID_NOBODY, UID_NOBODY, UID_NOBODY) && !setresuid(UID_NOBODY, UID_NOBODY, UID_NOBODY) &&
 	       !prctl(PR_SET_DUMPABLE, 1);
 }
 

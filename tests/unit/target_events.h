@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a watch told, to be searched. Included once per test program. */
+/* What a watch reported, to be searched. Included once per test program. */
 #ifndef TESTS_TARGET_EVENTS_H
 #define TESTS_TARGET_EVENTS_H
 
@@ -90,7 +90,7 @@ static inline bool has_missed(const void *what)
 	return events.missed > *(const uint64_t *)what;
 }
 
-/* More than n: what a full ring lost may be told in parts, a second apart. */
+/* More than n: what a full ring lost may be reported in parts, a second apart. */
 static UNUSED bool read_until_missed(struct target_watch *w, uint64_t n)
 {
 	return read_on(w, has_missed, &n);
@@ -128,7 +128,7 @@ static UNUSED void stage_open(struct stage *s, int (*play)(struct child *me, voi
 	s->w = watch(s->c.pid);
 }
 
-/* It goes on until it waits again; what was told until then is read. */
+/* It goes on until it waits again; what was reported until then is read. */
 static UNUSED void stage_turn(struct stage *s)
 {
 	assert_true(child_signal(&s->c));
@@ -149,7 +149,7 @@ static UNUSED void stage_close(struct stage *s)
 	scratch_remove(&s->scratch);
 }
 
-/* What children of the process have mapped, told as below it. */
+/* What children of the process have mapped, reported as below it. */
 static UNUSED size_t mapped_below(const struct stage *s)
 {
 	size_t n = 0;

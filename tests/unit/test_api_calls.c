@@ -147,7 +147,7 @@ TEST(a_call_waits_for_one_that_it_may_be_inside_of)
 	assert_int_equal(room.got.n, 2);
 	is_call(&room.got.ev[1], "cudaMalloc", 7, 1, 9 * S);
 	assert_int_equal(api_calls_complete_ns(room.calls), 11 * S - API_CALLS_SLACK_NS);
-	assert_int_equal(api_calls_push(room.calls, 10 * S, &room.sink), 0);	/* going back tells nothing */
+	assert_int_equal(api_calls_push(room.calls, 10 * S, &room.sink), 0);	/* going back pushes nothing */
 	assert_int_equal(api_calls_complete_ns(room.calls), 11 * S - API_CALLS_SLACK_NS);
 	assert_int_equal(api_calls_end(room.calls, 0, &room.sink), 0);
 	is_call(&room.got.ev[2], "cudaLaunchKernel", 7, 2, 11 * S);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A function that the kernel refuses to probe, which nobody foresaw, fails the link of its whole
+ * A function that the kernel refuses to probe unexpectedly fails the link of its whole
  * file: it is found, counted and named, and all others are attached once. What cannot be attached for
  * want of descriptors is tried again. The loader is a fake one.
  */

@@ -2,7 +2,7 @@
 /*
  * Stacks of calls from copies: a traced child stops at the entry of a function that stands for a
  * probed one, its registers and some of its stack become a record as BPF would have sent it, and
- * the frames that are told must be the chain that the program is known to have.
+ * the frames that are reported must be the chain that the program is known to have.
  */
 #include "elf_object.h"
 
@@ -154,7 +154,7 @@ static void scene_free(struct scene *sc)
 	free(sc);
 }
 
-/* What the stack of the record is told as. */
+/* What the stack of the record is reported as. */
 static const char *report(struct scene *sc)
 {
 	const char *text;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The last stretch of a session, kept in memory until it is wanted: it can be read alone, what was lost in
- * it is told in it, and memory is bounded.
+ * the file says so, and memory is bounded.
  */
 #include "keep_play.h"
 

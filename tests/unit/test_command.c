@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Commands that gpuprof starts: when they run, as whom, how they end. */
+/* Commands that gpuprof starts: when they run, as which user, how they end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -109,7 +109,7 @@ TEST_TITLED("command: abandoned, it leaves no process", abandon_leaves_no_proces
 	assert_int_equal(c.pidfd, -1);
 }
 
-TEST_TITLED("command: runs when told, not before", runs_only_when_told)
+TEST_TITLED("command: runs when started, not before", runs_only_when_started)
 {
 	char dir[] = "/tmp/gp-test-XXXXXX", path[64];
 	struct command c = COMMAND_NONE;

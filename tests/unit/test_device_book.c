@@ -245,7 +245,7 @@ TEST(works_that_come_long_after_they_ended_are_as_specified)
 	}
 }
 
-/* What comes after its time was told: nothing that was said changes, and it is counted. */
+/* What comes after its time was settled: no earlier figure changes, and it is counted. */
 TEST(late_works_are_counted_and_break_no_sum)
 {
 	for (int round = 0; round < random_rounds(3000); round++) {

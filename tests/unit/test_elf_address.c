@@ -11,12 +11,12 @@ static const char source[] =
 	".type twin, %function\\n.type hidden, %function\\n.type bare, %function\\n"
 	".globl bare\\n"
 	"alpha: .skip 16\\n.size alpha, 16\\n"			/* 0 .. 16 */
-	".skip 16\\n"						/* nobody's */
+	".skip 16\\n"						/* of no symbol */
 	"twin_local: .type twin_local, %function\\n"
 	"twin: .skip 32\\n.size twin, 32\\n.size twin_local, 32\\n"	/* 32 .. 64 */
 	"bare: .skip 32\\n"					/* 64 .. 96, without a size */
 	"beta: .skip 16\\n.size beta, 16\\n"			/* 96 .. 112 */
-	".skip 16\\n"						/* behind beta: nobody's */
+	".skip 16\\n"						/* behind beta: of no symbol */
 	"hidden: .skip 16\\n.size hidden, 16\\n"			/* 128 .. 144 */
 	"gamma_: .skip 16\\n.size gamma_, 16\\n\");\n";		/* 144 .. 160 */
 

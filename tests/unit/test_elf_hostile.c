@@ -190,7 +190,7 @@ TEST_WITH(test_sections_on_top_of_each_other, setup, teardown)
 	strings->sh_size = f->im.size;
 	dynsym->sh_offset = 0;
 	dynsym->sh_size = f->im.size;
-	/* The local symbol table still tells the truth. */
+	/* The local symbol table is still right. */
 	assert_int_equal(find(f, "three", &offset), 1);
 	assert_int_equal(offset, f->three);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Each rule on a book that has what it looks for, with the figures that it must tell; no rule on a
+ * Each rule on a book that has what it looks for, with the figures that it must give; no rule on a
  * clean book, nor where the loss is too small for a line.
  */
 #include <stdlib.h>

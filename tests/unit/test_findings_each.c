@@ -87,7 +87,7 @@ static void use_unwatched(struct finding_book *b, uint64_t ns)
 	b->shared_ns = WALL;
 }
 
-/* One process makes calls, and no helper tells of its works. */
+/* One process makes calls, and no helper records its works. */
 static const struct snapshot *snapshot_of_a_silent_process(void)
 {
 	static const struct funcs funcs = { .n = 2, .v = { [1] = { .name = "cudaLaunchKernel", .class = CLASS_LAUNCH } } };

@@ -55,7 +55,7 @@ static void step(struct model *m, uint32_t seq, const struct step *s)
 }
 
 /* Start-up, a kernel, a sync that returns late, host code, a kernel: what is before the first work
- * and after the last one is nobody's. */
+ * and after the last one belongs to no call. */
 TEST(findings_of_a_session_are_its_gaps)
 {
 	static const struct step steps[] = {
@@ -320,7 +320,7 @@ TEST(memory_that_was_never_freed_is_found_when_the_process_has_ended)
 	findings_free(&f);
 }
 
-/* Of some records nobody knows how many were of memory, and nobody saw the calls. */
+/* Of some records it is unknown how many were of memory, and the calls were not seen. */
 TEST(memory_with_lost_records_is_no_leak)
 {
 	struct model *m = session(BASE);

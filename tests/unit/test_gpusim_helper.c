@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The helper in a process on the simulated GPU: woken when somebody watches, it hands on every work
+ * The helper in a process on the simulated GPU: woken when it is watched, it hands on every work
  * with its times, name and launch; whatever CUPTI does, the target runs to its end and what is
  * missing is counted.
  */

@@ -168,7 +168,7 @@ static int come(pid_t pid, char why[SUBJECT_WHY_BYTES])
 	return -ENOTSUP;
 }
 
-/* Works that gpuprof is told of; without probes, so that the helper has no part but its own. */
+/* Works that are recorded; without probes, so that the helper has no part but its own. */
 static void be_watched(pid_t pid)
 {
 	char target[16], said[4096];

@@ -2,7 +2,7 @@
 /*
  * NVTX through the helper: every range of every library that has a copy of it, also before CUDA
  * starts, with its thread, its name and its domain; as records and as events. And what else the
- * helper tells of a process: its devices, and the injection that was chained.
+ * helper reports of a process: its devices, and the injection that was chained.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A reader that asks for CUPTI's subscription: the nodes of all graphs are told as they are made, a
- * profiler of the user's own works as if nobody had asked, and what cannot be had is said.
+ * A reader that asks for CUPTI's subscription: the nodes of all graphs are recorded as they are made, a
+ * profiler of the user's own works as if no reader had asked, and what cannot be had is said.
  */
 #include <dlfcn.h>
 #include <signal.h>
@@ -116,7 +116,7 @@ TEST(the_users_own_profiler_works_unchanged)
 {
 	static const struct {
 		const char *when, *out;
-		bool watched;	/* some kernels are told */
+		bool watched;	/* some kernels are recorded */
 	} all[] = {
 		{ "before", PROFILED, false }, { "during", PROFILED, true },
 	};

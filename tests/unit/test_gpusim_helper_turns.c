@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * A process that is watched by one after another, as `gpuprof stat -p` again and again: however soon the
- * next comes, its records speak of nothing that it was not told.
+ * next comes, its records refer only to names that it was sent.
  */
 #include <signal.h>
 #include <string.h>

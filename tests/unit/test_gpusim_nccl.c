@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The laws of the simulated NCCL, between real processes: who waits for whom and until when, what
+ * The laws of the simulated NCCL, between real processes: which rank waits for which and until when, what
  * groups mean, how faults on order look, and that no shared memory is left behind. The test itself
  * never starts the simulated device; its ranks are children that do.
  */
@@ -250,7 +250,7 @@ static void wait_alone(int rank)
 {
 	ncclComm_t comm;
 
-	prepare(rank, 2, &comm); /* nobody else comes */
+	prepare(rank, 2, &comm); /* no other rank comes */
 }
 
 TEST(test_killed_ranks_leave_nothing)
@@ -264,7 +264,7 @@ TEST(test_killed_ranks_leave_nothing)
 	for (tries = 0; tries < 500 && !segment_exists(id.internal); tries++)
 		sleep_ms(10);
 	assert_int_equal(ncclGetUniqueId(&next), ncclSuccess);
-	assert_true(segment_exists(id.internal)); /* somebody still waits there */
+	assert_true(segment_exists(id.internal)); /* a rank still waits there */
 	kill(child, SIGKILL);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(ncclGetUniqueId(&next), ncclSuccess);

@@ -83,7 +83,7 @@ TEST(whichever_comes_first_a_node_is_of_the_call_that_its_thread_was_in)
 		node(n, 8, 7, 1007);		/* a library's second */
 		node(n, 9, 7, 1025);		/* after it */
 		node(n, 10, 8, 1005);		/* another thread's */
-		clone(n, 11, 4);		/* of nobody */
+		clone(n, 11, 4);		/* of no call */
 		if (nodes_first)
 			assert_int_equal(call(n, 7, 1000, false), 1);
 		assert_true(graph_callbacks_is_waiting(n));
@@ -102,7 +102,7 @@ TEST(whichever_comes_first_a_node_is_of_the_call_that_its_thread_was_in)
 	}
 }
 
-/* As CUPTI tells of clones: they are made, by the call that instantiates, and then said to be clones. */
+/* As CUPTI reports clones: they are made, by the call that instantiates, and then said to be clones. */
 TEST(a_node_reported_as_a_clone_is_one)
 {
 	struct graphs_room room;

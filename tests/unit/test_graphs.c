@@ -158,7 +158,7 @@ TEST(an_update_brings_the_calls_of_another_capture)
 	assert_int_equal(of(&p, &l, (struct node){ 5, 51, "relu", 80 }), again[1]);
 	assert_int_equal(of(&p, &l, (struct node){ 5, 51, "relu", 8 }), 0);
 	call(&p, ROLE_UPDATE, (struct event){ .call.entity = 200,
-					      .call.address = 555 });	/* of what nobody saw */
+					      .call.address = 555 });	/* of a call that was not seen */
 	l = launch(&p, 200);
 	assert_int_equal(of(&p, &l, (struct node){ 5, 50, "gemm", 40 }), 0);
 	end_play(&p);

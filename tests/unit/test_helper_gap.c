@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* When nobody tells what a process's devices do, and what had no room: the examples of the header. */
+/* When a process's device activity is not recorded, and what had no room: the examples of the header. */
 #include "source/helper/life.h"
 
 #include "lib/test.h"
@@ -37,7 +37,7 @@ TEST(work_during_a_late_read_is_unknown_until_the_next_record)
 	assert_int_equal(d.away_ns, 41);
 }
 
-/* It was claimed at 10 and had told of nothing: what was before is unknown anyhow. */
+/* It was claimed at 10 and had recorded nothing: what was before is unknown anyhow. */
 TEST(a_late_first_read_knows_nothing_since_it_attached)
 {
 	struct helper_gap d = { .over_ns = 10 };

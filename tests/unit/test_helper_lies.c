@@ -15,7 +15,7 @@
 #define S 1000000000ull
 #define NOW (1000 * S)
 #define OFFSET 5000		/* of CUPTI's clock to the host's */
-#define NOBODY 4194000u		/* no pid that this machine has */
+#define NO_PID 4194000u		/* no pid that this machine has */
 
 struct room {
 	struct helper_decoder *d;
@@ -109,7 +109,7 @@ TEST(thread_zero_is_zero_in_a_namespace)
 	struct room r;
 
 	open_room(&r, 1);	/* it says that it is 1 of a namespace; we are not in one */
-	call(&r, NOBODY, NOW - 90 * S, NOW - 89 * S);
+	call(&r, NO_PID, NOW - 90 * S, NOW - 89 * S);
 	read_clock(&r, NOW - 10 * S);
 	assert_int_equal(r.n, 1);
 	assert_int_equal(r.last.tid, 0);
@@ -123,9 +123,9 @@ TEST(an_exited_thread_is_known_to_earlier_observers)
 
 	open_room(&r, 1);
 	call(&r, 7, NOW - 90 * S, NOW - 89 * S);
-	helper_threads_add(r.threads, &(struct helper_thread){ .tid = NOBODY, .own_tid = 7 });
+	helper_threads_add(r.threads, &(struct helper_thread){ .tid = NO_PID, .own_tid = 7 });
 	read_clock(&r, NOW - 10 * S);
-	assert_int_equal(r.last.tid, NOBODY);
+	assert_int_equal(r.last.tid, NO_PID);
 	assert_int_equal(counts_of(&r).no_thread, 0);
 	close_room(&r);
 }

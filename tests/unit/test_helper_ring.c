@@ -318,7 +318,7 @@ static int hold_as_first(int reported)
 
 	if (helper_ring_open(&r, RING, time_now_ns()) || unshare(CLONE_NEWPID))
 		return 1;
-	usleep(50000);	/* procfs tells times to 10 ms */
+	usleep(50000);	/* procfs gives times to 10 ms */
 	child = fork_holder(&until);
 	if (write(reported, "x", 1) != 1)
 		return 1;

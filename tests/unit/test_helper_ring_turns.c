@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Readers that have a slot of a helper's ring one after another, however soon: each is told that it begins,
+ * Readers that have a slot of a helper's ring one after another, however soon: each gets a record that it begins,
  * and all that was said before was for another.
  */
 #include "helper_ring_room.h"
@@ -71,7 +71,7 @@ TEST(a_reader_that_comes_after_the_helper_looked_is_new)
 	check_has_begun(&r, second);
 }
 
-/* The helper does not know yet that it is another: what it says speaks of names that were told to the first. */
+/* The helper does not know yet that it is another: its records refer to names that were sent to the first. */
 TEST(records_for_the_earlier_reader_do_not_reach_the_next)
 {
 	struct ring_reader *second;

@@ -23,11 +23,11 @@
 
 #define COPY "build/test_helper_secure.setuid"
 #define CUPTI "build/sim/libcupti.so.13"
-#define NOBODY 65534
+#define UID_NOBODY 65534
 
 enum { LOADS_CUPTI = 1, CHAINS = 2 };	/* of an exit status */
 
-/* What it was told to load, it has tried. */
+/* It has tried to load what it was asked to. */
 static int load(void)
 {
 	struct cupti cupti;
@@ -63,7 +63,7 @@ static void make_copy(mode_t mode)
 	int fd = open(COPY, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
 
 	assert_true(all && fd >= 0 && !io_write_all(fd, all, len));
-	assert_int_equal(fchown(fd, NOBODY, NOBODY), 0);
+	assert_int_equal(fchown(fd, UID_NOBODY, UID_NOBODY), 0);
 	assert_int_equal(fchmod(fd, mode), 0);
 	close(fd);
 	free(all);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Threads of a process with a helper: their numbers in records are theirs in its namespace, who is not
- * there is nobody, and how many may be invented is bounded.
+ * there is no such thread, and how many may be invented is bounded.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -121,7 +121,7 @@ TEST(a_number_of_a_pid_namespace_means_the_hosts_thread)
 	t = helper_threads_new(pid, 1);
 	assert_non_null(helper_threads_find(t, 1));
 	assert_int_equal(helper_threads_find(t, 1)->tid, pid);
-	assert_null(helper_threads_find(t, (uint32_t)pid));	/* nobody there has this number */
+	assert_null(helper_threads_find(t, (uint32_t)pid));	/* no thread there has this number */
 	assert_null(helper_threads_find(t, 2));
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);

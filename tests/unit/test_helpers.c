@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Helpers of processes that come and go, as the engine meets them: each is read to its end, what it
- * needed is given back then, and what was not told is unseen. They are looked for a little at a time.
+ * needed is given back then, and what was not recorded is unseen. They are looked for a little at a time.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -40,14 +40,14 @@ static unsigned int count_fds(void)
 	return n;
 }
 
-/* Tells of one loss when it has a reader; then, torn, it dies within a record. */
+/* Reports one loss when it has a reader; then, torn, it dies within a record. */
 static void be_process(bool torn)
 {
 	struct gp_ring_loss loss = { .since_ns = time_now_ns(), .until_ns = time_now_ns(), .count = 7 };
 	struct helper_ring r;
 	uint32_t fresh;
 
-	alarm(60);		/* a test that fails leaves nobody behind */
+	alarm(60);		/* a test that fails leaves no process behind */
 	if (helper_ring_open(&r, RING, time_now_ns()))
 		_exit(1);
 	while (helper_ring_look(&r, time_now_ns(), &fresh), !fresh)
@@ -115,7 +115,7 @@ TEST(those_that_ended_keep_no_descriptor)
 	helpers_free(h);
 }
 
-/* ---- one that does as it is told ------------------------------------------------------------ */
+/* ---- one that follows orders --------------------------------------------------------------- */
 
 enum wish { NOTHING, REPORT_TIME, LOSE_KERNEL, BREAK_RING, TAKE_SLOT, END };
 
@@ -209,7 +209,7 @@ static void puppet_end(struct puppet *t)
 
 struct unseen_reported {
 	uint64_t n, first_ns, last_ns;
-	uint64_t seen_ns;	/* between what was told as unseen */
+	uint64_t seen_ns;	/* between what was pushed as unseen */
 	uint64_t lost_since_ns;	/* of the first works that had no room; 0: none were lost */
 };
 
@@ -287,7 +287,7 @@ TEST(records_for_earlier_readers_are_unseen)
 	assert_true(r.got.first_ns <= 1);		/* since ever */
 	make(&r, LOSE_KERNEL);
 	PUMP_UNTIL(&r, r.got.lost_since_ns);
-	assert_true(r.got.lost_since_ns >= now);	/* of before it is known why: nobody told us */
+	assert_true(r.got.lost_since_ns >= now);	/* the time before is unknown: nothing was recorded */
 	make(&r, REPORT_TIME);
 	now = time_now_ns();
 	PUMP_UNTIL(&r, r.got.n > 1 || time_now_ns() - now > NS_PER_SEC);
@@ -295,7 +295,7 @@ TEST(records_for_earlier_readers_are_unseen)
 	now = r.got.n;
 	for (uint64_t end_ns = time_now_ns() + NS_PER_SEC; time_now_ns() < end_ns;)
 		pumped(&r);
-	assert_int_equal(r.got.n, now);		/* from then on it tells all */
+	assert_int_equal(r.got.n, now);		/* from then on it records all */
 	assert_int_equal(r.got.seen_ns, 0);
 	room_close(&r);
 }
@@ -339,7 +339,7 @@ TEST(while_another_has_our_slot_it_is_unseen)
 TEST(a_broken_ring_is_given_back_and_all_since_is_unseen)
 {
 	struct helpers_status st;
-	uint64_t told_ns;
+	uint64_t since_ns;
 	struct room r;
 
 	room_open(&r, GP_HELPER_AWAKE);
@@ -349,8 +349,8 @@ TEST(a_broken_ring_is_given_back_and_all_since_is_unseen)
 	make(&r, BREAK_RING);
 	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_BROKEN && !__atomic_load_n(&r.t->owner, __ATOMIC_ACQUIRE));
 	__atomic_store_n(&r.t->wish, END, __ATOMIC_RELEASE);
-	told_ns = time_now_ns();
-	PUMP_UNTIL(&r, r.got.last_ns >= told_ns);
+	since_ns = time_now_ns();
+	PUMP_UNTIL(&r, r.got.last_ns >= since_ns);
 	PUMP_UNTIL(&r, !helpers_know(r.h, r.t->pid));
 	assert_int_equal(state_of(r.h, 0), HELPERS_BROKEN);	/* it is remembered as that */
 	helpers_status(r.h, 0, &st);
@@ -378,7 +378,7 @@ TEST(a_helper_without_call_records_blocks_no_other)
 	}
 	room_open_with(&r, GP_HELPER_AWAKE, HELPERS_ALL_CALLS);
 	PUMP_UNTIL(&r, r.got.n);
-	assert_true(holds_up(&r));		/* it has not told the time */
+	assert_true(holds_up(&r));		/* it has sent no clock */
 	room_close(&r);
 }
 

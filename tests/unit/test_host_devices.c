@@ -119,7 +119,7 @@ TEST(unseen_time_of_a_process_is_unknown_where_none_ran)
 	for (uint64_t settled = 1000; settled <= 1100; settled += 5) {
 		assert_int_equal(devices_settle(d, 1, settled, &with), 0);
 		assert_int_equal(devices_settle(d, 2, settled, &with), 0);
-		/* Where a gap is open it is told as time passes, else it would be told too late. */
+		/* Where a gap is open it is pushed as time passes, else it would come too late. */
 		assert_int_equal(host_devices_settle_all(devices_hosts(d), settled, &with), 0);
 		b = host_device_read(devices_hosts(d)->all.v[0], 1100, &with);
 		assert_non_null(b);
@@ -150,7 +150,7 @@ static uint64_t late_ns(const struct devices *d)
 	return counts.late_ns;
 }
 
-/* Its work is told when nobody waits for it any more. */
+/* Its work comes when nothing waits for it any more. */
 TEST(late_time_is_settled_when_the_last_process_leaves_the_device)
 {
 	struct devices *d = devices_new();

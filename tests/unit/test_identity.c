@@ -195,7 +195,7 @@ TEST_TITLED("gpus: numbered in the order of their addresses",
 }
 
 TEST_TITLED("gpus: what CUDA_VISIBLE_DEVICES leaves is told only where it can be",
-	    visible_devices_are_told_only_where_they_can_be)
+	    visible_devices_are_listed_only_where_they_can_be)
 {
 	struct gpus alike = { .n = 2, .v = { { .uuid = "GPU-aaaa" }, { .uuid = "GPU-bbbb" } } };
 	struct gpus mixed = { .n = 2, .v = { { .uuid = "GPU-aaaa", .model = "A" }, { .uuid = "GPU-bbbb" } } };

@@ -168,7 +168,7 @@ TEST(a_span_is_reached_from_where_the_last_one_was)
 	timeline_free(&t, &few);
 }
 
-/* As many calls as a thread can make while it is probed, for longer than works are told late; two take turns. */
+/* As many calls as a thread can make while it is probed, for longer than works are late; two take turns. */
 TEST(the_last_second_of_a_thread_is_known)
 {
 	enum { CALLS = 450000, NS = 2200 };
@@ -267,7 +267,7 @@ TEST(the_examples_of_the_header)
 	}
 }
 
-/* A thread that is in a call right now: nothing has told yet when that ends. */
+/* A thread that is in a call right now: its end is not known yet. */
 TEST(an_open_call_lasts_until_now)
 {
 	struct device_work by = LAUNCHED(50, 52);
@@ -317,7 +317,7 @@ static size_t random_spans(struct timeline_span *spans)
 	}
 	if (n && !below(3)) {
 		spans[n - 1].end_ns = UINT64_MAX;
-		spans[n - 1].late_ns = spans[n - 1].after_late_ns = 0;	/* nothing has told yet */
+		spans[n - 1].late_ns = spans[n - 1].after_late_ns = 0;	/* not known yet */
 	}
 	return n;
 }

@@ -11,7 +11,7 @@
 #include "inject/install.h"
 #include "lib/test.h"
 
-#define NOBODY 65534
+#define UID_NOBODY 65534
 
 static char place[64];
 
@@ -78,17 +78,17 @@ TEST_WITH(nothing_is_made_where_others_can_write, make_place, remove_place)
 	assert_int_equal(mode_of("open/new"), 0);
 	if (geteuid())
 		return;
-	assert_int_equal(chmod("open", 0755) || chown("open", NOBODY, NOBODY), 0);
+	assert_int_equal(chmod("open", 0755) || chown("open", UID_NOBODY, UID_NOBODY), 0);
 	assert_int_equal(install("open/new/deep"), -EPERM);
 	assert_int_equal(mode_of("open/new"), 0);
 }
 
-TEST_WITH(nobody_elses_link_is_followed, make_place, remove_place)
+TEST_WITH(no_other_users_link_is_followed, make_place, remove_place)
 {
 	assert_int_equal(mkdir("ours", 0755) || symlink("ours", "link"), 0);
 	if (geteuid())
 		skip();
-	assert_int_equal(lchown("link", NOBODY, NOBODY), 0);
+	assert_int_equal(lchown("link", UID_NOBODY, UID_NOBODY), 0);
 	assert_int_equal(install("link/new"), -EPERM);
 	assert_int_equal(mode_of("ours/new"), 0);
 }

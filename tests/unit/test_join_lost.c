@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Launches of which no work is awaited, for a capture took them, and kernels that are over and were never told. */
+/* Launches of which no work is awaited, for a capture took them, and kernels that are over and were never recorded. */
 #include "join_room.h"
 #include "lib/test.h"
 

@@ -2,7 +2,7 @@
 /*
  * Several files of one session in which devices worked: each knows the devices, what ranges are open
  * and what memory lives, though that was said in the first; and all together hold every work once,
- * though works are told late.
+ * though works come late.
  */
 #include "keep_room.h"
 
@@ -58,7 +58,7 @@ static void begin(struct capture_sink *k)
 				.memory.address = 2 });
 }
 
-/* A launch every ms, its work right after it; what devices did is told late_ms later. */
+/* A launch every ms, its work right after it; its record comes late_ms later. */
 static void work(struct capture_sink *k, uint32_t number, uint64_t late_ms)
 {
 	const uint64_t start_ns = 102 * SEC + number * MS;
@@ -74,7 +74,7 @@ static void work(struct capture_sink *k, uint32_t number, uint64_t late_ms)
 	push(k, (struct event){ .kind = EVENT_WATERMARK, .end_ns = start_ns + late_ms * MS });
 }
 
-/* What else is told late. Each range and each time of which nothing is known lasts half a ms. */
+/* What else comes late. Each range and each time of which nothing is known lasts half a ms. */
 static void report(struct capture_sink *k, uint32_t number)
 {
 	const uint64_t start_ns = 102 * SEC + number * MS;

@@ -21,7 +21,7 @@
 #define PID 10
 #define LAUNCHES 50000
 
-/* What is told when. */
+/* When each record comes. */
 struct got {
 	uint64_t at_ns;
 	uint32_t order;
@@ -45,7 +45,7 @@ static void report_at(struct session *s, uint64_t at_ns, const struct event *ev,
 		t->work = *work;
 }
 
-/* A launch of a kernel, or of a graph of some; each is told when it is over, sooner or later. */
+/* A launch of a kernel, or of a graph of some; each is recorded when it is over, sooner or later. */
 static void launch(struct session *s, uint32_t number, uint64_t start_ns)
 {
 	const uint64_t end_ns = start_ns + 1000 + lib_below(100000);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * What memory a process has: the examples of the header, and on random programs what the
- * specification says of what really happened, whichever of two sources tells of it, in whatever order.
+ * specification says of what really happened, whichever of two sources reports it, in whatever order.
  * TEST_SEED repeats a run.
  */
 #include <stdlib.h>

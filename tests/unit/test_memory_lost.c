@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What lost records do to what is told of memory: nothing where they were of works alone, and nothing
+ * What lost records do to what is known of memory: nothing where they were of works alone, and nothing
  * where every call was seen; else its rows are incomplete. And what a helper's losses are of.
  */
 #include <string.h>
@@ -32,7 +32,7 @@ struct lost {			/* what a session has beside four allocations, of which two are 
 	const char *what;
 	uint16_t of;		/* UNSEEN_OF_* of a loss at [30,40) ms */
 	uint8_t why;		/* 0: there is none */
-	uint8_t calls;		/* bit n: that call was seen; their numbers tell the holes */
+	uint8_t calls;		/* bit n: that call was seen; their numbers show the holes */
 	uint8_t records;	/* bit n: that record came */
 	bool numbers_go_on;	/* who did not see a call does not know of it either */
 	bool blind;		/* the first call's address is not known */

@@ -211,7 +211,7 @@ TEST(test_a_tid_is_used_again)
 	push(m, of_thread(EVENT_EXIT, 101, 2, 1000 * ms, 1040 * ms));
 	push(m, call(101, 1, L, 1070 * ms, 1080 * ms));
 	push(m, of_thread(EVENT_THREAD, 101, 0, 1060 * ms, 0));
-	/* Its exit is lost; another birth tells. */
+	/* Its exit is lost; another birth shows it. */
 	push(m, of_thread(EVENT_THREAD, 101, 0, 1090 * ms, 0));
 	push(m, call(101, 1, L, 1090 * ms, 1100 * ms));
 	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100 * ms));
@@ -269,7 +269,7 @@ static struct event birth(uint32_t pid, uint64_t process_ns)
 	return ev;
 }
 
-/* Births that BPF tells are exact: the number may be used again at once. */
+/* Births that BPF reports are exact: the number may be used again at once. */
 TEST(test_a_pid_is_used_again_within_a_tick)
 {
 	const uint64_t born = NS_PER_SEC + NS_PER_MS;

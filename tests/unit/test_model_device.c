@@ -138,7 +138,7 @@ TEST(a_long_session_is_settled_as_it_goes)
 	model_free(m);
 }
 
-/* How long one process had the device, and how long nobody knows. */
+/* How long one process had the device, and how long is unknown. */
 static uint64_t read_owned(const struct model *m, uint64_t *unknown_ns)
 {
 	const struct snapshot_host *h = &snap_of(m)->hosts.v[0];
@@ -186,7 +186,7 @@ TEST(a_kernel_of_minutes_is_booked_when_it_ends)
 				 end - begin - 300 + (is_busy_before ? begin - 300 : 0));
 		assert_int_equal(r.idle[IDLE_QUEUED], (is_busy_before ? 200 : 100) - (launch_is_known ? 100 : 0));
 		assert_int_equal(r.idle[IDLE_LAUNCH], (is_busy_before ? 200 : 100) - (launch_is_known ? 10 : 0));
-		/* From its launch's return until it began: nobody knew whether it ran. */
+		/* From its launch's return until it began: it was unknown whether it ran. */
 		assert_int_equal(r.idle[IDLE_UNKNOWN], launch_is_known ? 110 : 0);
 		assert_int_equal(read_owned(m, &unknown_ns), r.sum.owned_ns[DEVICE_KERNELS + KERNEL_GEMM]);
 		assert_int_equal(unknown_ns, launch_is_known ? 110 : 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * When a process ended whose first thread makes no call, so that no probe tells: its devices' books close
- * there, whoever says so first, and never before its last thread or its last work.
+ * When a process ended whose first thread makes no call, so that no probe reports it: its devices' books close
+ * there, whichever source reports it first, and never before its last thread or its last work.
  */
 #include <string.h>
 
@@ -132,14 +132,14 @@ TEST(a_process_ends_no_sooner_than_its_last_thread_and_its_last_work)
 }
 
 /* What device 0 idled for cause in a session that ended at 9 s; the model is freed. */
-static uint64_t idle_ms(struct model *m, enum idle_cause cause, uint64_t *untold)
+static uint64_t idle_ms(struct model *m, enum idle_cause cause, uint64_t *unrecorded)
 {
 	const struct snapshot *snap;
 
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 9 * SEC });
 	assert_int_equal(model_finish(m), 0);
 	snap = snap_of(m);
-	*untold = snap->counts.unrecorded;
+	*unrecorded = snap->counts.unrecorded;
 	model_free(m);
 	return snap->devices.v[0].idle_ns[cause] / MS;
 }
@@ -155,7 +155,7 @@ TEST(launches_after_the_helpers_last_record_are_unknown_and_counted)
 {
 	for (int ring_first = 0; ring_first < 2; ring_first++) {
 		struct model *m = one_launch();
-		uint64_t untold;
+		uint64_t unrecorded;
 
 		if (ring_first)
 			ring_reports(m, "1000032000000");
@@ -166,8 +166,8 @@ TEST(launches_after_the_helpers_last_record_are_unknown_and_counted)
 					.end_ns = BASE + 40 * MS });
 		if (!ring_first)
 			ring_reports(m, "1000032000000");
-		assert_int_equal(idle_ms(m, IDLE_UNKNOWN, &untold), BEFORE_MS + 8);
-		assert_int_equal(untold, 2);
+		assert_int_equal(idle_ms(m, IDLE_UNKNOWN, &unrecorded), BEFORE_MS + 8);
+		assert_int_equal(unrecorded, 2);
 	}
 }
 
@@ -189,14 +189,14 @@ TEST(launches_between_the_helpers_end_and_the_last_work_are_counted)
 TEST(without_later_launches_nothing_is_unknown)
 {
 	struct model *m = one_launch();
-	uint64_t untold;
+	uint64_t unrecorded;
 
 	calls_later(m, 2, L, 31);
 	calls_later(m, 3, S, 35);
 	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 8, .seq = 4, .end_ns = BASE + 40 * MS });
 	ring_reports(m, "1000032000000");
-	assert_int_equal(idle_ms(m, IDLE_UNKNOWN, &untold), BEFORE_MS);
-	assert_int_equal(untold, 0);
+	assert_int_equal(idle_ms(m, IDLE_UNKNOWN, &unrecorded), BEFORE_MS);
+	assert_int_equal(unrecorded, 0);
 }
 
 TEST(an_impossible_exit_record_is_rejected)

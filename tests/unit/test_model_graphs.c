@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The model's kernels by launch: each has its captured call, however late that is told, or in which range
- * it was; and one that is never told is unresolved.
+ * The model's kernels by launch: each has its captured call, however late its record comes, or in which range
+ * it was; and one that is never recorded is unresolved.
  */
 #include "facts/kernel_configs.h"
 #include "lib/test.h"
@@ -64,12 +64,12 @@ TEST(a_kernel_waits_for_the_call_that_its_node_was_made_by)
 	watermark(m, 5);
 	r = row_of(m, EVIDENCE_UNRESOLVED);
 	assert_non_null(r);
-	assert_int_equal(r->count, 1);	/* of node 9 nobody told */
+	assert_int_equal(r->count, 1);	/* node 9 has no record */
 	assert_int_equal(kernel_configs_count(&snap_of(m)->kernel_configs), 1);
 	push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 8, .seq = 1, .func = L,
 				.start_ns = BASE + 10, .end_ns = BASE + 20 });
 	watermark(m, 1000);
-	assert_null(row_of(m, EVIDENCE_CALLBACK));	/* what was open in it is told yet */
+	assert_null(row_of(m, EVIDENCE_CALLBACK));	/* its open ranges are not known yet */
 	watermark(m, 3 * SEC);
 	r = row_of(m, EVIDENCE_CALLBACK);
 	assert_non_null(r);
@@ -89,7 +89,7 @@ TEST(another_program_has_other_nodes_of_the_same_numbers)
 
 	model_use_launches(m);
 	node(m, 1, 0, 15);
-	node(m, 2, 0, 55);	/* the other program's, which is told of later */
+	node(m, 2, 0, 55);	/* the other program's, which is recorded later */
 	push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 8, .seq = 1, .func = L,
 				.start_ns = BASE + 10, .end_ns = BASE + 20 });
 	push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 8, .seq = 2, .func = L,
@@ -171,7 +171,7 @@ static void range(struct model *m, uint8_t dir, uint64_t at)
 				.range.name = dir == RANGE_PUSH ? "step" : NULL });
 }
 
-/* It is told a while later in which range a call was captured: not before the first works of it. */
+/* It is known a while later in which range a call was captured: not before the first works of it. */
 TEST(a_captured_call_is_one_row_whenever_its_range_arrives)
 {
 	struct model *m = model_new(&captures);

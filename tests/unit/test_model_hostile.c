@@ -103,7 +103,7 @@ TEST(test_hostile_streams)
 
 			struct event ev = draw_event(now);
 
-			/* One that CUPTI tells of may be one that was seen. */
+			/* One that CUPTI records may be one that was seen. */
 			if (ev.kind == EVENT_CUPTI_CALL)
 				got -= calls_counted(m);
 			push(m, ev);

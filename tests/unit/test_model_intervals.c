@@ -325,7 +325,7 @@ TEST(a_gap_is_divided_by_a_thread_that_ended_before_the_cut)
 	model_free(m);
 }
 
-/* Its helper told of one work, and then of nothing: a minute in which who had the device is not known. */
+/* Its helper recorded one work, and then nothing: a minute in which who had the device is not known. */
 TEST(without_records_the_owner_of_a_device_is_unknown)
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 9 };

@@ -128,7 +128,7 @@ static void the_heap_stays_below_64_mib_with_64_processes_at_once(void **state)
 	run_at_bounds(64, 1000000);
 }
 
-/* Each makes calls for a microsecond and ends; what was told apart no more is still in the books. */
+/* Each makes calls for a microsecond and ends; what has no row of its own any more is still in the books. */
 static void exited_threads_keep_own_rows_up_to_a_bound(void **state)
 {
 	enum { THREADS = 50000 };

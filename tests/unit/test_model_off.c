@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What the scheduler tells, in the model: why a device idled whose thread was off the CPU, and the
+ * What the scheduler reports, in the model: why a device idled whose thread was off the CPU, and the
  * rows by system call and waker, in intervals and up to the session's end.
  */
 #include <stdio.h>
@@ -172,7 +172,7 @@ TEST(rows_are_bounded)
 	model_free(m);
 }
 
-/* An end that the kernel did not tell is no record that was lost. */
+/* An end that the kernel did not report is no record that was lost. */
 TEST(only_the_time_of_a_missing_end_is_lost)
 {
 	struct model *m = session(BASE);
@@ -223,7 +223,7 @@ static void assert_threads(const char *facts[][2], const char *rows)
 	model_free(m);
 }
 
-/* Where nobody recorded it, and of a capture that is older, nothing is known: not 0. */
+/* Where it was not recorded, and of an older capture, nothing is known: not 0. */
 TEST(a_calls_known_runqueue_time_is_in_its_row)
 {
 	const char *off[][2] = { { "off_cpu", "not recorded" }, { NULL, NULL } };

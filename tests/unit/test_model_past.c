@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Processes that ended are told apart while they are few; then they are one, and every sum is what it
+ * Processes that ended have rows of their own while they are few; then they are one, and every sum is what it
  * would be without. The truth is read from models of so few processes that nothing is folded.
  */
 #include <stdlib.h>
@@ -122,7 +122,7 @@ static void add_part(struct sums *s, const struct model *m, const struct part *p
 	table_free(t);
 }
 
-/* Who had the devices of the host; how long nobody had them is of the session, not of processes. */
+/* Who had the devices of the host; how long none had them is of the session, not of processes. */
 static void add_hosts(struct sums *s, const struct model *m)
 {
 	const struct snapshot *snap = snap_of(m);
@@ -278,7 +278,7 @@ TEST(the_latest_the_failed_and_the_longest_lived_keep_own_rows)
 	model_free(m);
 }
 
-/* Its first thread makes no call, so nobody tells when it ends; that it has is found out. */
+/* Its first thread makes no call, so its end is not reported, but found out. */
 TEST(a_process_found_exited_is_folded_too)
 {
 	enum { FOUND = 1000 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Who begins to be meant is followed, or it is said, once, that somebody cannot be. The loader is a
+ * A process that begins to match is followed, or, once, a note says that one cannot be. The loader is a
  * fake one.
  */
 #include <errno.h>

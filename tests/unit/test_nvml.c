@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The reader of NVML against libraries that lie, refuse or do not answer: a table of functions of our
- * own. What a library that is right tells is tests/bats/nvml.bats's.
+ * own. What a correct library reports is tests/bats/nvml.bats's.
  */
 #include "nvml_fakes.h"
 
@@ -125,7 +125,7 @@ static const struct nvml_api all = {
 	.error = fake_error,
 };
 
-/* What was told last, of each kind. */
+/* What was reported last, of each kind. */
 static struct {
 	struct event ev[EVENT_KIND_END];
 	struct device_sample sample;

@@ -189,7 +189,7 @@ static const struct nvml_api api = {
 	.gpm_mig_sample = fake_mig_sample, .gpm_metrics = fake_metrics,
 };
 
-/* All that was told: "GPU-a 0; lost GPU-b 1; MIG-a1 0:0; ". */
+/* All that was reported: "GPU-a 0; lost GPU-b 1; MIG-a1 0:0; ". */
 static struct strbuf got = STRBUF_INIT;
 
 static int on_event(void *ctx, const struct event *ev)
@@ -265,7 +265,7 @@ TEST_WITH(a_returning_device_has_its_number_and_new_time, setup, NULL)
 	is_reported("GPU-a 0; GPU-c 2; ");
 	assert_true(turn(&r));
 	is_reported("GPU-a 0; GPU-c 2; back GPU-b 1; ");
-	assert_int_equal(r.units[1].sampled_ns, fake.now_ns);	/* nothing is told of when it was lost */
+	assert_int_equal(r.units[1].sampled_ns, fake.now_ns);	/* nothing is reported of when it was lost */
 	assert_false(turn(&r));
 	is_reported("GPU-a 0; GPU-b 1; GPU-c 2; ");
 	close_reader(&r);

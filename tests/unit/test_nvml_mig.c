@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The reader of NVML at a GPU in MIG mode, by a table of functions of our own: what is told of instances,
+ * The reader of NVML at a GPU in MIG mode, by a table of functions of our own: what is reported of instances,
  * what of their GPU alone, and of which of them a fault is.
  */
 #include "nvml_fakes.h"
@@ -157,7 +157,7 @@ static const struct nvml_api api = {
 	.gpm_metrics = fake_metrics,
 };
 
-/* All that was told: "sample MIG-1 5:0 has 0x20c0; ". */
+/* All that was reported: "sample MIG-1 5:0 has 0x20c0; ". */
 static struct strbuf got = STRBUF_INIT;
 
 static int on_event(void *ctx, const struct event *ev)
@@ -255,7 +255,7 @@ TEST(instances_come_and_go_while_others_are_used)
 	is_reported("fault GPU-0 5 43; ");
 	fake.away = 1u << SECOND;
 	nvml_reader_sample(&r, 3 * NS_PER_SEC);
-	is_reported("sample GPU-0 5 has 100; ");	/* of what came just now there is nothing to tell */
+	is_reported("sample GPU-0 5 has 100; ");	/* there is nothing to report yet */
 	nvml_reader_sample(&r, 4 * NS_PER_SEC);
 	is_reported("sample GPU-0 5 has 100; user MIG-1 5:0 101; sample MIG-1 5:0 has 20cf; "
 		"user MIG-3 5:3 103; sample MIG-3 5:3 has 20cf; ");

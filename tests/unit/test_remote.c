@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * A thread that no signal reaches (the parent of a vfork, until its child is done) cannot be stopped. It is
- * not kept either: whoever comes later finds it free.
+ * not kept either: the next one finds it free.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -172,7 +172,7 @@ TEST(a_thread_that_misses_its_call_stop_is_released)
 
 	assert_int_equal(visit_it(pid, true), NEVER_QUIET);
 	await_state(pid, 'D');
-	assert_int_equal(visit_it(pid, false), -ETIMEDOUT);	/* not EPERM: nobody has it */
+	assert_int_equal(visit_it(pid, false), -ETIMEDOUT);	/* not EPERM: it has no tracer */
 	finish(pid);
 }
 

@@ -2,7 +2,7 @@
 /*
  * Where return probes kill processes under seccomp, these are measured at their entries alone. The
  * kernel of the test need not be such a one: an option of the loader says that it is. Every child
- * is told by its own eyes whether a return probe was laid before it: where its call returns to.
+ * sees by itself whether a return probe was laid before it: where its call returns to.
  */
 #include <dlfcn.h>
 #include <linux/filter.h>
@@ -159,7 +159,7 @@ static unsigned int child_run(struct child *c)
 	return met;
 }
 
-/* ---- what was told of them ------------------------------------------------------------------ */
+/* ---- what was recorded ---------------------------------------------------------------------- */
 
 struct got {
 	pid_t pid;
@@ -201,7 +201,7 @@ static struct loader *load(enum loader_way way, bool kill)
 	return l;
 }
 
-/* One child's calls and what is told of them. Returns how many of them met a return probe. */
+/* One child's calls and their records. Returns how many of them met a return probe. */
 static unsigned int measure(struct loader *l, bool confined, struct got *t)
 {
 	struct ring *ring = ring_open(loader_facts(l).calls_fd);
@@ -219,7 +219,7 @@ static unsigned int measure(struct loader *l, bool confined, struct got *t)
 	return met;
 }
 
-/* Each call is told once, by its outermost function, and all of them in one way. */
+/* Each call is recorded once, by its outermost function, and all of them in one way. */
 static void assert_reported(const struct got *t, bool complete)
 {
 	static const unsigned int calls[N] = { CALLS, CALLS, CALLS };

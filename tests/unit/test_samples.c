@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What devices tell of themselves: means over what was sampled, who is on a device, what went wrong, and
- * who had a device that nobody watched had.
+ * What devices report of themselves: means over what was sampled, who is on a device, what went wrong, and
+ * who had a device that no watched process had.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -128,7 +128,7 @@ TEST_WITH(impossible_values_are_refused, setup, NULL)
 {
 	assert_int_equal(sample(1000, 2000, SAMPLE_SM, SAMPLE_FULL + 1), 0);
 	assert_true(active(SAMPLE_SM) == -1);
-	assert_int_equal(sample(1500, 2000, SAMPLE_SM, 1), -EINVAL);	/* it was told */
+	assert_int_equal(sample(1500, 2000, SAMPLE_SM, 1), -EINVAL);	/* it was reported */
 	assert_int_equal(sample(3000, 3000, SAMPLE_SM, 1), -EINVAL);
 	assert_int_equal(push(&(struct event){ .kind = EVENT_USER, .pid = 1 }), -EINVAL);
 	assert_int_equal(push(&(struct event){ .kind = EVENT_FAULT, .fault.uuid = GPU,

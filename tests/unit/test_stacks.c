@@ -101,7 +101,7 @@ static void scene_end(struct scene *sc)
 	object_remove(&sc->object);
 }
 
-/* Of all registers, /proc tells two: too little for most of the stacks here. */
+/* Of all registers, /proc shows two: too little for most of the stacks here. */
 static void look(struct scene *sc)
 {
 	uint32_t pid = (uint32_t)sc->pid;

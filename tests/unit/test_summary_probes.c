@@ -55,7 +55,7 @@ TEST_TITLED("foot: calls that were seen at their entry only are named by process
 
 /* Within a call it stays the call's. */
 TEST_TITLED("foot: time of which no end was told is a bound, not what is booked",
-	    time_of_which_no_end_was_told_is_a_bound_not_a_sum_of_what_is_booked)
+	    time_without_a_recorded_end_is_a_bound_not_a_sum_of_what_is_booked)
 {
 	struct model *m = session(1000000);
 

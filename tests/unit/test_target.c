@@ -55,7 +55,7 @@ static bool saw_inode(const struct seen *s, ino_t ino)
 
 static int map_and_wait(struct child *me, void *arg)
 {
-	for (int i = 0; i < 2; i++)	/* twice: it is told once */
+	for (int i = 0; i < 2; i++)	/* twice: it is reported once */
 		if (map_code(arg) == MAP_FAILED)
 			return 1;
 	return !child_signal(me) || child_await(me);
@@ -125,7 +125,7 @@ static int look_at_named(void *arg)
 	kill(c.pid, SIGKILL);
 	if (!saw_inode(&s, st.st_ino))
 		return 1;
-	/* maps does not tell \012 from a newline: a file with it is found, but its name a guess. */
+	/* maps does not distinguish \012 from a newline: a file with it is found, but its name a guess. */
 	return !strchr(n->name, '\\') && times_seen(&s, path) != 1;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Whom a watch follows, when forks and ends are lost and numbers are used again. */
+/* Which processes a watch follows, when forks and ends are lost and numbers are used again. */
 #include "target_child.h"
 
 #include "lib/test.h"
@@ -27,7 +27,7 @@ static void read_again(struct target_family *f)
 	assert_int_equal(target_family_read(f, note_end, NULL), 0);
 }
 
-/* Tells the pid of a child of its own; both live until they are ended. */
+/* Writes the pid of a child of its own; both live until they are ended. */
 static int have_a_child(struct child *me, void *arg)
 {
 	int go[2];
@@ -82,7 +82,7 @@ TEST(an_exited_process_is_listed_until_it_is_forgotten)
 		_exit(0);
 	assert_int_equal(waitid(P_PID, (id_t)pid, &(siginfo_t){ 0 }, WEXITED | WNOWAIT), 0);
 	assert_int_equal(target_family_add(&f, pid, 7, time_now_ns()), 0);
-	for (int i = 0; i < 2; i++) {	/* a zombie; nobody */
+	for (int i = 0; i < 2; i++) {	/* a zombie; no process */
 		read_again(&f);
 		assert_true(got.n == 1 && got.pid == pid && got.root == 7 && !got.is_other);
 		assert_int_equal(target_family_root(&f, pid), 7);
@@ -111,7 +111,7 @@ TEST(a_number_that_is_used_again_is_another_process)
 	assert_int_equal(target_family_root(&f, c.pid), 8);
 	assert_int_equal(target_family_root(&f, below), 8);
 
-	target_family_note_other(&f, c.pid, now_ns - 1);	/* told late: it is this one's birth */
+	target_family_note_other(&f, c.pid, now_ns - 1);	/* reported late: it is this one's birth */
 	assert_int_equal(target_family_root(&f, c.pid), 8);
 	target_family_note_other(&f, c.pid, time_now_ns() + 1);
 	assert_int_equal(target_family_root(&f, c.pid), 0);

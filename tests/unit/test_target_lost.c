@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What a watch promises where a ring was full: what was lost is told, and what it follows is right again. */
+/* What a watch promises where a ring was full: what was lost is reported, and what it follows is right again. */
 #include "target_events.h"
 
 #include <poll.h>
@@ -36,7 +36,7 @@ TEST(losses_of_a_full_ring_are_counted)
 	struct stage s;
 
 	stage_open(&s, map_much);
-	stage_turn(&s);		/* the loss is told with the next event that finds room */
+	stage_turn(&s);		/* the loss is reported with the next event that finds room */
 	stage_last_turn(&s);
 	assert_true(read_until_missed(s.w, 1000));
 	stage_close(&s);
@@ -57,7 +57,7 @@ static int map_much_often(struct child *me, void *arg)
 }
 
 static struct {
-	uint64_t n, events, last_ns, least_ns;	/* times told; what; when; between two of them */
+	uint64_t n, events, last_ns, least_ns;	/* times reported; what; when; between two of them */
 } losses;
 
 static void note_loss(void *ctx, const struct target_event *ev)
@@ -107,7 +107,7 @@ TEST(losses_are_reported_together_once_a_second)
 	scratch_remove(&scratch);
 }
 
-/* All on one CPU, so that one ring loses it and tells so. */
+/* All on one CPU, so that one ring loses it and reports so. */
 static int lose_a_fork(struct child *me, void *arg)
 {
 	int go[2];
@@ -135,7 +135,7 @@ TEST(a_child_whose_fork_was_lost_is_watched)
 
 	stage_open(&s, lose_a_fork);
 	stage_turn(&s);		/* to lose */
-	stage_turn(&s);		/* to tell so */
+	stage_turn(&s);		/* to report so */
 	assert_true(read_until_missed(s.w, 1000));
 	events.n = 0;
 	stage_last_turn(&s);
@@ -172,7 +172,7 @@ TEST(a_child_whose_end_was_lost_ends)
 	int forked;
 
 	stage_open(&s, lose_an_exit);
-	for (int i = 0; i < 3; i++)		/* to fork; to lose; to tell so */
+	for (int i = 0; i < 3; i++)		/* to fork; to lose; to report so */
 		stage_turn(&s);
 	forked = find(&events, 0, TARGET_FORK, s.c.pid, NULL);
 	assert_true(forked >= 0);

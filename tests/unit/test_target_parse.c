@@ -101,7 +101,7 @@ TEST(a_file_is_reported_by_inode_and_generation)
 	other.ino--;
 	other.min++;
 	assert_true(file_of(&first) != file_of(&other));
-	assert_true(!file_of(&sample));		/* it has no generation: whose turn it is nobody knows */
+	assert_true(!file_of(&sample));		/* it has no generation: whose turn it is is unknown */
 }
 
 TEST(records_of_no_interest_are_skipped)

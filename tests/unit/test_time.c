@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Clocks of a time namespace are told in the host's; any text of procfs is read as it can be. */
+/* Clocks of a time namespace are given in the host's; any text of procfs is read as it can be. */
 #include <time.h>
 
 #include "base/time.h"

@@ -94,7 +94,7 @@ TEST(a_process_that_cannot_go_on_comes_before_its_losses)
 	     "Next: compute-sanitizer COMMAND");
 }
 
-/* Its GPU, by NVML: a process that nobody tells of anything but its calls is on it. */
+/* Its GPU, by NVML: a process of which only its calls are known is on it. */
 TEST(a_failed_device_is_reported_without_a_helper)
 {
 	const struct device_sample s = { .has = 1 << SAMPLE_USERS, .v = { [SAMPLE_USERS] = 1 } };
@@ -128,7 +128,7 @@ TEST(without_findings_it_reports_none)
 	     "time; its first work came after 2.0 %, after its last came 0.0 %.");
 }
 
-/* Nobody told of its launch. */
+/* Its launch has no record. */
 static struct model *with_unknown_launch(void)
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 7 };

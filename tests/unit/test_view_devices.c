@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The table of devices where the whole host is watched: also those that no watched process uses, as far
- * as they tell of themselves. What watched processes had is test_host_devices's and check_devices.py's.
+ * as they report of themselves. What watched processes had is test_host_devices's and check_devices.py's.
  */
 #include "model_room.h"
 
@@ -97,7 +97,7 @@ TEST(a_possibly_watched_user_is_not_unwatched)
 	model_free(m);
 }
 
-/* As a MIG instance: who stays has it, where nobody is at either end it is idle, else nothing is known. */
+/* As a MIG instance: a process that stays has it, where none is at either end it is idle, else nothing is known. */
 TEST(without_activity_samples_users_present_own_the_time)
 {
 	struct model *m = whole_host();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What was allocated and freed: told to who listens, and added up for the truth.
+ * What was allocated and freed: reported to listeners, and added up for the truth.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Calls that CUPTI alone tells of, in a session with probes: each is counted once, whichever side saw
+ * Calls that CUPTI alone records, in a session with probes: each is counted once, whichever side saw
  * it, and has what its thread's book had as other, where that has come so far.
  */
 #include "lib/test.h"
@@ -146,7 +146,7 @@ TEST(outside_or_impossible_records_are_no_calls)
 	got(m, 4000, 200, 300);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 1000 });
 	got(m, C, 1000, 1100);
-	got(m, C, 900, 950);		/* told late, of a thread that nobody saw */
+	got(m, C, 900, 950);		/* recorded late, of a thread that was not seen */
 	assert_int_equal(count(m, C), 1);
 	model_counts(m, &c);
 	assert_int_equal(c.invalid[EVENT_CUPTI_CALL], 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What becomes of stacks that were told: the tree of frames, the table of calls by stack in each
+ * What becomes of stacks that were recorded: the tree of frames, the table of calls by stack in each
  * format, and captures, of which each file knows the stacks of its own calls.
  */
 #include <errno.h>
@@ -44,7 +44,7 @@ static struct event call(uint32_t seq, uint64_t id)
 }
 
 /* main > a > launch and main > b > launch, twice from different places in a; an unknown one, one
- * whose outer part is unknown, and one with a function that nobody knows and one that is named
+ * whose outer part is unknown, and one with an unknown function and one that is named
  * like no other. */
 static const struct event *got(size_t *n)
 {
