@@ -141,6 +141,7 @@ struct gp_ring_record {
 struct gp_ring_begin {
 	uint32_t owner;		/* its number; the rest of the slot is its own */
 	uint32_t pad;
+	uint64_t at_ns;		/* CLOCK_MONOTONIC; records before it are of no reader */
 };
 
 static inline uint32_t gp_ring_stamp(uint64_t position)
@@ -157,6 +158,6 @@ _Static_assert(sizeof(struct gp_ring_slot) % 64 == 0, "slots share no cache line
 _Static_assert(__builtin_offsetof(struct gp_ring_head, slot) == 384, "head");
 _Static_assert(sizeof(struct gp_ring_head) <= GP_RING_HEAD_BYTES, "head fits its page");
 _Static_assert(sizeof(struct gp_ring_record) == 8, "record header");
-_Static_assert(sizeof(struct gp_ring_begin) == 8, "begin");
+_Static_assert(sizeof(struct gp_ring_begin) == 16, "begin");
 
 #endif

@@ -100,8 +100,8 @@ stubborn() {
 # bats test_tags=needs:pty
 @test "command: a terminal's QUIT and its end reach the command once, and the capture is whole" {
 	cat >script <<-'SCRIPT'
-		trap 'echo quit >>told.out' QUIT
-		trap 'echo hup >>told.out' HUP
+		trap 'echo quit >>script.out' QUIT
+		trap 'echo hup >>script.out' HUP
 		(trap '' QUIT HUP; exec "$1" --truth truth.json --launches 300 --end-file end) &
 		while [ ! -s truth.json ] && kill -0 $!; do sleep 0.05; done
 		: >began
@@ -117,7 +117,7 @@ stubborn() {
 		run beforehand "$TEST_LIB/in_terminal.py" $key began \
 			"$GPUPROF" record -o c.gpr -- sh script "$TARGETS/cudart-dyn"
 		assert_equal "$key: $status" "$key: 7"
-		assert_equal "$(cat told.out)" "$([ $key = quit ] && echo quit || echo hup)"
+		assert_equal "$(cat script.out)" "$([ $key = quit ] && echo quit || echo hup)"
 		"$GPUPROF" report c.gpr --format json --output r.json
 		assert_value r.json 'sum(c["count"] for c in t["calls"])' 300
 	done

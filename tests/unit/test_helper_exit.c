@@ -57,10 +57,12 @@ TEST(a_process_ended_when_its_helper_did_but_not_before_its_last_record)
 
 TEST(works_are_recorded_until_a_helper_ends_in_order)
 {
-	struct helper_exit late = end_of(&ended, 70, 80);
+	struct helper_exit late = end_of(&ended, 70, 80), longer = end_of(&ended, 103, 80);
 
 	late.lapse_ns = 95;
+	longer.last_call_ns = 102;
 	assert_int_equal(pushed(end_of(&ended, 103, 80)).recorded_ns, 100);
+	assert_int_equal(pushed(longer).recorded_ns, 102);
 	assert_int_equal(pushed(late).recorded_ns, 0);
 	assert_int_equal(pushed(end_of(&awake, 70, 80)).recorded_ns, 0);
 	assert_int_equal(pushed(end_of(&liar, 70, 80)).recorded_ns, 0);

@@ -169,6 +169,22 @@ TEST(a_reader_late_to_renew_goes_on_and_is_notified)
 	close_room(&r, s);
 }
 
+/* Its first records are read after that: they do not show that the helper began again. */
+TEST(a_reader_late_before_its_first_records_knows_it)
+{
+	struct ring_reader *s;
+	struct helper_ring r;
+	uint64_t now;
+
+	s = open_read(&r);		/* renewed, and the helper has begun */
+	now = time_now_ns() + 2 * GP_RING_LEASE_NS;
+	send_numbers(&r, 1, 2);
+	assert_int_equal(ring_reader_renew(s, now), 0);
+	assert_int_equal(read_all(s), 2);
+	assert_true(ring_reader_lapse_ns(s, now) && ring_reader_lapse_ns(s, now) < now);
+	close_room(&r, s);
+}
+
 TEST(with_a_full_ring_it_begins_later)
 {
 	struct ring_reader *second;

@@ -226,12 +226,13 @@ static bool send_one(struct helper_ring *r, unsigned int slot, uint16_t kind, co
 
 /* Sends the readers of these slots GP_RING_BEGIN; a full ring gets it at another look. Returns
  * those that have it. */
-static uint32_t begin(struct helper_ring *r, uint32_t slots, const uint32_t owner[GP_RING_SLOTS])
+static uint32_t begin(struct helper_ring *r, uint32_t slots, const uint32_t owner[GP_RING_SLOTS],
+		      uint64_t now_ns)
 {
 	uint32_t begun = 0;
 
 	for (uint32_t i = 0; i < GP_RING_SLOTS; i++) {
-		struct gp_ring_begin rec = { .owner = owner[i] };
+		struct gp_ring_begin rec = { .owner = owner[i], .at_ns = now_ns };
 
 		if (!(slots >> i & 1))
 			continue;
@@ -262,7 +263,7 @@ uint32_t helper_ring_look(struct helper_ring *r, uint64_t now_ns, uint32_t *fres
 	}
 	/* First stop writing for the previous reader. */
 	publish(r, come);
-	*fresh = begin(r, come, owner);
+	*fresh = begin(r, come, owner, now_ns);
 	if (*fresh != come)
 		publish(r, *fresh);
 	return all;

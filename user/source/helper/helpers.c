@@ -50,7 +50,7 @@ struct helper_process {
 	/* helper_decoder_known_ns, and its previous value */
 	uint64_t known_ns, known_before_ns;
 	/* of its exec, to be pushed; of its last record; unread at its end */
-	uint64_t exec_ns, last_ns, unread_ns;
+	uint64_t exec_ns, last_ns, last_call_ns, unread_ns;
 	struct api_rows *rows;	/* NULL: calls are not recorded */
 	struct ring_reader *ring;
 	struct helper_decoder *decoder;	/* NULL: no ring was found yet, or it is only remembered */
@@ -176,6 +176,8 @@ static int on_event(void *ctx, const struct event *ev)
 	int err = p->calls && ev->kind == EVENT_API ? api_calls_take(p->calls, ev, p->sink) : 0;
 
 	p->last_ns = num_max(p->last_ns, ev->end_ns);
+	if (ev->kind == EVENT_API)
+		p->last_call_ns = num_max(p->last_call_ns, ev->end_ns);
 	return err ? err : p->sink->push(p->sink->ctx, ev);
 }
 
@@ -281,8 +283,14 @@ static int push_lost(struct helper_process *p, uint64_t now_ns)
 
 static struct helper_exit how_it_ended(const struct helper_process *p, uint64_t now_ns)
 {
-	return (struct helper_exit){ p->head, p->who.clock_offset_ns, p->exit_ns, now_ns,
-				     p->last_ns, helper_decoder_known_ns(p->decoder), p->lapse_ns,
+	return (struct helper_exit){ p->head,
+				     p->who.clock_offset_ns,
+				     p->exit_ns,
+				     now_ns,
+				     p->last_ns,
+				     p->last_call_ns,
+				     helper_decoder_known_ns(p->decoder),
+				     p->lapse_ns,
 				     p->state == HELPERS_BROKEN };
 }
 

@@ -75,15 +75,15 @@ static uint64_t state_ns(struct helper_exit e)
 	return e.head->state_ns - (uint64_t)e.offset_ns;
 }
 
-/* 0: unknown. */
-static uint64_t recorded_ns(struct helper_exit e)
+/* When its helper ended in order; 0: it did not, or lies. */
+static uint64_t ended_ns(struct helper_exit e)
 {
 	return e.head->state == GP_HELPER_ENDED && state_ns(e) <= e.found_ns ? state_ns(e) : 0;
 }
 
 static uint64_t exit_ns(struct helper_exit e)
 {
-	uint64_t end_ns = recorded_ns(e);
+	uint64_t end_ns = ended_ns(e);
 
 	return num_max(end_ns ? end_ns : e.alive_ns, num_min(e.last_ns, e.found_ns));
 }
@@ -119,8 +119,13 @@ static int push_time(const char *key, uint64_t ns, pid_t pid, const struct event
 
 int helper_exit_push(struct helper_exit e, pid_t pid, const struct event_sink *sink)
 {
-	uint64_t ns = helper_exit_unknown_since(e) ? 0 : recorded_ns(e);
-	int err = ns ? push_time(EVENT_RECORDED_NS, ns, pid, sink) : 0;
+	uint64_t ns = helper_exit_unknown_since(e) ? 0 : ended_ns(e), recorded_ns;
+	int err = 0;
+
+	/* Between ended_ns and the end of CUPTI's recording other threads may have launched. */
+	recorded_ns = num_max(ns, num_min(e.last_call_ns, e.found_ns));
+	if (ns)
+		err = push_time(EVENT_RECORDED_NS, recorded_ns, pid, sink);
 
 	return err ? err : push_time(EVENT_ENDED_NS, exit_ns(e), pid, sink);
 }

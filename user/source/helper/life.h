@@ -69,6 +69,7 @@ int helper_gap_lost(struct helper_lost *counted, const struct helper_lost *now, 
  *
  *   ENDED at 105                     it ended at 100; all launches before 100 are known
  *   ENDED at 105, last record 103    it ended at 103; all launches before 100 are known
+ *   ... the last call's record 102   CUPTI recorded a while longer: all before 102 are known
  *   ENDED at 105, we were late at 95, known until 80:  [80, ...) is unknown
  *   AWAKE, known until 80            it ended at 90; [80, ...) is unknown
  *   VIRGIN                           it ended at 90; there was nothing to record
@@ -78,8 +79,8 @@ struct helper_exit {
 	const struct gp_ring_head *head;
 	int64_t offset_ns;		/* of the process's clock, as helpers_process has it */
 	uint64_t alive_ns, found_ns;	/* seen last; found to have ended */
-	/* the end of its last record; known until then, 0: nothing */
-	uint64_t last_ns, known_ns;
+	/* the end of its last record, of its last record of a call; known until then, 0: nothing */
+	uint64_t last_ns, last_call_ns, known_ns;
 	uint64_t lapse_ns;		/* ring_reader_lapse_ns at the head's state */
 	bool broken;			/* its ring is */
 };

@@ -461,15 +461,17 @@ void ring_reader_close(struct ring_reader *s)
 int ring_reader_renew(struct ring_reader *s, uint64_t now_ns)
 {
 	uint64_t lease_ns;
+	bool was_renewed;
 
 	if (__atomic_load_n(&s->slot->owner, __ATOMIC_ACQUIRE) != s->me)
 		return -ESTALE;
 	lease_ns = __atomic_exchange_n(&s->slot->lease_ns, now_ns + GP_RING_LEASE_NS,
 				       __ATOMIC_ACQ_REL);
+	was_renewed = s->lease_ns; /* else it ran out as the slot was claimed */
 	s->lease_ns = now_ns + GP_RING_LEASE_NS;
 	if (lease_ns > now_ns)
 		return 0;
-	if (s->begun && !s->lapse_ns)
+	if (was_renewed && !s->lapse_ns)
 		s->lapse_ns = lease_ns;
 	ring_reader_wake(s);		/* it sleeps if there was no reader until now */
 	return 0;
@@ -477,7 +479,7 @@ int ring_reader_renew(struct ring_reader *s, uint64_t now_ns)
 
 uint64_t ring_reader_lapse_ns(const struct ring_reader *s, uint64_t until_ns)
 {
-	return s->lapse_ns || !s->begun || s->lease_ns >= until_ns ? s->lapse_ns : s->lease_ns;
+	return s->lapse_ns || s->lease_ns >= until_ns ? s->lapse_ns : s->lease_ns;
 }
 
 void ring_reader_wake(struct ring_reader *s)
@@ -515,16 +517,17 @@ static void move_to(struct ring_reader *s, uint64_t position)
  * begins again for a reader that was late. */
 static bool is_ours(struct ring_reader *s, uint16_t kind, size_t len)
 {
-	struct gp_ring_begin begin;
+	struct gp_ring_begin begin = { .at_ns = UINT64_MAX };
 	bool again = s->begun;
 
-	if (kind != GP_RING_BEGIN || len < sizeof(begin))
+	if (kind != GP_RING_BEGIN || len < offsetof(struct gp_ring_begin, at_ns))
 		return s->begun;
-	memcpy(&begin, s->copy, sizeof(begin));
+	memcpy(&begin, s->copy, len < sizeof(begin) ? len : sizeof(begin));
 	if (begin.owner != s->me)
 		return false;
 	s->begun = true;
-	s->lapse_ns = 0;
+	if (begin.at_ns >= s->lapse_ns) /* else it began before our lease ran out */
+		s->lapse_ns = 0;
 	return again;
 }
 
