@@ -238,15 +238,12 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 	return RETURN_LEG;
 }
 
-static __always_inline __u64 duration(const struct thread_state *st, __u64 now)
+static __always_inline void set_end(struct thread_state *st, __u64 now, long result)
 {
 	__u64 dur = now - st->rec.head.start_ns;
 
-	return dur > GP_DUR_MAX ? GP_DUR_MAX : dur;
-}
-
-static __always_inline void set_end(struct thread_state *st, __u64 dur, long result)
-{
+	if (dur > GP_DUR_MAX)
+		dur = GP_DUR_MAX;
 	st->rec.head.dur_lo_ns = (__u32)dur;
 	st->rec.head.dur_hi = dur >> 32;
 	if (result > GP_RESULT_MAX)
@@ -289,7 +286,7 @@ static __always_inline void on_return(struct pt_regs *ctx)
 	st = call_exit(row_id, sp);
 	if (!st)
 		return;
-	set_end(st, duration(st, now), result);
+	set_end(st, now, result);
 	if (row_at(row_id)->flags & GP_ROW_OUT)
 		read_out(st, row_at(row_id)->flags);
 	send_return(st, row_at(row_id)->words, now);

@@ -86,22 +86,6 @@ static bool is_row_of(const struct call_stat *s, const struct event *call)
 	       !memcmp(key->dims, &call->call.shape, sizeof(key->dims));
 }
 
-struct call_stat *call_cache_find(struct call_cache *c, struct call_stats *cs,
-				  const struct event *call)
-{
-	const size_t at = call->func % (sizeof(c->v) / sizeof(c->v[0]));
-	struct call_stat *s = c->v[at];
-
-	if (__builtin_expect(s && is_row_of(s, call), 1))
-		return s;
-	s = call_stats_find(cs, call);
-	if (s && s->key.shape == CALL_SHAPE_MORE)
-		cs->more++;
-	else if (s)
-		c->v[at] = s;
-	return s;
-}
-
 /* ---- adding --------------------------------------------------------------------------------- */
 
 static void add_result(struct call_stat *s, const struct event *ev)
@@ -123,6 +107,22 @@ int call_stat_add(struct call_stat *s, const struct event *call)
 		s->bytes_known++;
 	}
 	return 0;
+}
+
+int call_cache_add(struct call_cache *c, struct call_stats *cs, const struct event *call)
+{
+	struct call_stat **at = &c->v[call->func % (sizeof(c->v) / sizeof(c->v[0]))], *s = *at;
+
+	if (__builtin_expect(!s || !is_row_of(s, call), 0)) {
+		s = call_stats_find(cs, call);
+		if (!s)
+			return -ENOMEM;
+		if (s->key.shape == CALL_SHAPE_MORE)
+			cs->more++;
+		else
+			*at = s;
+	}
+	return call_stat_add(s, call);
 }
 
 void call_stat_add_before(struct call_stat *s, const struct event *ev)

@@ -61,8 +61,8 @@ struct call_cache {
 	struct call_stat *v[8];
 };
 
-struct call_stat *call_cache_find(struct call_cache *c, struct call_stats *cs,
-				  const struct event *call);
+/* Counts a call in its row. 0 or -ENOMEM. */
+int call_cache_add(struct call_cache *c, struct call_stats *cs, const struct event *call);
 
 int call_stat_add(struct call_stat *s, const struct event *call);	/* 0 or -ENOMEM */
 void call_stat_add_before(struct call_stat *s, const struct event *ev);	/* LEFT, or it ended */

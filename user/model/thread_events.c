@@ -43,14 +43,9 @@ static const struct func *find_func(const struct model *m, const struct event *e
 
 static int tally_call(struct thread *t, const struct event *ev)
 {
-	struct call_stat *s;
-
 	if (!t->cache)
 		t->cache = calloc(1, sizeof(*t->cache));
-	if (!t->cache)
-		return -ENOMEM;
-	s = call_cache_find(t->cache, &t->process->info.calls, ev);
-	return s ? call_stat_add(s, ev) : -ENOMEM;
+	return t->cache ? call_cache_add(t->cache, &t->process->info.calls, ev) : -ENOMEM;
 }
 
 /* A call that began before has ended: LEFT, or when was not seen. */

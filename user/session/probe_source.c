@@ -277,9 +277,7 @@ int probe_source_run(struct live_source *l, struct capture_sink *keep)
 
 	if (err)
 		return err;
-	if (keep)
-		worker_keep(p->set.worker, keep);
-	err = worker_run(p->set.worker);
+	err = worker_run(p->set.worker, keep);
 	return err ? probe_source_cannot("probe what is mapped later", -err) : 0;
 }
 

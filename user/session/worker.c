@@ -602,12 +602,6 @@ static void store_blocks(struct worker *w)
 		capture_sink_store(w->keep, got[i]);
 }
 
-void worker_keep(struct worker *w, struct capture_sink *keep)
-{
-	w->keep = keep;
-	capture_sink_defer(keep, take_block, w);
-}
-
 /* ---- events for the engine ------------------------------------------------------------------ */
 
 static int worker_push(struct worker *w, const struct event *ev)
@@ -731,7 +725,7 @@ void worker_choose(struct worker *w, const struct target_match *target_match, pi
 	w->watches.v[0].filter = filter;
 }
 
-int worker_run(struct worker *w)
+int worker_run(struct worker *w, struct capture_sink *keep)
 {
 	size_t n = w->watches.n;
 	int err;
@@ -739,6 +733,9 @@ int worker_run(struct worker *w)
 	w->fds = calloc(n + 2, sizeof(*w->fds));
 	if (!w->fds)
 		return -ENOMEM;
+	w->keep = keep;
+	if (keep)
+		capture_sink_defer(keep, take_block, w);
 	for (size_t i = 0; i < n; i++)
 		w->fds[i] = (struct pollfd){ .fd = w->watches.v[i].tw ?
 						   target_watch_fd(w->watches.v[i].tw) : -1,

@@ -35,12 +35,11 @@ void worker_only_followed(struct worker *w);	/* before worker_run: of the host's
  * there is none. */
 void worker_choose(struct worker *w, const struct target_match *target_match, pid_t filter);
 
-/* Before worker_run: the sink of the capture's blocks. */
-void worker_keep(struct worker *w, struct capture_sink *keep);
 /* Before worker_run: takes stacks of calls from l, which must outlive the worker. 0 or -errno. */
 int worker_take_stacks(struct worker *w, struct loader *l);
-/* starts the thread; from now on it owns the attach */
-int worker_run(struct worker *w);
+/* Starts the thread; from now on it owns the attach. keep: the sink of the capture's blocks, or
+ * NULL. 0 or -errno. */
+int worker_run(struct worker *w, struct capture_sink *keep);
 
 int worker_fd(const struct worker *w);		/* readable when events wait */
 /* engine; 0 or the sink's error */

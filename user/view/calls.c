@@ -266,35 +266,27 @@ static int fill_names(struct table *t, struct cell *row, const struct snapshot *
 }
 
 /* One row of all parts from `first` on that have its key; *n of them. */
-static int add_row(struct table *t, const struct snapshot *snap, const struct part *first,
-		   size_t *n)
-{
-	struct sums sums = { 0 };
-	size_t left = *n;
-	struct cell *row;
-	int err = 0;
-
-	for (*n = 0; !err && *n < left && !compare_parts(first, &first[*n]); ++*n)
-		err = add_part(&sums, &first[*n]);
-	row = err ? NULL : table_row(t);
-	if (row) {
-		fill_sums(row, &sums);
-		err = fill_names(t, row, snap, first);
-	}
-	hist_free(&sums.time);
-	return row ? err : -ENOMEM;
-}
-
+/* Parts of equal keys follow each other: one row of each key. */
 static int add_rows(struct table *t, const struct snapshot *snap, const struct parts *parts)
 {
-	size_t n;
-	int err;
+	const struct part *p = parts->all.v, *const end = p + parts->all.n;
 
-	for (size_t i = 0; i < parts->all.n; i += n) {
-		n = parts->all.n - i;
-		err = add_row(t, snap, &parts->all.v[i], &n);
-		if (err)
-			return err;
+	while (p < end) {
+		const struct part *first = p;
+		struct sums sums = { 0 };
+		struct cell *row;
+		int err = 0;
+
+		for (; !err && p < end && !compare_parts(first, p); p++)
+			err = add_part(&sums, p);
+		row = err ? NULL : table_row(t);
+		if (row) {
+			fill_sums(row, &sums);
+			err = fill_names(t, row, snap, first);
+		}
+		hist_free(&sums.time);
+		if (err || !row)
+			return err ? err : -ENOMEM;
 	}
 	return table_sort(t, columns[TOTAL].name);
 }

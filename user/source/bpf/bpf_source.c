@@ -49,8 +49,8 @@ static void pump_item(struct bpf_source *l, const struct drain_item *item)
 	default:
 		return;
 	}
-	if (status == DECODE_OK)
-		push(l, &ev);
+	if (status == DECODE_OK && !l->err)
+		l->err = l->sink.push(l->sink.ctx, &ev);
 }
 
 int bpf_source_pump(struct bpf_source *l)

@@ -36,6 +36,7 @@ struct drain_queue {
 	pthread_cond_t room;
 	struct drain_chunk *first, **last, *spare;
 	unsigned int n_chunks;
+	bool quiet; /* no record since it was set; the writer's */
 };
 
 /* NULL + errno */
@@ -123,9 +124,9 @@ static void drain_queue_flush(struct drain_queue *q)
 
 /* The writer. put waits while DRAIN_CHUNKS_MAX chunks are in use; 0, -EMSGSIZE or -ENOMEM. Items
  * can be taken once their chunk is full or flushed. */
-static int drain_queue_put(struct drain_queue *q, enum drain_item_kind kind, const void *data,
-			   size_t len)
+static int drain_queue_put(void *queue, enum drain_item_kind kind, const void *data, size_t len)
 {
+	struct drain_queue *q = queue;
 	size_t need = sizeof(struct drain_item) + ((len + 7) & ~(size_t)7);
 	struct drain_item *item;
 
@@ -141,6 +142,7 @@ static int drain_queue_put(struct drain_queue *q, enum drain_item_kind kind, con
 	*item = (struct drain_item){ .len = (uint32_t)len, .kind = (uint8_t)kind };
 	memcpy(item + 1, data, len);
 	q->open->used += (uint32_t)need;
+	q->quiet &= kind == DRAIN_MARK;
 	return 0;
 }
 
@@ -315,30 +317,16 @@ struct drain {
 	int epoll_fd, stop_fd;
 	pthread_t thread;
 	bool running;
-	bool quiet;			/* no record since it was set; the thread's own */
 };
-
-static int put(void *ctx, enum drain_item_kind kind, const void *data, size_t len)
-{
-	struct drain *d = ctx;
-
-	d->quiet &= kind == DRAIN_MARK;
-	return drain_queue_put(d->queue, kind, data, len);
-}
-
-static bool drain_round(struct drain *d)
-{
-	bool complete = drain_order_round(&d->order);
-
-	drain_queue_flush(d->queue);
-	return complete;
-}
 
 /* The probes are detached: the rings' content is final. */
 static void drain_rest(struct drain *d)
 {
 	for (int rounds = 0, tries = 0; rounds < LAST_ROUNDS && tries < LAST_TRIES; tries++) {
-		if (drain_round(d))
+		bool complete = drain_order_round(&d->order);
+
+		drain_queue_flush(d->queue);
+		if (complete)
 			rounds++;
 		else
 			usleep(1000);
@@ -357,9 +345,10 @@ static void *drain_main(void *ctx)
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	caps_keep(0);		/* it reads memory that is mapped */
 	while (poll(&stop, 1, 0) == 0) {
-		d->quiet = true;
-		drain_round(d);
-		if (!d->quiet || d->order.held.n || d->order.fresh.n)
+		d->queue->quiet = true;
+		drain_order_round(&d->order);
+		drain_queue_flush(d->queue);
+		if (!d->queue->quiet || d->order.held.n || d->order.fresh.n)
 			period_ms = PERIOD_MS;
 		else if (period_ms < PERIOD_QUIET_MS)
 			period_ms *= 2;
@@ -382,8 +371,8 @@ static int open_all(struct drain *d, int calls_fd, int tasks_fd)
 	d->queue = drain_queue_new();
 	if (!d->queue)
 		return -errno;
-	d->order.put = put;
-	d->order.ctx = d;
+	d->order.put = drain_queue_put;
+	d->order.ctx = d->queue;
 	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (d->epoll_fd < 0)
 		return -errno;
