@@ -141,7 +141,7 @@ struct gp_ring_record {
 struct gp_ring_begin {
 	uint32_t owner;		/* its number; the rest of the slot is its own */
 	uint32_t pad;
-	uint64_t at_ns;		/* CLOCK_MONOTONIC; records before it are of no reader */
+	uint64_t at_ns;		/* CLOCK_MONOTONIC: when the helper saw that reader */
 };
 
 static inline uint32_t gp_ring_stamp(uint64_t position)

@@ -188,7 +188,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 	[ "$(grep -c '^mix: ' said)" -eq 2 ]
 	run balanced
 	assert_output --regexp '^[0-9]+$'
-	# Two programs' works, told, or lost with the first one's last; but for those that were being recorded then.
+	# Two programs' works, recorded, or lost with the first one's last; but for those that were being recorded then.
 	run report_value r.json '(sum(x["received"] for x in t["events"] if x["kind"] == "work"),
 		sum(x["lost"] for x in t["events"] if x["kind"] == "untold"))'
 	read -r -d '' recorded unrecorded <<<"${output//[(),]/}" || true

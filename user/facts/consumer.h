@@ -60,6 +60,19 @@ struct consumer_states {
 /* 0 or -ENOMEM. */
 int consumers_add(struct consumer_states *to, const struct consumers *list, struct model *m);
 
+/* As on_event. Inline: every event comes here. */
+static inline int consumers_push(struct consumer_states *s, const struct event *ev)
+{
+	int err = 0;
+
+	for (uint32_t left = s->takers[ev->kind]; left && !err; left &= left - 1) {
+		const int i = __builtin_ctz(left);
+
+		err = s->on_event[i](s->v[i], ev);
+	}
+	return err;
+}
+
 /* The others for all that have them. */
 int consumers_work(struct consumer_states *s, const struct event *work,
 		   const struct launch *launch);

@@ -30,11 +30,11 @@ struct machine_state {		/* registers of a stopped thread */
 };
 
 struct machine_call {
-	uint64_t at; /* a function, or the code found by machine.find_syscall */
+	uint64_t at;		/* a function, or the code found by machine.find_syscall */
 	long syscall;		/* its number, -1: a function */
 	uint64_t arg[6];
-	uint64_t sp; /* of machine.build_frame */
-	uint64_t back; /* of machine.find_return */
+	uint64_t sp;		/* of machine.build_frame */
+	uint64_t back;		/* of machine.find_return */
 };
 
 struct machine_frame {
@@ -48,15 +48,15 @@ struct machine_frame {
 #define MACHINE_WAITS_END UINT16_MAX
 
 struct machine {
-	int (*read)(pid_t tid, struct machine_state *out); /* 0 or -errno */
-	int (*write_general)(pid_t tid, const struct machine_state *s); /* at once */
+	int (*read)(pid_t tid, struct machine_state *out);	/* 0 or -errno */
+	int (*write_general)(pid_t tid, const struct machine_state *s);	/* at once */
 	int (*write_vector)(pid_t tid, const struct machine_state *s);
 	/* Of one that has just entered a system call: it makes that of this number instead, with
 	 * these registers. */
 	int (*write_entered)(pid_t tid, const struct machine_state *s, long syscall);
 
 	uint64_t (*sp)(const struct machine_state *s);
-	uint64_t (*thread_pointer)(pid_t tid, const struct machine_state *s); /* 0: unknown */
+	uint64_t (*thread_pointer)(pid_t tid, const struct machine_state *s);	/* 0: unknown */
 	void (*to_unwind)(const struct machine_state *s, struct stack_regs *out);
 
 	/* The thread waited in a system call, which the kernel will restart if nothing is
@@ -83,12 +83,12 @@ struct machine {
 	ssize_t (*find_return)(const uint8_t *code, size_t len);
 
 	bool return_in_vdso;
-	bool can_begin_anew; /* a wait can be restarted without restart_syscall (go_on) */
+	bool can_begin_anew;	/* a wait can be restarted without restart_syscall (go_on) */
 	/* System calls to wait in that go on unseen when they are interrupted; and those that do
 	 * if we are there to see to it. Each ends with MACHINE_WAITS_END. */
 	const uint16_t *waits, *waits_shown;
 };
 
-extern const struct machine machine; /* of the architecture that this is built for */
+extern const struct machine machine;	/* of the architecture that this is built for */
 
 #endif

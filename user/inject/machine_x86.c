@@ -280,6 +280,7 @@ static ssize_t machine_find_return(const uint8_t *code, size_t len)
 
 	return find(code, len, restore_rt, sizeof(restore_rt));
 }
+
 const struct machine machine = {
 	.read = machine_read,
 	.write_general = machine_write_general,

@@ -130,8 +130,7 @@ static int undo_interruption(struct remote *r)
 
 	machine.interrupted_call(r->tid, &r->original);
 	return memcmp(found.general, r->original.general, sizeof(found.general)) ?
-		       machine.write_general(r->tid, &r->original) :
-		       0;
+		       machine.write_general(r->tid, &r->original) : 0;
 }
 
 /* Stops it. 0, or -errno: EPERM (another tracer, too), ESRCH; EAGAIN: a signal has stopped it,
@@ -546,9 +545,7 @@ static int try_anywhere(struct pick *p, struct remote *r, pid_t tid)
 		return err;
 	p->why_tid = tid;
 	return machine.interrupted_call(tid, &r->original) < 0 && !remote_in_sequence(r) &&
-			       may_call(r, p->quiet_why) ?
-		       0 :
-		       leave(r);
+	       may_call(r, p->quiet_why) ? 0 : leave(r);
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */

@@ -59,6 +59,7 @@ int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_
 /* The call of a launch became known after its works. */
 void devices_push_call(struct devices *d, uint32_t process, uint32_t correlation,
 		       const struct launch *launch);
+
 /* Divides gaps of works that did not fit into the queue (device_book_full). */
 void devices_when_crowded(struct devices *d, const struct devices_divide *by);
 
@@ -102,7 +103,7 @@ size_t devices_names_left(const struct devices *d);	/* bytes for more names of k
 
 void devices_counts(const struct devices *d, struct device_counts *out);	/* of all books */
 
-struct host_devices *devices_hosts(struct devices *d); /* devices as the host has them */
+struct host_devices *devices_hosts(struct devices *d);	/* devices as the host has them */
 
 size_t devices_count(const struct devices *d);
 const struct device_state *devices_get(const struct devices *d, size_t i);

@@ -24,8 +24,8 @@ struct devices_divide {
 	uint64_t (*exit_ns)(void *ctx, uint32_t process);	/* 0: it goes on; NULL: all do */
 	/* NULL, or it gives NULL: nothing is */
 	const struct unseen *(*unseen)(void *ctx, uint32_t process);
-	bool waits; /* host_devices_settle_all: until gaps have ended, where a device has few
-			 * processes */
+	/* host_devices_settle_all: until gaps have ended, where a device has few processes */
+	bool waits;
 	void *ctx;
 };
 

@@ -237,10 +237,10 @@ static int push_watermark(struct model *m, const struct event *ev)
 	struct devices_divide by = device_divide_by(m);
 
 	by.waits = !m->intervals;
-	return ev->end_ns <= JOIN_WINDOW_NS ?
-		       0 :
-		       host_devices_settle_all(devices_hosts(m->devices),
-					       ev->end_ns - JOIN_WINDOW_NS, &by);
+	if (ev->end_ns <= JOIN_WINDOW_NS)
+		return 0;
+	return host_devices_settle_all(devices_hosts(m->devices), ev->end_ns - JOIN_WINDOW_NS,
+				       &by);
 }
 
 /* ---- the consumer ---------------------------------------------------------------------------- */

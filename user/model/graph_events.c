@@ -134,10 +134,11 @@ static enum graph_evidence find_call(void *ctx, const struct kernel_config *row,
 
 	if (row->key.open_ns)
 		return find_range(r, row, call);
-	return p && p->graphs && row->key.node ?
-		       graph_callbacks_find(graphs_callbacks(p->graphs), row->key.node, call) :
-	       row->key.node ? EVIDENCE_UNRESOLVED :
-			       EVIDENCE_NONE;
+	if (!row->key.node)
+		return EVIDENCE_NONE;
+	return p && p->graphs ?
+	       graph_callbacks_find(graphs_callbacks(p->graphs), row->key.node, call) :
+	       EVIDENCE_UNRESOLVED;
 }
 
 static int settle_before(struct graph_events *g, uint64_t horizon_ns)

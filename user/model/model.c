@@ -368,21 +368,14 @@ static bool is_known(const struct event *ev)
 
 int model_push(struct model *m, const struct event *ev)
 {
-	uint32_t takers = ev->kind < EVENT_KIND_END ? m->consumers.takers[ev->kind] : 0;
-	int err = 0;
+	int err;
 
-	if (!takers) {
+	if (ev->kind >= EVENT_KIND_END || !m->consumers.takers[ev->kind]) {
 		m->counts.received[0]++;
 		return 0;
 	}
 	m->counts.received[ev->kind]++;
-	if (!is_known(ev))
-		err = -EINVAL;
-	for (; takers && !err; takers &= takers - 1) {
-		const int i = __builtin_ctz(takers);
-
-		err = m->consumers.on_event[i](m->consumers.v[i], ev);
-	}
+	err = is_known(ev) ? consumers_push(&m->consumers, ev) : -EINVAL;
 	m->counts.invalid[ev->kind] += err == -EINVAL;
 	return err == -EINVAL || err == CONSUMER_ENDS ? 0 : err;
 }

@@ -168,7 +168,7 @@ struct thread *threads_renew(struct model *m, const struct thread *old, uint64_t
 	return t;
 }
 
-/* from all but the lists */
+/* Removes it from all but the lists. */
 static void threads_drop(struct model *m, struct thread *t)
 {
 	const struct book_counts *c = &t->book.counts;
@@ -289,7 +289,7 @@ bool model_may_go_on(const struct model *m, size_t i)
 #define PROCESS_BYTES 8192
 #define KERNELS_LOW (KERNELS_BUDGET_BYTES / 4)
 
-/* ---- threads --------------------------------------------------------------------------------- */
+/* ---- threads that ended ---------------------------------------------------------------------- */
 
 static struct thread *make_past(struct model *m, struct process *p)
 {
@@ -386,7 +386,7 @@ static uint64_t end_of(const struct process *p)
 	return p->info.exit_ns ? p->info.exit_ns : p->gone_ns;
 }
 
-/* ---- one process ----------------------------------------------------------------------------- */
+/* ---- one process that ended ------------------------------------------------------------------ */
 
 static struct process *find_past(struct model *m)
 {

@@ -2,8 +2,7 @@
 /*
  * A model's processes and threads: by handle (event/registry.h) and tid, made when first named;
  * a thread is replaced when the kernel reused its number. Consumers' data of each lies in it.
- * For the ledger's consumers (model.c, *_events.c, visibility.c, retention.c); readers have
- * model/snapshot.h.
+ * For the model's consumers (model.c, *_events.c, visibility.c); readers have model/snapshot.h.
  */
 #ifndef MODEL_PROCESSES_H
 #define MODEL_PROCESSES_H
@@ -46,7 +45,7 @@ struct process {
 	uint64_t helper_end_ns;		/* EVENT_ENDED_NS of its helper's ring; 0: none came */
 	uint64_t recorded_ns;		/* EVENT_RECORDED_NS before it, or helper_end_ns */
 	uint64_t gone_ns;		/* all of it had ended by then, as was found out; 0: not */
-	bool folds;			/* as retention.c found it last */
+	bool folds;			/* as was found last */
 	bool is_settled;		/* nothing of it will come, and nothing of it waits */
 	size_t index;			/* in model.processes */
 };

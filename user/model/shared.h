@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by the ledger's consumers and read by snapshots: the session and its times, the
+ * Shared by the model's consumers and read by snapshots: the session and its times, the
  * registry of processes and threads, the join, the books of devices, counts. State of one
  * consumer alone is in a state of its own (facts/consumer.h).
  */

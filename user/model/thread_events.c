@@ -41,13 +41,6 @@ static const struct func *find_func(const struct model *m, const struct event *e
 	return ev->func < m->funcs->n ? &m->funcs->v[ev->func] : NULL;
 }
 
-static int tally_call(struct thread *t, const struct event *ev)
-{
-	if (!t->cache)
-		t->cache = calloc(1, sizeof(*t->cache));
-	return t->cache ? call_cache_add(t->cache, &t->process->info.calls, ev) : -ENOMEM;
-}
-
 /* A call that began before has ended: LEFT, or when was not seen. */
 static int tally_before(struct thread *t, const struct event *ev)
 {
@@ -91,7 +84,11 @@ static int push_call(struct model *m, const struct event *ev)
 		return 0;
 	}
 	model_see_time(m, ev->end_ns);
-	return ev->kind == EVENT_LEFT ? tally_before(t, ev) : tally_call(t, ev);
+	if (ev->kind == EVENT_LEFT)
+		return tally_before(t, ev);
+	if (!t->cache)
+		t->cache = calloc(1, sizeof(*t->cache));
+	return t->cache ? call_cache_add(t->cache, &t->process->info.calls, ev) : -ENOMEM;
 }
 
 static int push_inside(struct model *m, const struct event *ev)

@@ -190,11 +190,12 @@ static int note_identity(struct model *m, const struct event *ev)
 		return note_gone(m, p);
 	if (!ns || ns < p->info.start_ns)	/* the number is another process's now */
 		return 0;
-	if (!is_end || !p->recorded_ns || p->recorded_ns > ns)
+	if (!is_end) {
 		p->recorded_ns = ns;
-	if (!is_end)
 		return 0;
+	}
 	p->helper_end_ns = ns;
+	p->recorded_ns = p->recorded_ns ? num_min(p->recorded_ns, ns) : ns;
 	return unseen_note_end(m, p) ? -ENOMEM : note_helper_end(m, p);
 }
 

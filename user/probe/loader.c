@@ -292,7 +292,7 @@ struct loader_needs {
 struct loader_links {
 	const char *name;
 	struct loader_needs needs;
-	unsigned int probes_max; /* see loader_facts */
+	unsigned int probes_max;	/* see loader_facts */
 	unsigned int attach_type;	/* the attach type its programs are loaded for */
 	/* The programs of a call that is followed to its return, in the order they are attached. */
 	size_t (*legs)(const struct gpuprof_bpf *skel, struct loader_leg legs[2]);

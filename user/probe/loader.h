@@ -50,19 +50,19 @@ struct loader_facts {
 	/* 0: any number. Else so many functions at a time are bearable in this way: then the best
 	 * of the catalogue's core rows should be attached, one by one (loader_probes.n = 1). */
 	size_t probes_max;
-	int calls_fd, tasks_fd, stacks_fd; /* for source/bpf/ring; stacks -1: none are taken */
+	int calls_fd, tasks_fd, stacks_fd;	/* for source/bpf/ring; stacks -1: none are taken */
 	/* Costs in ns for the thread, measured on ourselves when loading, the smallest of a few
 	 * batches; 0: could not be measured. */
-	uint64_t call_cost_ns; /* of one recorded call: a launch row, entry and return */
-	uint64_t nested_cost_ns; /* of one that is hit and not recorded */
-	uint64_t step_cost_ns; /* added where the first instruction is single-stepped */
+	uint64_t call_cost_ns;		/* of one recorded call: a launch row, entry and return */
+	uint64_t nested_cost_ns;	/* of one that is hit and not recorded */
+	uint64_t step_cost_ns;		/* added where the first instruction is single-stepped */
 	/* The processes whose calls are followed to the return (GP_RETURNS_*): all, unless return
 	 * probes kill processes under seccomp on this kernel. Then a process must never meet the
 	 * return link of another: no process filter may be used (the kernel prepares the return
 	 * before it checks the process). */
 	unsigned int returns;
-	bool off_cpu; /* the scheduler's hooks are attached */
-	bool knows_interrupts; /* ... and interrupts distinguished from threads that wake others */
+	bool off_cpu;		/* the scheduler's hooks are attached */
+	bool knows_interrupts;	/* ... and interrupts are distinguished from threads that wake */
 };
 struct loader_facts loader_facts(const struct loader *l);
 
@@ -73,7 +73,7 @@ void loader_set_code(struct loader *l, pid_t pid, const struct gp_code *code);
 int loader_follow(struct loader *l, pid_t pid);	/* adds a process to the set; 0 or -errno */
 void loader_unfollow(struct loader *l, pid_t pid);
 void loader_forget_thread(struct loader *l, int pidfd);	/* its state */
-void loader_set_returns(struct loader *l, unsigned int returns); /* GP_RETURNS_*, of loader_facts */
+void loader_set_returns(struct loader *l, unsigned int returns);	/* loader_facts.returns */
 bool loader_follows(const struct loader *l, pid_t pid);	/* is it there, or was its parent? */
 
 /* One file's probes: file offsets and rows (cookies), and the process filter (0: all). */

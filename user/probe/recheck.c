@@ -99,8 +99,7 @@ void scan_cache_add(struct scan_cache *d, const struct target_event *ev)
 		slot->value = ev->time_ns + MOMENT_NS;
 }
 
-/* ---- target_match -----------------------------------------------------------------------------
- */
+/* ---- target_match ---------------------------------------------------------------------------- */
 
 /* See the header. Children that are forked later are followed by BPF. */
 

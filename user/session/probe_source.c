@@ -224,7 +224,7 @@ static void finish_opening(struct probe_source *p)
 {
 	p->live.fds[0] = drain_queue_fd(drain_queue_of(p->bpf.drain));
 	p->live.fds[1] = worker_fd(p->set.worker);
-	if (loader_facts(p->set.loader).way == WAY_PERF) /* also for files that are loaded later */
+	if (loader_facts(p->set.loader).way == WAY_PERF)	/* also for files loaded later */
 		p->live.caps = 1ull << CAP_SYS_ADMIN;
 }
 

@@ -40,6 +40,14 @@ static bool is_among(const char *name, const char *const *patterns, size_t n)
 	return false;
 }
 
+/* The function may be NULL where its module is no part of the C library. */
+struct quiet_frame {
+	const char *module;	/* base name */
+	const char *function;
+	bool signal;
+	bool guessed;
+};
+
 static bool is_c(const struct quiet_frame *f)
 {
 	return is_among(f->module, c_library, COUNT(c_library));
@@ -56,6 +64,7 @@ static int no(char *why, const char *what, const char *name)
 	return -EAGAIN;
 }
 
+/* As stack_is_quiet, of a stack that is known; pure. */
 static int quiet_judge(const struct quiet_frame *frames, size_t n, bool whole, char *why)
 {
 	size_t inner = 0, outer = n;

@@ -19,13 +19,4 @@
 /* 0: it may; -EAGAIN: not here, see why (STACK_WHY_BYTES); else -errno. */
 int stack_is_quiet(pid_t pid, const struct stack_regs *regs, char *why);
 
-/* The same of a stack that is known; pure. A frame's function may be NULL where its module is no
- * part of the C library. */
-struct quiet_frame {
-	const char *module;	/* base name */
-	const char *function;
-	bool signal;
-	bool guessed;
-};
-
 #endif

@@ -269,16 +269,14 @@ static int fill_names(struct table *t, struct cell *row, const struct snapshot *
 /* Parts of equal keys follow each other: one row of each key. */
 static int add_rows(struct table *t, const struct snapshot *snap, const struct parts *parts)
 {
-	const struct part *p = parts->all.v, *const end = p + parts->all.n;
-
-	while (p < end) {
-		const struct part *first = p;
+	for (size_t i = 0; i < parts->all.n;) {
+		const struct part *first = &parts->all.v[i];
 		struct sums sums = { 0 };
 		struct cell *row;
 		int err = 0;
 
-		for (; !err && p < end && !compare_parts(first, p); p++)
-			err = add_part(&sums, p);
+		for (; !err && i < parts->all.n && !compare_parts(first, &parts->all.v[i]); i++)
+			err = add_part(&sums, &parts->all.v[i]);
 		row = err ? NULL : table_row(t);
 		if (row) {
 			fill_sums(row, &sums);

@@ -36,7 +36,7 @@ struct drain_queue {
 	pthread_cond_t room;
 	struct drain_chunk *first, **last, *spare;
 	unsigned int n_chunks;
-	bool quiet; /* no record since it was set; the writer's */
+	bool quiet;			/* no record since it was set; the writer's */
 };
 
 /* NULL + errno */
@@ -174,6 +174,31 @@ void drain_queue_release(struct drain_queue *q, struct drain_chunk *c)
 
 /* ---- the order ------------------------------------------------------------------------------- */
 
+/*
+ * In which order the records of two rings are delivered: a thread's GP_TASK_NEW before its first
+ * call, its GP_TASK_EXIT after its last one and before records of its number's next owner, and a
+ * mark once everything before it is through.
+ * Works on any two rings; knows nothing of threads or queues.
+ */
+struct drain_waiting {
+	struct gp_task *v;
+	size_t n, cap;
+};
+
+struct drain_order {
+	struct ring *calls, *tasks;
+	int (*put)(void *ctx, enum drain_item_kind kind, const void *data, size_t len);
+	void *ctx;
+
+	/* From here on it starts zeroed. */
+	/* exits (and births of their numbers' next owners) that may be delivered after this round's
+	 * calls */
+	struct drain_waiting held;
+	struct drain_waiting fresh;	/* found since the last complete round */
+	size_t births;			/* in both: items other than exits */
+	uint64_t mark_ns;		/* when that round began; 0: there was none */
+};
+
 /* Positions noted in the right order are all it takes: no record is looked into but exits, and
  * calls only while a number waits for its next owner. */
 static bool is_birth(const struct gp_task *task)
@@ -287,7 +312,8 @@ static void turn(struct drain_order *o)
  * The position in the calls ring is noted first: every call before it has its thread's NEW in the
  * tasks ring already, so no call may pass while a record there is still being written. Every exit
  * found now has all its calls before the *next* round's position, so exits are delivered one round
- * later, and the mark, too, is the time of the round before.
+ * later, and the mark, too, is the time of the round before. False: a record is still being
+ * written, or put failed; the next round goes on there.
  */
 static bool drain_order_round(struct drain_order *o)
 {

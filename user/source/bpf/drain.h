@@ -51,31 +51,6 @@ int drain_queue_fd(const struct drain_queue *q);
 struct drain_chunk *drain_queue_take(struct drain_queue *q);
 void drain_queue_release(struct drain_queue *q, struct drain_chunk *c);
 
-/*
- * In which order the records of two rings are delivered: a thread's GP_TASK_NEW before its first
- * call, its GP_TASK_EXIT after its last one and before records of its number's next owner, and a
- * mark once everything before it is through.
- * Works on any two rings; knows nothing of threads or queues.
- */
-struct drain_waiting {
-	struct gp_task *v;
-	size_t n, cap;
-};
-
-struct drain_order {
-	struct ring *calls, *tasks;
-	int (*put)(void *ctx, enum drain_item_kind kind, const void *data, size_t len);
-	void *ctx;
-
-	/* From here on it starts zeroed. */
-	/* exits (and births of their numbers' next owners) that may be delivered after this round's
-	 * calls */
-	struct drain_waiting held;
-	struct drain_waiting fresh;	/* found since the last complete round */
-	size_t births;			/* in both: items other than exits */
-	uint64_t mark_ns;		/* when that round began; 0: there was none */
-};
-
 /* ---- the drain ------------------------------------------------------------------------------- */
 
 struct drain;

@@ -143,6 +143,16 @@ static void helper_work_graph(const struct gp_ring_graph *g, struct work *out)
 			      .correlation = g->correlation, .graph = g->graph };
 }
 
+/* Of which device the contexts are that works had, and which devices there are. Start zeroed. */
+#define HELPER_CONTEXTS_MAX 64
+struct helper_contexts {
+	unsigned int n, devices;
+	uint32_t device;	/* the last one that came */
+	struct {
+		uint32_t context, device;
+	} v[HELPER_CONTEXTS_MAX];
+};
+
 static void helper_contexts_note(struct helper_contexts *c, uint32_t context, uint32_t device)
 {
 	for (unsigned int i = 0; i < c->n; i++)

@@ -62,16 +62,4 @@ uint64_t helper_decoder_known_ns(const struct helper_decoder *d);
 
 void helper_decoder_counts(const struct helper_decoder *d, struct helper_counts *out);
 
-/* ---- single records: pure; times, names and clocks are not theirs ---------------------------- */
-
-/* Of which device the contexts are that works had, and which devices there are. Start zeroed. */
-#define HELPER_CONTEXTS_MAX 64
-struct helper_contexts {
-	unsigned int n, devices;
-	uint32_t device;	/* the last one that came */
-	struct {
-		uint32_t context, device;
-	} v[HELPER_CONTEXTS_MAX];
-};
-
 #endif

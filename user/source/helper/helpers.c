@@ -283,15 +283,13 @@ static int push_lost(struct helper_process *p, uint64_t now_ns)
 
 static struct helper_exit how_it_ended(const struct helper_process *p, uint64_t now_ns)
 {
-	return (struct helper_exit){ p->head,
-				     p->who.clock_offset_ns,
-				     p->exit_ns,
-				     now_ns,
-				     p->last_ns,
-				     p->last_call_ns,
-				     helper_decoder_known_ns(p->decoder),
-				     p->lapse_ns,
-				     p->state == HELPERS_BROKEN };
+	return (struct helper_exit){
+		.head = p->head, .offset_ns = p->who.clock_offset_ns,
+		.alive_ns = p->exit_ns, .found_ns = now_ns,
+		.last_ns = p->last_ns, .last_call_ns = p->last_call_ns,
+		.known_ns = helper_decoder_known_ns(p->decoder), .lapse_ns = p->lapse_ns,
+		.broken = p->state == HELPERS_BROKEN,
+	};
 }
 
 /* Its slot is no longer ours, or is of no use. Device activity from now on is unknown. */
@@ -726,23 +724,20 @@ static int seek(struct helpers *h, uint64_t now_ns, const struct event_sink *sin
 	return err;
 }
 
-static int pump(struct helpers *h, struct helper_process *p, uint64_t now_ns,
-		const struct event_sink *sink)
-{
-	struct helpers_process now_who;
-	int err = process_follow(p, now_ns, sink, &now_who);
-
-	if (!err && now_who.pid)
-		err = add(h, &now_who);
-	return err ? err : process_pump(p, now_ns, sink);
-}
-
 int helpers_pump(struct helpers *h, uint64_t now_ns, const struct event_sink *sink)
 {
 	int err = seek(h, now_ns, sink);
 
-	for (size_t i = 0; i < h->all.n && !err; i++)
-		err = pump(h, h->all.v[i], now_ns, sink);
+	for (size_t i = 0; i < h->all.n && !err; i++) {
+		struct helper_process *p = h->all.v[i];
+		struct helpers_process now_who;
+
+		err = process_follow(p, now_ns, sink, &now_who);
+		if (!err && now_who.pid)
+			err = add(h, &now_who);
+		if (!err)
+			err = process_pump(p, now_ns, sink);
+	}
 	return err ? err : drop_ended(h);
 }
 

@@ -119,14 +119,13 @@ static int push_time(const char *key, uint64_t ns, pid_t pid, const struct event
 
 int helper_exit_push(struct helper_exit e, pid_t pid, const struct event_sink *sink)
 {
-	uint64_t ns = helper_exit_unknown_since(e) ? 0 : ended_ns(e), recorded_ns;
+	uint64_t ns = helper_exit_unknown_since(e) ? 0 : ended_ns(e);
 	int err = 0;
 
-	/* Between ended_ns and the end of CUPTI's recording other threads may have launched. */
-	recorded_ns = num_max(ns, num_min(e.last_call_ns, e.found_ns));
+	/* Until CUPTI was disabled, calls of other threads were recorded. */
 	if (ns)
-		err = push_time(EVENT_RECORDED_NS, recorded_ns, pid, sink);
-
+		err = push_time(EVENT_RECORDED_NS, num_max(ns, num_min(e.last_call_ns, e.found_ns)),
+				pid, sink);
 	return err ? err : push_time(EVENT_ENDED_NS, exit_ns(e), pid, sink);
 }
 

@@ -467,7 +467,7 @@ int ring_reader_renew(struct ring_reader *s, uint64_t now_ns)
 		return -ESTALE;
 	lease_ns = __atomic_exchange_n(&s->slot->lease_ns, now_ns + GP_RING_LEASE_NS,
 				       __ATOMIC_ACQ_REL);
-	was_renewed = s->lease_ns; /* else it ran out as the slot was claimed */
+	was_renewed = s->lease_ns;	/* else it ran out as the slot was claimed */
 	s->lease_ns = now_ns + GP_RING_LEASE_NS;
 	if (lease_ns > now_ns)
 		return 0;
@@ -526,7 +526,7 @@ static bool is_ours(struct ring_reader *s, uint16_t kind, size_t len)
 	if (begin.owner != s->me)
 		return false;
 	s->begun = true;
-	if (begin.at_ns >= s->lapse_ns) /* else it began before our lease ran out */
+	if (begin.at_ns >= s->lapse_ns)	/* else it began before our lease ran out */
 		s->lapse_ns = 0;
 	return again;
 }
