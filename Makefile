@@ -228,7 +228,7 @@ emulator:
 clean: ## remove build/
 	rm -rf $(BUILD)
 
--include tests/sim/sim.mk tests/gpu/gpu.mk tests/targets/targets.mk tests/rows/rows.mk tests/fuzz/fuzz.mk tests/bench/bench.mk tests/kernels/kernels.mk
+-include tests/sim/sim.mk tests/torch/torch.mk tests/jax/jax.mk tests/gpu/gpu.mk tests/targets/targets.mk tests/rows/rows.mk tests/fuzz/fuzz.mk tests/bench/bench.mk tests/kernels/kernels.mk
 
 .PHONY: all help man completions install uninstall unit check-captures check-arm64 emulator clean
 .DELETE_ON_ERROR:

@@ -10,18 +10,6 @@
 #include "cli/verbs.h"
 #include "session/nvml_source.h"
 
-/*
- * With `>&-` the first file opened would become standard output and be written into. Closed
- * descriptors are filled with one that fails every write.
- */
-static int fill_standard_fds(void)
-{
-	for (int fd = 0; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
-			return EXIT_FAIL;
-	return EXIT_OK;
-}
-
 static int (*const verbs[VERB_END])(const struct options *o) = {
 	[VERB_DEFAULT] = verb_watch, [VERB_STAT] = verb_stat, [VERB_RECORD] = verb_record,
 	[VERB_REPORT] = verb_report, [VERB_STACKS] = verb_stacks, [VERB_ENV] = verb_env,
@@ -30,7 +18,6 @@ static int (*const verbs[VERB_END])(const struct options *o) = {
 
 static int run(const struct options *o)
 {
-	size_t n;
 	int rc;
 
 	if (o->quiet)
@@ -40,7 +27,7 @@ static int run(const struct options *o)
 	if (o->help)
 		return help_verb(o->verb);
 	rc = mig_select(o->session.selector);
-	return rc ? rc : verbs[o->verb - options_verbs(&n)](o);
+	return rc ? rc : verbs[o->verb - options_verbs](o);
 }
 
 int main(int argc, char **argv)
@@ -49,8 +36,11 @@ int main(int argc, char **argv)
 	int rc;
 
 	signal(SIGXFSZ, SIG_IGN);	/* a file too large is an error of write, not our end */
-	if (fill_standard_fds())
-		return EXIT_FAIL;
+	/* With `>&-` the first file opened would become standard output and be written into. Closed
+	 * descriptors are filled with one that fails every write. */
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
+			return EXIT_FAIL;
 	rc = options_parse(&options, argc, argv);
 	if (!rc)
 		rc = run(&options);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The numbers by which CUPTI's API records name functions: F(number, function), of the driver.
- * Written by scripts/gen-cbids; CUPTI only ever adds numbers. Of functions whose prototype has
- * changed, several numbers have one name here.
+ * Written by scripts/gen-cbids from the headers of several CUPTIs. Of functions whose prototype
+ * has changed, several numbers have one name here.
  */
 #ifndef GPUPROF_CBIDS_DRIVER_H
 #define GPUPROF_CBIDS_DRIVER_H
@@ -332,7 +332,7 @@
 	F(777, cuMemcpyBatchAsync_ptsz) F(778, cuMemcpy3DBatchAsync) \
 	F(779, cuMemcpy3DBatchAsync_ptsz) F(780, cuEventElapsedTime_v2) \
 	F(781, cuTensorMapEncodeIm2colWide) F(782, cuGreenCtxGetId) \
-	F(783, cuStreamCreateForCaptureToCig) F(784, cuMemPrefetchBatchAsync) \
+	F(783, cuStreamBeginCaptureToCig) F(784, cuMemPrefetchBatchAsync) \
 	F(785, cuMemPrefetchBatchAsync_ptsz) F(786, cuSemaphoreCreate) F(787, cuSemaphoreExport) \
 	F(788, cuSemaphoreDestroy) F(789, cuMemDiscardBatchAsync) \
 	F(790, cuMemDiscardBatchAsync_ptsz) F(791, cuMemDiscardAndPrefetchBatchAsync) \
@@ -343,6 +343,37 @@
 	F(798, cuMemcpy3DBatchAsync_v2) F(799, cuMemcpy3DBatchAsync_v2_ptsz) \
 	F(800, cuCtxSynchronize_v2) F(801, cuMemGetDefaultMemPool) F(802, cuMemGetMemPool) \
 	F(803, cuMemSetMemPool) F(804, cuDeviceGetP2PAtomicCapabilities) \
-	F(805, cuDeviceGetHostAtomicCapabilities) F(806, cuDriverGetGpuCodeIsaVersion)
+	F(805, cuDeviceGetHostAtomicCapabilities) F(806, cuDriverGetGpuCodeIsaVersion) \
+	F(807, cuStreamGetDevResource) F(808, cuStreamGetDevResource_ptsz) \
+	F(809, cuGraphNodeGetContainingGraph) F(810, cuGraphNodeGetLocalId) \
+	F(811, cuGraphNodeGetToolsId) F(812, cuGraphGetId) F(813, cuGraphExecGetId) \
+	F(814, cuStreamBeginCaptureToCig_ptsz) F(815, cuStreamEndCaptureToCig) \
+	F(816, cuStreamEndCaptureToCig_ptsz) F(817, cuGraphCreateWithArguments) \
+	F(818, cuGraphNodeAddRelocation) F(819, cuGraphLaunchWithArguments) \
+	F(820, cuMulticastBindMem_v2) F(821, cuMulticastBindAddr_v2) \
+	F(822, cuDevSmResourceSplit) F(823, cuSubgridScheduleCreate) \
+	F(824, cuSubgridWorkerGridCreate) F(825, cuSubgridWorksetCreate) F(826, cuSubgridCreate) \
+	F(827, cuSubgridScheduleFinalize) F(828, cuSubgridScheduleLaunch) \
+	F(829, cuSubgridScheduleLaunch_ptsz) F(830, cuSubgridScheduleDestroy) \
+	F(831, cuLaunchHostFunc_v2) F(832, cuLaunchHostFunc_v2_ptsz) \
+	F(833, cuFuncGetDeviceCodeInfo) F(834, cuKernelGetDeviceCodeInfo) \
+	F(835, cuFuncGetParamCount) F(836, cuKernelGetParamCount) \
+	F(837, cuMemcpyWithAttributesAsync) F(838, cuMemcpyWithAttributesAsync_ptsz) \
+	F(839, cuMemcpy3DWithAttributesAsync) F(840, cuMemcpy3DWithAttributesAsync_ptsz) \
+	F(841, cuGraphNodeGetParams) F(842, cuCoredumpRegisterStartCallback) \
+	F(843, cuCoredumpRegisterCompleteCallback) F(844, cuCoredumpDeregisterStartCallback) \
+	F(845, cuCoredumpDeregisterCompleteCallback) F(846, cuStreamBeginRecaptureToGraph) \
+	F(847, cuStreamBeginRecaptureToGraph_ptsz) F(848, cuLogicalEndpointIdReserve) \
+	F(849, cuLogicalEndpointIdRelease) F(850, cuLogicalEndpointCreate) \
+	F(851, cuLogicalEndpointAddDevice) F(852, cuLogicalEndpointDestroy) \
+	F(853, cuLogicalEndpointBindAddr) F(854, cuLogicalEndpointBindMem) \
+	F(855, cuLogicalEndpointUnbind) F(856, cuLogicalEndpointExport) \
+	F(857, cuLogicalEndpointImport) F(858, cuLogicalEndpointGetLimits) \
+	F(859, cuLogicalEndpointQuery) F(860, cuMemGetLocationInfo) \
+	F(861, cuCheckpointOperationComplete) F(862, cuda862) F(863, cuGraphAddNode_v3) \
+	F(864, cuGraphNodeSetParams_v2) F(865, cuDeviceGetFabricClusterUuid) \
+	F(866, cuDeviceGetCliqueCount) F(867, cuDeviceGetCliqueInfo) F(868, cuda868) \
+	F(869, cuda869) F(870, cuda870) F(871, cuda871) F(872, cuda872) F(873, cuda873) \
+	F(874, cuda874) F(875, cuda875) F(876, cuda876)
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The numbers by which CUPTI's API records name functions: F(number, function), of the runtime.
- * Written by scripts/gen-cbids; CUPTI only ever adds numbers. Of functions whose prototype has
- * changed, several numbers have one name here.
+ * Written by scripts/gen-cbids from the headers of several CUPTIs. Of functions whose prototype
+ * has changed, several numbers have one name here.
  */
 #ifndef GPUPROF_CBIDS_RUNTIME_H
 #define GPUPROF_CBIDS_RUNTIME_H
@@ -247,6 +247,24 @@
 	F(513, cudaLogsRegisterCallback) F(514, cudaLogsUnregisterCallback) \
 	F(515, cudaLogsCurrent) F(516, cudaLogsDumpToFile) F(517, cudaLogsDumpToMemory) \
 	F(518, cudaMemGetDefaultMemPool) F(519, cudaMemGetMemPool) F(520, cudaMemSetMemPool) \
-	F(521, cudaDeviceGetHostAtomicCapabilities) F(522, cudaDeviceGetP2PAtomicCapabilities)
+	F(521, cudaDeviceGetHostAtomicCapabilities) F(522, cudaDeviceGetP2PAtomicCapabilities) \
+	F(523, cudaDeviceGetDevResource) F(524, cudaDevSmResourceSplitByCount) \
+	F(525, cudaDevResourceGenerateDesc) F(526, cudaGreenCtxCreate) \
+	F(527, cudaExecutionCtxDestroy) F(528, cudaExecutionCtxGetDevResource) \
+	F(529, cudaExecutionCtxGetDevice) F(530, cudaExecutionCtxGetId) F(531, cuda531) \
+	F(532, cuda532) F(533, cudaExecutionCtxStreamCreate) F(534, cudaExecutionCtxSynchronize) \
+	F(535, cudaGraphConditionalHandleCreate_v2) F(536, cudaStreamGetDevResource) \
+	F(537, cudaStreamGetDevResource_ptsz) F(538, cudaGraphNodeGetContainingGraph) \
+	F(539, cudaGraphNodeGetLocalId) F(540, cudaGraphNodeGetToolsId) F(541, cudaGraphGetId) \
+	F(542, cudaGraphExecGetId) F(543, cudaExecutionCtxRecordEvent) \
+	F(544, cudaExecutionCtxWaitEvent) F(545, cuda545) F(546, cuda546) F(547, cuda547) \
+	F(548, cudaDeviceGetExecutionCtx) F(549, cudaDevSmResourceSplit) \
+	F(550, cudaLaunchHostFunc_v2) F(551, cudaLaunchHostFunc_v2_ptsz) \
+	F(552, cudaFuncGetParamCount) F(553, cuda553) F(554, cudaMemcpyWithAttributesAsync) \
+	F(555, cudaMemcpyWithAttributesAsync_ptsz) F(556, cudaMemcpy3DWithAttributesAsync) \
+	F(557, cudaMemcpy3DWithAttributesAsync_ptsz) F(558, cudaGraphNodeGetParams) \
+	F(559, cuda559) F(560, cuda560) F(561, cuda561) F(562, cudaStreamBeginRecaptureToGraph) \
+	F(563, cudaStreamBeginRecaptureToGraph_ptsz) F(564, cuda564) \
+	F(565, cudaMemGetLocationInfo) F(566, cuda566)
 
 #endif

@@ -128,7 +128,9 @@ struct gp_ring_head {
 	uint64_t kept_bytes;	/* 0: there are none, or the helper does not report it */
 	uint64_t kept_since_ns;	/* they were made after it; CLOCK_MONOTONIC of the target's */
 	uint32_t filters;	/* of seccomp, when the helper came, and 1; 0: not known */
-	uint32_t pad;
+	/* Times that CUPTI was armed so far, this one too; 0: not reported. Before CUPTI 13.1 U1
+	 * works of graphs have wrong correlations from 2 on. */
+	uint32_t sessions;
 };
 
 /* Begins every record. The payload follows; the record is `units` * 8 bytes. */

@@ -133,6 +133,8 @@ struct gp_ring_memory {
 /* CUDA worked meanwhile and nothing was recorded: not armed, or yielded */
 #define GP_LOSS_UNSEEN 5
 #define GP_LOSS_KEPT 6	/* buffers that CUPTI did not give back at the end */
+/* as UNSEEN: all was disabled and enabled anew; what was in flight has an end of then */
+#define GP_LOSS_RENEWED 7
 
 struct gp_ring_loss {
 	/* CLOCK_MONOTONIC of the target's time namespace; since 0: ever */

@@ -89,6 +89,7 @@ CC
 }
 
 @test "stacks of calls: generated code is named by its perf map, else shown as unnamed" {
+	may_repeat "a busy machine learns late of the memory of generated code"
 	build_app gcc c <<'C'
 #include <stdio.h>
 #include <string.h>
@@ -102,7 +103,7 @@ int main(int argc, char **argv) {
 	FILE *f = argc > 1 ? fopen(path, "w") : 0;
 	memcpy(at, code, sizeof(code));
 	if (f) { fprintf(f, "%lx %zx LazyCompile:*step app.js:7\n", (long)at, sizeof(code)); fclose(f); }
-	usleep(200000);
+	usleep(600000);
 	for (int i = 0; i < 20; i++) ((void (*)(void (*)(void)))at)(work);
 	usleep(200000);
 	if (f) unlink(path);

@@ -102,8 +102,7 @@ load ../lib/common
 # bats test_tags=needs:targets
 @test "cli: data goes to stdout, messages to stderr" {
 	run -0 --separate-stderr "$GPUPROF" stat --format json -- "$TARGETS/cudart-dyn" --launches 10
-	printf '%s\n' "$output" >r.json
-	laws r.json
+	laws_of_output
 }
 
 @test "cli: -- CMD under sudo runs as the invoking user, with its environment" {

@@ -48,8 +48,7 @@ start_ddp() { # ARGS...
 	wait_begun
 	: >go
 	wait_gpuprof 0
-	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
-	laws r.json
+	laws_of_capture
 	run report_value r.json 'sorted(c["count"] for c in t["calls"] if c["function"] == "ncclAllReduce")'
 	assert_output '[200, 200, 200, 200]'
 	run report_value r.json '{c["bytes"] for c in t["calls"] if c["function"] == "ncclAllReduce"}'
@@ -76,8 +75,7 @@ watch_hang() { # N
 	: >go
 	sleep 1
 	run -0 --separate-stderr "$GPUPROF" stat -d 1s --table calls,threads,events --format json -p "${STARTED[0]}"
-	printf '%s\n' "$output" >r.json
-	laws r.json
+	laws_of_output
 	assert_value r.json "{x['pid']: (x['bucket'], x['ns'] == r['meta']['duration_ns'])
 		for x in t['threads']}[$(pid_of_rank 1)]" "('collective', True)"
 	for rank in 0 2 3; do

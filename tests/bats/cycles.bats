@@ -29,9 +29,7 @@ cycle() {
 	echo "GPUPROF_SEED=$seed GPUPROF_CYCLES=$n"
 	RANDOM=$seed
 	LD_LIBRARY_PATH=$SIM "$TEST_LIB/answers.py" end >answers 3>&- &
-	TARGET=$!
-	STARTED+=("$TARGET")
-	wait_for 10 grep -q ready answers
+	as_ready_target answers
 	"$TEST_LIB/bpf_objects.py" >before
 	find "/proc/$TARGET/fd" "/proc/$TARGET/task" -mindepth 1 -maxdepth 1 | sort >own
 	for ((i = 0; i < n; i++)); do

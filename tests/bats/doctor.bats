@@ -9,9 +9,7 @@ load ../lib/common
 
 start_calls() { # ARGS...: of simcalls; its pid is TARGET
 	LD_LIBRARY_PATH=$SIM "$SIM/simcalls" "$@" >calls.out 3>&- &
-	TARGET=$!
-	STARTED+=("$TARGET")
-	wait_for 10 grep -q ready calls.out
+	as_ready_target calls.out
 }
 
 doctor_says() { # STATUS REGEXP...: of `doctor -p TARGET`
@@ -26,14 +24,11 @@ doctor_says() { # STATUS REGEXP...: of `doctor -p TARGET`
 
 @test "doctor: a process that maps no library, but whose child does; one with neither" {
 	sleep 60 3>&- &
-	TARGET=$!
-	STARTED+=("$TARGET")
+	as_target
 	doctor_says 0 'less +libraries +it maps no CUDA or NCCL library'
 	LD_LIBRARY_PATH=$SIM sh -c '"$SIM/simcalls" cudaLaunchKernel=1 --init --wait-file go; :' \
 		>calls.out 3>&- &
-	TARGET=$!
-	STARTED+=("$TARGET")
-	wait_for 10 grep -q ready calls.out
+	as_ready_target calls.out
 	doctor_says 0 'ok +libraries +none here; 1 process below it maps one'
 	touch go
 }
@@ -51,9 +46,7 @@ doctor_says() { # STATUS REGEXP...: of `doctor -p TARGET`
 	cp "$SIM/simcalls-static" stripped
 	strip stripped
 	LD_LIBRARY_PATH=$SIM ./stripped cudaLaunchKernel=1 --init --wait-file go >calls.out 3>&- &
-	TARGET=$!
-	STARTED+=("$TARGET")
-	wait_for 10 grep -q ready calls.out
+	as_ready_target calls.out
 	doctor_says 0 'less +runtime +no libcudart' 'seen as calls of the driver'
 }
 
@@ -63,8 +56,7 @@ doctor_says() { # STATUS REGEXP...: of `doctor -p TARGET`
 	cc -shared -fPIC -o libcublas.so.13 blas.c
 	python3 -c 'import ctypes, time
 ctypes.CDLL("./libcublas.so.13"); open("ready", "w"); time.sleep(60)' 3>&- &
-	TARGET=$!
-	STARTED+=("$TARGET")
+	as_target
 	wait_for 10 test -e ready
 	doctor_says 0 'less +functions of cublas .*2 with --tier 1' 'less +tables +empty but with --tier 1'
 }
@@ -93,8 +85,7 @@ open(sys.argv[1], "wb").write(head + load + code)' "$1"
 	[ "$(uname -m)" = x86_64 ] || skip "the program is for x86"
 	program_of_32_bits small
 	./small 3>&- &
-	TARGET=$!
-	STARTED+=("$TARGET")
+	as_target
 	wait_for 10 eval '[ "$(readlink /proc/$TARGET/exe)" != "$(readlink /proc/$$/exe)" ]'
 	if kill -0 "$TARGET" 2>/dev/null; then
 		doctor_says 0 'less +architecture +a program of another machine or of 32 bits'
@@ -105,8 +96,7 @@ open(sys.argv[1], "wb").write(head + load + code)' "$1"
 	TARGET=$(cat zombie)
 	doctor_says 0 'less +process +a zombie'
 	sleep 60 3>&- &
-	TARGET=$!
-	STARTED+=("$TARGET")
+	as_target
 	kill -STOP "$TARGET"
 	doctor_says 0 "less +process +stopped by a signal: .*kill -CONT $TARGET"
 	TARGET=2

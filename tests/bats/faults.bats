@@ -37,7 +37,7 @@ CUPTI_FAULTS='drop=10|some|some|records-lost
 vanish=10|some|some|records-missing|CUPTI counted none as dropped
 zero=7|some|some|records-lost
 late=300|all|none|
-withhold|all|none|
+prompt,one-buffer,forget,steady,odd=3|all|none|
 reorder|all|none|
 reorder,drop=5,zero=9|some|some|records-lost
 keep=3|some|some|records-kept
@@ -51,7 +51,7 @@ back=50|[as][lo][lm]e?|some|clock-set|was set meanwhile, 1 times'
 	local fault seen unseen code text
 	while IFS='|' read -r fault seen unseen code text; do
 		echo "fault: $fault"
-		faulty "$fault" --rounds 900 --pause-us 300 --graphs some
+		faulty "$fault" --rounds 1800 --pause-us 300 --graphs some
 		answered
 		run -0 "$TEST_LIB/check_works.py" r.json ./*.log --faults
 		assert_output --regexp "^seen $seen, not known $unseen\$"
@@ -116,9 +116,9 @@ busy|auto|1 processes have what they have|--calls'
 }
 
 @test "faults: a libcupti newer than the driver: the message has both versions and the remedy" {
-	run -0 env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_CUPTI=99.0 GPUSIM_CUPTI_FAULTS=unusable \
+	run -0 env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_CUPTI=13.1 GPUSIM_CUPTI_FAULTS=unusable \
 		"$GPUPROF" stat --format json -o r.json -- "$SIM/mix"
-	assert_output --regexp "could not start CUPTI: libcupti 99.0 is newer than the driver's CUDA 13.0; start it with GPUPROF_CUPTI="
+	assert_output --regexp "could not start CUPTI: libcupti 13.1 is newer than the driver's CUDA 13.0; start it with GPUPROF_CUPTI="
 }
 
 # A target halfway through its works, under gpuprof; its pid is TARGET.
@@ -126,8 +126,7 @@ start_midway() { # ARGS-OF-MIX...
 	rm -f half ./*.log
 	env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_LOG="$PWD/%p.log" "$GPUPROF" stat --format json \
 		-o r.json -- "$SIM/mix" --rounds 3000 --pause-us 300 --mark half "$@" >said 2>&1 3>&- &
-	PROFILER=$!
-	STARTED+=("$PROFILER")
+	as_profiler
 	wait_for 30 test -e half
 	TARGET=$(pgrep -P "$PROFILER" -x mix)
 	STARTED+=("$TARGET")
@@ -157,12 +156,13 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 	grep -q "what devices did for process $TARGET in the last .* it was killed or" said
 	run balanced
 	assert_output --regexp '^[1-9][0-9]*$'
-	# Every launch is a work that was recorded, or one that was not; but for one that was being recorded then.
+	# Every launch is a work that was recorded, or one that was not; but for those of the millisecond after
+	# the last record, which are not counted: clocks of calls and of records differ by less.
 	run report_value r.json '(sum(x["count"] for x in t["calls"] if x["class"] in ("launch", "copy", "set"))
 		- sum(x["received"] for x in t["events"] if x["kind"] == "work")
 		- sum(x["lost"] for x in t["events"] if x["kind"] == "untold")
 		- sum(x["orphan"] + (x["lost"] or 0) for x in t["events"] if x["kind"] == "api"))'
-	assert_output --regexp '^[01]$'
+	assert_output --regexp '^[0-9]$'
 	assert_value r.json 'sum(k["count"] for k in t["kernels"]) > 0' True
 }
 
@@ -171,10 +171,10 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 	for _ in {1..20}; do	# one run in two or three launches something then
 		GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat --format json -o r.json -- \
 			"$SIM/mix" --devices 2 --rounds 300 || [ $? -eq 1 ]
-		# Each has a record, or is counted; but for one of each thread that was being made then.
+		# Each has a record, or is counted; but for those of each thread's last millisecond, as above.
 		assert_value r.json '(sum(x["count"] for x in t["calls"] if x["class"] in ("launch", "copy", "set"))
 			<= sum(x["received"] for x in t["events"] if x["kind"] == "api")
-			+ sum(x["lost"] for x in t["events"] if x["kind"] == "untold") + 2)' True
+			+ sum(x["lost"] for x in t["events"] if x["kind"] == "untold") + 18)' True
 		run report_value r.json 'any(x["kind"] == "untold" and x["lost"] for x in t["events"]) \
 			and any(x["bucket"] == "unknown" for x in t["ledger"])'
 		[ "$output" = False ] || break
@@ -188,12 +188,12 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 	[ "$(grep -c '^mix: ' said)" -eq 2 ]
 	run balanced
 	assert_output --regexp '^[0-9]+$'
-	# Two programs' works, recorded, or lost with the first one's last; but for those that were being recorded then.
+	# Two programs' works, recorded, or lost with the first one's last; but for a millisecond's, as above.
 	run report_value r.json '(sum(x["received"] for x in t["events"] if x["kind"] == "work"),
 		sum(x["lost"] for x in t["events"] if x["kind"] == "untold"))'
 	read -r -d '' recorded unrecorded <<<"${output//[(),]/}" || true
 	assert [ $((recorded + unrecorded)) -le 3200 ]
-	assert [ $((recorded + unrecorded)) -ge 3197 ]
+	assert [ $((recorded + unrecorded)) -ge 3191 ]
 	assert [ "$recorded" -gt 2000 ]
 	# None waited for the other program, 20 ms or more. The simulated device's own latency is half a
 	# millisecond, beside what a launching thread has no CPU for.
@@ -222,8 +222,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 @test "faults: device time at the end of a session of a stopped target is unknown, with a message" {
 	env CUDA_INJECTION64_PATH="$ROOT/build/libgpuprof.so" GPUPROF_CUPTI="$SIM/libcupti.so.13" \
 		"$SIM/mix" --rounds 20000 --pause-us 300 --wait-file go --mark half >said 3>&- &
-	TARGET=$!
-	STARTED+=("$TARGET")
+	as_target
 	wait_for 10 grep -q libcuda "/proc/$TARGET/maps"
 	start_gpuprof stat -p "$TARGET" --format json -o r.json
 	wait_armed "$TARGET" cudart
@@ -250,8 +249,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 		open("ready", "w").close()
 		time.sleep(60)
 	EOF_PY
-	TARGET=$!
-	STARTED+=("$TARGET")
+	as_target
 	wait_for 10 test -e ready
 	"$GPUPROF" stat -p "$TARGET" -d 300ms --format json -o r.json
 	assert_note helper-version

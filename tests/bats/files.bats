@@ -25,9 +25,7 @@ start_copy() { # DIR NAME [WRAPPER...]
 	shift 2
 	GPUSIM_TRUTH=$PWD/$name.json LD_LIBRARY_PATH=$dir \
 		"$@" "$dir/simcalls" cudaLaunchKernel=500 --init --wait-file go >"$name.out" 3>&- &
-	TARGET=$!
-	STARTED+=("$TARGET")
-	wait_for 10 grep -q ready "$name.out"
+	as_ready_target "$name.out"
 }
 
 watch_all() { start_gpuprof stat -a --table calls,threads,events --format json -o r.json; }
@@ -121,7 +119,7 @@ overlay() { # LOWER NAME: mounts NAME.top over LOWER
 reuse_inode() { # DIR
 	local before
 	mkdir -p "$1"
-	for _ in {1..30}; do
+	for _ in {1..90}; do
 		cp /bin/sleep victim
 		before=$(stat -c %i victim)
 		./victim 0.1

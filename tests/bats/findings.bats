@@ -65,9 +65,7 @@ compared() {
 @test "findings: without device times the verdict bounds what the thread's calls allow" {
 	LD_LIBRARY_PATH=$SIM "$SIM/simcalls" cudaLaunchKernel=1000 cudaStreamSynchronize=100 --init \
 		--wait-file go >calls.out 3>&- &
-	TARGET=$!
-	STARTED+=("$TARGET")
-	wait_for 10 grep -q ready calls.out
+	as_ready_target calls.out
 	start_gpuprof stat -p "$TARGET"
 	wait_armed "$TARGET"
 	touch go

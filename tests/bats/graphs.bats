@@ -37,14 +37,19 @@ print(sum(w["end"] - w["start"] for w in json.load(open(sys.argv[1]))["works"]))
 }
 
 @test "graphs: CUPTI is enabled anew before its buffers on the device are used up, and the gap is booked" {
-	GPUPROF_GRAPH_NODES=2000 GPUSIM_CUPTI_FAULTS=device=10000 graphs 6
+	GPUSIM_CUPTI=13.1 GPUPROF_GRAPH_NODES=2000 GPUSIM_CUPTI_FAULTS=device=10000 graphs 6
 	run -0 "$TEST_LIB/check_works.py" r.json ./*.log --faults
 	assert_output --regexp '^seen (all|some), not known some$' # a few may run in the gap
 	run report_value r.json 'sum(x["ns"] for x in t["ledger"] if x["bucket"] == "unknown") < 10**8'
 	assert_output True
+	# To CUPTI it is another session, and before 13.1 U1 launches of graphs have wrong numbers in that.
+	GPUSIM_CUPTI=13.0 GPUPROF_GRAPH_NODES=2000 GPUSIM_CUPTI_FAULTS=device=10000 graphs 6
+	run -0 "$TEST_LIB/check_works.py" r.json ./*.log --faults
+	assert_note graphs-unmatched
 }
 
 @test "graphs: nodes without times are lost, until nodes or whole graphs are recorded again" {
+	export GPUSIM_CUPTI=13.1
 	GPUSIM_CUPTI_FAULTS=device=2500 graphs 12
 	run -0 "$TEST_LIB/check_works.py" r.json ./*.log --faults
 	assert_output "seen some, not known some"
@@ -56,6 +61,14 @@ print(sum(w["end"] - w["start"] for w in json.load(open(sys.argv[1]))["works"]))
 	assert_note graphs-whole
 	run report_value r.json '[x["ns"] > 0 for x in t["ledger"] if (x["state"], x["bucket"]) == ("compute", "graph")]'
 	assert_output "[True]"
+}
+
+@test "graphs: a soak: of many cycles each record is accounted for, device time is kept, memory is flat" {
+	if [ -n "${GPUPROF_SOAK:-}" ]; then # records, with the room that CUPTI has
+		run -0 "$TEST_LIB/soak.py" "$GPUPROF" "$SIM" "$GPUPROF_SOAK"
+	else
+		run -0 "$TEST_LIB/soak.py" "$GPUPROF" "$SIM" 2000000 --room 400000 --renew 200000 --speed 5
+	fi
 }
 
 # Kernels of the logs' graphs, and of these in the report: with their captured call, without it.

@@ -8,9 +8,7 @@ load ../lib/common
 start_calls() { # WRAPPER...: 500 launches once `go` exists; its pid is TARGET
 	LD_LIBRARY_PATH=$SIM "$@" "$SIM/simcalls" cudaLaunchKernel=500 --init --wait-file go \
 		>calls.out 3>&- &
-	TARGET=$!
-	STARTED+=("$TARGET")
-	wait_for 10 grep -q ready calls.out
+	as_ready_target calls.out
 }
 
 all_are_counted() { # [FILE]: of start_calls, by gpuprof into r.json
@@ -33,8 +31,7 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 		"exec setpriv --reuid 65534 --clear-groups '$GPUPROF' stat -d 50ms -p $TARGET"
 	one_line CAP_
 	unshare -m sh hidden "$GPUPROF" stat -p "$TARGET" --table calls --format json -o r.json 2>gpuprof.err 3>&- &
-	PROFILER=$!
-	STARTED+=("$PROFILER")
+	as_profiler
 	all_are_counted
 }
 
@@ -134,8 +131,7 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 	for how in -p -a; do
 		rm -f go
 		LD_LIBRARY_PATH=$SIM sh storm 3>&- &
-		TARGET=$!
-		STARTED+=("$TARGET")
+		as_target
 		if [ $how = -p ]; then
 			start_gpuprof stat -q -p "$TARGET" --table calls,threads,events --format json -o r.json
 		else

@@ -57,8 +57,7 @@ begun_before() { report_value "$1" '[(c["function"], c["count"], c["open"], c["b
 @test "inflight: the ends of syncs of several threads are bounded, and the bound is labelled" {
 	start_held --threads 4 --hold-ms 900 --step-ms 150 --calls 500 --stay-ms 300
 	run -0 "$GPUPROF" record -o c.gpr -p "$HELD"
-	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
-	laws r.json
+	laws_of_capture
 	run begun_before r.json
 	assert_output "[('cudaStreamSynchronize', 0, 0, 4)]"
 	run report_value r.json '[c["count"] for c in t["calls"] if c["function"] == "cudaLaunchKernel"]'
@@ -76,8 +75,7 @@ begun_before() { report_value "$1" '[(c["function"], c["count"], c["open"], c["b
 @test "inflight: with -a, of threads that wait on their CPUs; a returned one is no open call" {
 	GPUSIM_SPIN=1 start_held --hold-ms 1500 --stay-ms 900
 	run -0 --separate-stderr "$GPUPROF" stat -a -d 2s --table calls,threads,events --format json
-	printf '%s\n' "$output" >r.json
-	laws r.json
+	laws_of_output
 	wait "$HELD"
 	surplus_ms r.json sync | all_between -800 2
 	run report_value r.json "[(c['open'], c['begun_before']) for c in t['calls'] if c['pid'] == $HELD]"
@@ -95,8 +93,7 @@ begun_before() { report_value "$1" '[(c["function"], c["count"], c["open"], c["b
 	kill -KILL "$HELD"
 	wait "$HELD" || true
 	wait_gpuprof 0
-	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
-	laws r.json
+	laws_of_capture
 	# From the last look on, a second before at most, it may have returned.
 	assert_value r.json "$((killed - begun)) <= sum(x['ns'] for x in t['threads'])" True
 	assert_value r.json "[x['ns'] == x['wall_ns'] or x['ns'] > $((killed - begun)) - 1.2e9
@@ -121,8 +118,7 @@ build_nesting() {
 	build_nesting || skip "no C compiler"
 	start_inside ./nesting
 	run -0 --separate-stderr "$GPUPROF" stat -p "$HELD" --table calls,threads,events --format json
-	printf '%s\n' "$output" >r.json
-	laws r.json
+	laws_of_output
 	run begun_before r.json
 	assert_output "[('cudaDeviceSynchronize', 0, 0, 1)]"
 	run report_value r.json '[(c["function"], c["count"], c["errors"]) for c in t["calls"]]'
@@ -135,8 +131,7 @@ build_nesting() {
 time.sleep(1.5); ctypes.CDLL("./libcudart.so.13").cudaDeviceSynchronize()' 3>&- &
 	STARTED+=("$!")
 	run -0 --separate-stderr "$GPUPROF" stat -p "$!" --table calls,threads,events --format json
-	printf '%s\n' "$output" >r.json
-	laws r.json
+	laws_of_output
 	# The first moment may be seen after all.
 	run report_value r.json '[(c["function"], c["count"] + c["begun_before"], c["open"]) for c in t["calls"]]'
 	assert_output "[('cudaLaunchKernel', 100, 0), ('cudaDeviceSynchronize', 1, 0)]"
@@ -152,8 +147,7 @@ time.sleep(1.5); ctypes.CDLL("./libcudart.so.13").cudaDeviceSynchronize()' 3>&- 
 	start_inside env LD_LIBRARY_PATH="$PWD" python3 -c 'import ctypes, sys
 cudart = ctypes.CDLL(sys.argv[1]); print("held: pid", flush=True); cudart.cudaMalloc(None, 4)' "$runtime"
 	run -0 --separate-stderr "$GPUPROF" stat -p "$HELD" --table calls,threads,events --format json
-	printf '%s\n' "$output" >r.json
-	laws r.json
+	laws_of_output
 	run report_value r.json '[(c["function"], c["count"], c["errors"], c["begun_before"]) for c in t["calls"]]'
 	assert_output "[('cudaMalloc', 0, None, 1)]"
 	run report_value r.json '[0.5e9 < x["ns"] < 2e9 for x in t["threads"] if x["bucket"] == "alloc"]'

@@ -29,6 +29,7 @@ duration_ms() { report_value report.json 'r["meta"]["duration_ns"] // 10**6'; }
 
 # bats test_tags=needs:root,needs:bpf,needs:sim
 @test "keep: each of the rotated files knows the device, and together they hold every work" {
+	may_repeat "a busy machine lets more run beyond a file's watermark"
 	local file seen=0 works
 	run -0 env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_LOG="$PWD/%p.log" timeout 60 "$GPUPROF" \
 		record -o run.gpr --max-size 256k -- "$SIM/mix" --rounds 10000 --pause-us 50

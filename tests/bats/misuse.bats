@@ -52,8 +52,7 @@ print(t.native_id, file=open("tid", "w")); t.join()' 3>&- &
 
 @test "misuse: a report that turns out not to fit goes to standard output" {
 	run -1 --separate-stderr "$GPUPROF" stat -o /dev/full --format json -- true
-	printf '%s\n' "$output" >r.json
-	laws r.json
+	laws_of_output
 }
 
 @test "misuse: no report overwrites a capture, neither its source nor the one just made" {

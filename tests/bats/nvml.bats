@@ -31,6 +31,7 @@ train() { # NVML [OPTION...]
 	local nvml=$1
 	shift
 	with "$nvml" stat --capture c.gpr -o r.json --format json "$@" -- "$SIM/train" --steps "${steps:-60}" --quiet
+	assert_success
 }
 
 value() { report_value r.json "$1"; }
@@ -39,7 +40,6 @@ value() { report_value r.json "$1"; }
 	board
 	facts gpm.2=41.5 gpm.3=20 gpm.5=12.25 gpm.10@0=33.5 gpm.10@1=none context_bytes=1000000
 	train nvml
-	assert_success
 	[ "$(value '{(r["device"], r["sm_active_pct"], r["tensor_active_pct"], r["sm_occupancy_pct"], r["dram_active_pct"]) for r in t["devices"]} == {(0, 41.5, 12.25, 20, 33.5), (1, 41.5, 12.25, 20, None)}')" = True ]
 	[ "$(value 'all(0 < r["sampled_ns"] <= r["wall_ns"] for r in t["devices"])')" = True ]
 	[ "$(value '[r["owner"] for r in t["devices"] if r["owner"] in ("unwatched", "shared")]')" = '[]' ]
@@ -55,7 +55,6 @@ value() { report_value r.json "$1"; }
 	facts power_mw@0=250500 clock.1@0=1410 clock.2@0=1593 energy_mj@0=70000 energy_mj@0=74500:200 \
 		power_mw@1=none clock.1@1=none clock.2@1=none energy_mj@1=none
 	train nvml
-	assert_success
 	[ "$(value '{tuple(r[c] for c in ("device", "power_w", "energy_j", "sm_mhz", "memory_mhz", "power_device")) for r in t["devices"]} == {(0, 250.5, 4.5, 1410, 1593, 0), (1, None, None, None, None, None)}')" = True ]
 	[ "$(value '[0 < r["energy_ns"] <= r["wall_ns"] + 10**9 for r in t["devices"] if r["device"] == 0 and r["pid"]]')" = '[True]' ]
 	report_says_the_same c.gpr r.json
@@ -67,7 +66,6 @@ value() { report_value r.json "$1"; }
 	local steps=40
 	for _ in 1 2; do	# once more where the machine was too busy to read devices in that time
 		train nvml
-		assert_success
 		[ "$(value 'max(r["nvml_used_bytes"] or 0 for r in t["memory"]) > 1000000')" = True ] && return
 	done
 	false
@@ -77,10 +75,8 @@ value() { report_value r.json "$1"; }
 	board
 	export CUDA_VISIBLE_DEVICES=1
 	train nvml
-	assert_success
 	[ "$(value '{r["device"] for name in ("ledger", "devices", "kernels", "copies", "memory", "findings") for r in t.get(name, [])} - {None}')" = '{1}' ]
 	train none
-	assert_success
 	[ "$(value '{r["device"] for name in ("ledger", "kernels", "copies") for r in t[name]}')" = '{0}' ]
 }
 
@@ -88,7 +84,6 @@ value() { report_value r.json "$1"; }
 	board
 	facts process@0=1/5000 process@1=1/5000 utilization@0=50 utilization@1=0
 	train nvml
-	assert_success
 	[ "$(value 'sum(r["ns"] for r in t["devices"]) == sum({r["device"]: r["wall_ns"] for r in t["devices"]}.values())')" = True ]
 	# Of what NVML watched, all that train did not have; at the device that ran nothing, none.
 	[ "$(value '[r["source"] for r in t["devices"] if r["owner"] == "unwatched" and r["device"] == 0]')" = "['samples']" ]
@@ -134,7 +129,7 @@ value() { report_value r.json "$1"; }
 		'$SIM/train' --steps 80 --quiet
 		wait"
 	assert_success
-	[ "$(value '{r["owner"] for r in t["devices"] if r["device"] == 0 and not r["pid"]} >= {"untold"}')" = True ]
+	assert_value r.json '{r["owner"] for r in t["devices"] if r["device"] == 0 and not r["pid"]} >= {"untold"}' True
 	[ "$(value '[r for r in t["devices"] if r["owner"] == "unwatched"]')" = '[]' ]
 	run value '[f["cause"] for f in t["findings"] if f["finding"].endswith("-process")]'
 	assert_output --regexp "^\\['GPU 0 is used by others whose works are not known: pid [0-9]+ \\(train, watched: no helper is in it"
@@ -195,7 +190,6 @@ train_apart() {
 @test "nvml: without NVML the report lists what is missing, and nothing else changes" {
 	board
 	train none
-	assert_success
 	refute_output --partial 'NVML:'
 	[[ $(value 'r["meta"]["nvml_missing"]') == *libnvidia-ml.so.1* ]]
 	[ "$(value '{(r["device"], r["sm_active_pct"]) for r in t["devices"]}')" = '{(None, None)}' ]
@@ -206,12 +200,10 @@ train_apart() {
 	board
 	facts error.nvmlInit_v2=9
 	train nvml
-	assert_success
 	[ "$(grep -c 'NVML: nvmlInit_v2' <<<"$output")" -eq 1 ]
 	[[ $(value 'r["meta"]["nvml_missing"]') == nvmlInit_v2:*"(NVML error 9)" ]]
 	facts error.nvmlDeviceGetUtilizationRates=999 error.nvmlGpmMetricsGet=15
 	train nvml
-	assert_success
 	[ "$(grep -c 'NVML: nvml' <<<"$output")" -eq 1 ]
 	[ "$(value '{r["device"] for r in t["devices"]}')" = '{0, 1}' ]
 }
@@ -222,7 +214,6 @@ train_apart() {
 	for call in nvmlInit_v2 nvmlDeviceGetUtilizationRates; do
 		facts hang.$call=1
 		train nvml
-		assert_success
 		[ "$(value 'sum(r["count"] for r in t["kernels"]) > 0 and r["meta"]["complete"]')" = True ]
 		report_says_the_same c.gpr r.json
 	done
@@ -238,7 +229,6 @@ train_apart() {
 	board
 	facts gpm.2=41.5
 	train nvml --attach none
-	assert_success
 	[ "$(value '{r["sm_active_pct"] for r in t["devices"]}')" = '{41.5}' ]
 }
 
@@ -248,7 +238,6 @@ train_apart() {
 	local steps=120
 	facts xid@0=79:200 ecc_single@0=0:100 throttle@0=0x24 utilization=60 process@0=1/123456789
 	train nvml
-	assert_success
 	[ "$(value '(t["findings"][0]["finding"], t["findings"][0]["severity"], t["findings"][0]["share"])')" = "('device-fault', 'high', None)" ]
 	[ "$(value 't["findings"][0]["cause"]')" = 'GPU 0: XID 79, the GPU has fallen off the bus' ]
 	[[ $(value 't["findings"][0]["evidence"]') =~ "an error of memory was corrected at "[0-9.]+" s; XID 79 at "[0-9.]+" s" ]]
@@ -263,7 +252,6 @@ train_apart() {
 	local steps=120
 	facts gpm.2=41.5 lost@1=1:300
 	train nvml
-	assert_success
 	[[ $(value 't["findings"][0]["cause"]') =~ "GPU 1: "("NVML cannot reach it any more"|"XID 79, the GPU has fallen off the bus") ]]
 	[ "$(value '{r["sm_active_pct"] for r in t["devices"] if r["device"] == 0}')" = '{41.5}' ]
 }
@@ -273,7 +261,6 @@ train_apart() {
 	local steps=300 text
 	facts gpm.2=41.5 reset@1=15:400:900
 	train nvml
-	assert_success
 	[ "$(value '[f["cause"] for f in t["findings"] if f["finding"] == "device-fault"]')" = "['GPU 1: it was lost, and came back']" ]
 	text=$(value '[f["evidence"] for f in t["findings"] if f["finding"] == "device-fault"][0]')
 	[[ $text =~ "NVML cannot reach it any more at "[0-9.]+" s; NVML can reach it again at "[0-9.]+" s" ]]

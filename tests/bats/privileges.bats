@@ -42,16 +42,13 @@ teardown() {
 start_calls() { # UID: 500 launches once OPEN/go exists; its pid is TARGET
 	LD_LIBRARY_PATH=$OPEN setpriv --reuid "$1" --clear-groups "$OPEN/simcalls" \
 		cudaLaunchKernel=500 --init --wait-file "$OPEN/go" >calls.out 3>&- &
-	TARGET=$!
-	STARTED+=("$TARGET")
-	wait_for 10 grep -q ready calls.out
+	as_ready_target calls.out
 }
 
 # The target is measured by COMMAND..., and all of its launches are.
 counts_all() { # COMMAND...
 	"$@" stat -p "$TARGET" --table calls --format json -o r.json 2>gpuprof.err 3>&- &
-	PROFILER=$!
-	STARTED+=("$PROFILER")
+	as_profiler
 	wait_armed "$TARGET" cudart
 	touch "$OPEN/go"
 	wait_gpuprof 0
@@ -90,9 +87,7 @@ counts_all() { # COMMAND...
 	kill -KILL "$TARGET"
 	LD_LIBRARY_PATH=$OPEN capsh --drop=cap_sys_ptrace,cap_sys_admin -- -c 'exec "$0" "$@"' \
 		"$OPEN/simcalls" cudaLaunchKernel=500 --init --wait-file "$OPEN/go" >calls.out 3>&- &
-	TARGET=$!
-	STARTED+=("$TARGET")
-	wait_for 10 grep -q ready calls.out
+	as_ready_target calls.out
 	counts_all without cap_sys_ptrace "$GPUPROF"
 }
 

@@ -14,8 +14,7 @@ measure_confined() { # WAY
 	finish t
 	wait "$TARGET" || fail "$1: the target ended with status $?"
 	wait_gpuprof 0
-	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
-	laws r.json
+	laws_of_capture
 	[ "$(report_value r.json 'r["meta"]["return_probes"]')" = all ] || columns=count,bytes
 	compare --no-times --only "${columns:-count,errors,bytes}" t.json r.json
 }

@@ -26,9 +26,7 @@ start_calls() { # NAME COUNT PROGRAM [WRAPPER...]: the wrapper ends in exec
 	shift 3
 	GPUSIM_TRUTH=$PWD/$name.json LD_LIBRARY_PATH=$SIM "$@" "$program" cudaLaunchKernel="$count" \
 		"${LATE:---init}" ${LATE:+0} --wait-file "$PWD/go" >"$name.out" 3>&- &
-	TARGET=$!
-	STARTED+=("$TARGET")
-	wait_for 10 grep -q ready "$name.out"
+	as_ready_target "$name.out"
 }
 
 named_copy() { cp "$SIM/simcalls" "$1" && echo "./$1"; } # NAME: the program under another name
@@ -92,9 +90,7 @@ only() { # PID...: no other process has calls in the report
 	start_calls root 100 "$SIM/simcalls"
 	GPUSIM_TRUTH=$OPEN/t.json LD_LIBRARY_PATH=$OPEN setpriv --reuid 65534 --clear-groups \
 		"$OPEN/simcalls" cudaLaunchKernel=77 --init --wait-ms 2500 >unselected.out 3>&- &
-	TARGET=$!
-	STARTED+=("$TARGET")
-	wait_for 10 grep -q ready unselected.out
+	as_ready_target unselected.out
 	start_choosing --user 65534,daemon
 	let_go
 	only "$TARGET"
@@ -193,8 +189,7 @@ with_devices() {
 	start_calls other 100 "$SIM/simcalls" with_devices sh -c 'exec 7</dev/nvidia0; exec "$0" "$@"'
 	with_devices "$GPUPROF" stat -v --gpu 1 --table calls,processes,threads,events --format json -o r.json \
 		>gpuprof.out 2>gpuprof.err 3>&- &
-	PROFILER=$!
-	STARTED+=("$PROFILER")
+	as_profiler
 	wait_for 10 grep -q ' match' gpuprof.err
 	LATE=--wait-ms CUDA_VISIBLE_DEVICES=1 start_calls b 200 "$SIM/simcalls"
 	wait_for 10 grep -q "process $TARGET is chosen" gpuprof.err # others' probes may be in its text
@@ -256,9 +251,9 @@ with_devices() {
 # bats file_tags=
 # bats test_tags=needs:root,needs:bpf
 @test "select: without a match it reports so and waits" {
-	run -0 "$GPUPROF" stat --name nobody-has-this-name -d 300ms
-	assert_line "gpuprof: no process matches name=nobody-has-this-name yet; waiting for one to start, as long as -d says"
-	assert_output --partial "no calls seen in any process with name=nobody-has-this-name"
+	run -0 "$GPUPROF" stat --name no-process-has-it -d 300ms
+	assert_line "gpuprof: no process matches name=no-process-has-it yet; waiting for one to start, as long as -d says"
+	assert_output --partial "no calls seen in any process with name=no-process-has-it"
 }
 
 @test "select: meaningless selectors are refused in one line, exit 2" {

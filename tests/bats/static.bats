@@ -14,8 +14,7 @@ TWINS=(cudaLaunchKernel_ptsz=500 cudaLaunchKernelExC_ptsz=50 cudaMemcpy_ptds=40 
 # Runs a program of the simulation under gpuprof: capture c.gpr, truth t.json.
 record_calls() { # PROGRAM ARGS...
 	run -0 env GPUSIM_TRUTH="$PWD/t.json" "$GPUPROF" record -o c.gpr -- "$SIM/$1" "${@:2}"
-	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
-	laws r.json
+	laws_of_capture
 }
 
 # What the driver was called by the runtime, for each function of the report, these among them:

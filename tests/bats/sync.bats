@@ -42,8 +42,7 @@ sync_between() { # REPORT LEAST MOST
 	wait_hanging
 	begun=$(date +%s%N)
 	wait_gpuprof 0
-	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
-	laws r.json
+	laws_of_capture
 	run report_value r.json '[c["open"] for c in t["calls"] if c["function"] == "cudaStreamSynchronize"]'
 	assert_output "[1]"
 	duration=$(report_value r.json 'r["meta"]["duration_ns"]')
@@ -67,8 +66,7 @@ sync_between() { # REPORT LEAST MOST
 	gone=$(date +%s%N)
 	wait_gpuprof
 	[ "$status" -eq 0 ] || fail "status $status: $output"
-	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
-	laws r.json
+	laws_of_capture
 	run sync_between r.json $((killed - begun)) $((gone - before))
 	assert_output yes
 }
@@ -83,8 +81,7 @@ sync_between() { # REPORT LEAST MOST
 	kill -KILL "$PROFILER"
 	wait "$PROFILER" || true
 	run -5 --separate-stderr "$GPUPROF" report c.gpr --table calls,threads,events --format json
-	printf '%s\n' "$output" >r.json
-	laws r.json
+	laws_of_output
 	run report_value r.json '[c["open"] for c in t["calls"] if c["function"] == "cudaStreamSynchronize"]'
 	assert_output "[1]"
 }
@@ -94,8 +91,7 @@ sync_between() { # REPORT LEAST MOST
 	for target in "-p $HUNG" -a; do
 		# shellcheck disable=SC2086 # an option and its value
 		run -0 "$GPUPROF" record -d 1s -o c.gpr $target
-		"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
-		laws r.json
+		laws_of_capture
 		run report_value r.json "[(c['function'], c['count'], c['open'], c['begun_before'])
 			for c in t['calls'] if c['pid'] == $HUNG]"
 		assert_output "[('cudaStreamSynchronize', 0, 1, 1)]"

@@ -38,8 +38,7 @@ is_measured() { "$GPUPROF" stat -d 1s --format json -o e.json -p "$TARGET" && [ 
 @test "together: the interval view, record and stat, each killed: the others go on, at last it drains" {
 	eval "$("$GPUPROF" env --dir here 2>/dev/null)"
 	"$SIM/train" --steps 1000000 --stall-every 0 --quiet >target.out 2>&1 3>&- &
-	TARGET=$!
-	STARTED+=("$TARGET")
+	as_target
 	wait_for 20 state
 	assert_regex "$(state)" "^virgin 0 "
 

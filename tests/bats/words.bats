@@ -69,14 +69,14 @@ sim() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$@"; }
 }
 
 @test "words: a device whose kernel hangs is not reported as idle" {
-	export GPUSIM_HANG=20 GPUPROF_CUPTI="$SIM/libcupti.so.13"
+	export GPUSIM_HANG=1000 GPUPROF_CUPTI="$SIM/libcupti.so.13"
 	start_gpuprof stat --format json -o hang.json -- "$SIM/train" --quiet
 	wait_for 20 pgrep -P "$PROFILER" -x train
-	sleep 2 # it is given 20 kernels at once, and waits for the last
+	sleep 5 # CUPTI gives no record of the last second's kernels while that one runs
 	kill -TERM "$PROFILER" # a shell without a terminal has what it starts in the background ignore INT
 	wait_gpuprof
 	run report_value hang.json 'r["meta"]["verdict"]'
-	assert_output --regexp '^What device 0 \(pid [0-9]+, train\) did, or waited for, is not known for 9[0-9.]+ % of the time'
+	assert_output --regexp '^What device 0 \(pid [0-9]+, train\) did, or waited for, is not known for [89][0-9.]+ % of the time'
 	assert_value hang.json 'max(t["ledger"], key=lambda row: row["ns"])["bucket"]' "unknown"
 	assert_value hang.json 'max(t["devices"], key=lambda row: row["ns"])["owner"]' "unknown"
 }

@@ -62,7 +62,7 @@ $(BENCH_OUT)/libcudart.so.13: $(BENCH)/launchee.c
 
 $(BENCH_OUT)/launcher: $(BENCH)/launcher.c $(BENCH_OUT)/libcudart.so.13
 	$(call say,CC,$@)
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -g -O2 $(WARN) -o $@ $< -L$(BENCH_OUT) -l:libcudart.so.13 \
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -g -O2 -pthread $(WARN) -o $@ $< -L$(BENCH_OUT) -l:libcudart.so.13 \
 		-Wl,--enable-new-dtags -Wl,-rpath,'$$ORIGIN'
 
 $(BENCH_OUT)/measure: $(BENCH)/measure.c

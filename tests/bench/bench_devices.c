@@ -60,8 +60,7 @@ static double pass(const struct work_load *load, struct work_stream *s, struct b
 	work_stream_init(s, load);
 	push(m, &(struct event){ .kind = EVENT_START, .start_ns = work_stream_now(s) });
 	/* A launch that no work follows, as of a copy between buffers of the host. */
-	push(m, &(struct event){ .kind = EVENT_API, .process = 4000, .pid = 4000,
-				 .tid = 4000,
+	push(m, &(struct event){ .kind = EVENT_API, .process = 4000, .pid = 4000, .tid = 4000,
 				 .api.correlation = UINT32_MAX,
 				 .api.cbid = 211, .api.domain = 5, .start_ns = work_stream_now(s),
 				 .end_ns = work_stream_now(s) });

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * An injection that does with CUPTI what the helper does, and nothing with what comes: what is left
- * of a launch's cost is CUPTI's own.
+ * An injection that does with CUPTI what the helper does, with the same buffers, and nothing with
+ * what comes: what is left of a launch's cost is CUPTI's own.
  */
 #include <pthread.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "cupti_api.h"
+#include "helper/buffers.h"
 #include "helper/calls_wanted.h"
 
-enum { BUFFER = 512 << 10, PERIOD_US = 100000 };
+enum { PERIOD_US = 100000 };
+
+static struct buffers buffers;
 
 int InitializeInjection(void);
 
 static void on_request(uint8_t **buffer, size_t *bytes, size_t *max_records)
 {
-	*buffer = malloc(BUFFER);
-	*bytes = BUFFER;
+	*buffer = buffers_take(&buffers, BUFFER_BYTES, true, 1);
+	*bytes = *buffer ? BUFFER_BYTES : 0;
 	*max_records = 0;
 }
 
@@ -27,8 +29,7 @@ static void on_complete(void *context, uint32_t stream, uint8_t *buffer, size_t 
 	(void)context;
 	(void)stream;
 	(void)bytes;
-	(void)valid_bytes;
-	free(buffer);
+	buffers_give(&buffers, buffer, valid_bytes);
 }
 
 static void *flush(void *unused)
@@ -47,6 +48,8 @@ int InitializeInjection(void)
 	static const uint32_t driver[] = { CALLS_WANTED_DRIVER(NUMBER) };
 	pthread_t thread;
 
+	if (buffers_open(&buffers))
+		return 0;
 	cuptiActivityRegisterCallbacks(on_request, on_complete);
 	cuptiActivityEnable(KIND_CONCURRENT_KERNEL);
 	cuptiActivityEnable(KIND_MEMCPY);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The lists of user/helper/records.h against CUPTI's own headers, at compile time: one compilation
- * checks the structs KERNEL, COPY, PEER, SET, GRAPH and MEMORY of one version, of KERNEL_BYTES and so
- * on. Knows nothing of the library; tests/cupti/check gives the structs and runs it.
+ * The lists of user/helper/records.h against CUPTI's own headers, at compile time. To be included
+ * once for each struct of a version, which is given as KERNEL, COPY, PEER, SET, GRAPH or MEMORY, of
+ * KERNEL_BYTES and so on. Knows nothing of the library; tests/cupti/check gives the structs.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -99,6 +99,13 @@ _Static_assert(CUPTI_ACTIVITY_KIND_RUNTIME == CUPTI_RUNTIME, "kind");
 _Static_assert(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL == CUPTI_KERNEL, "kind");
 _Static_assert(CUPTI_ACTIVITY_KIND_MEMCPY2 == CUPTI_MEMCPY_PEER, "kind");
 _Static_assert(CUPTI_ACTIVITY_KIND_GRAPH_TRACE == CUPTI_GRAPH_TRACE, "kind");
+_Static_assert(CUPTI_ACTIVITY_KIND_DEVICE == CUPTI_DEVICE, "kind");
+_Static_assert(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE == CUPTI_DEVICE_BUFFER_BYTES, "attribute");
+_Static_assert(CUPTI_CB_DOMAIN_DRIVER_API == CUPTI_DOMAIN_DRIVER, "domain");
+_Static_assert(CUPTI_CB_DOMAIN_RUNTIME_API == CUPTI_DOMAIN_RUNTIME, "domain");
+_Static_assert(CUPTI_ERROR_NOT_COMPATIBLE == CUPTI_NOT_COMPATIBLE, "result");
+_Static_assert(CUPTI_ERROR_NOT_INITIALIZED == CUPTI_NOT_INITIALIZED, "result");
+_Static_assert(CUPTI_ERROR_UNKNOWN == CUPTI_UNKNOWN, "result");
 
 #define CHECK_POINTER(type, theirs, ours, field) \
 	_Static_assert(offsetof(type, theirs) == offsetof(ours, field) && \
@@ -110,6 +117,15 @@ _Static_assert(CUPTI_CB_DOMAIN_RESOURCE == CUPTI_DOMAIN_RESOURCE, "domain");
 _Static_assert(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED == CUPTI_NODE_CREATED, "callback");
 _Static_assert(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED == CUPTI_NODE_CLONED, "callback");
 _Static_assert(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED == CUPTI_BUSY, "result");
+_Static_assert(__builtin_types_compatible_p(
+		       __typeof__(&cuptiActivityGetAttribute),
+		       CUptiResult (*)(CUpti_ActivityAttribute, size_t *, void *)), "get_attribute");
+#if CUPTI_API_VERSION >= 130200
+_Static_assert(__builtin_types_compatible_p(
+		       __typeof__(&cuptiActivityGetEnabledKinds),
+		       CUptiResult (*)(CUpti_SubscriberHandle, CUpti_ActivityKind *, uint32_t *,
+				       uint32_t *)), "enabled_kinds");
+#endif
 _Static_assert(__builtin_types_compatible_p(__typeof__(&cuptiGetGraphNodeId),
 					    CUptiResult (*)(CUgraphNode, uint64_t *)), "node_id");
 _Static_assert(__builtin_types_compatible_p(

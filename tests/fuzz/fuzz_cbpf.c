@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inject/filter.h"
+#include "inject/filter.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "event/registry.h"
 #include "source/bpf/decode.h"
-#include "source/bpf/bpf_source.h"
+#include "source/bpf/drain.h"
 #include "model/snapshot.h"
 
 enum item {
@@ -25,6 +25,7 @@ enum item {
 struct run {
 	const struct decoder *decoder;
 	struct model *model;
+	struct snapshot *before;	/* readings are of the time since; NULL: of all */
 	struct registry *registry;
 	uint64_t clock_ns;
 	uint32_t seq[4];
@@ -56,9 +57,10 @@ static int push(void *ctx, const struct event *ev)
 
 static void push_call(struct run *r, const void *rec, size_t len)
 {
+	struct decode_off_texts texts;
 	struct event ev;
 
-	if (decode_call(r->decoder, rec, len, &ev) != DECODE_OK)
+	if (decode_call(r->decoder, rec, len, &ev, &texts) != DECODE_OK || ev.kind == EVENT_OFF)
 		return;
 	check(ev.kind == EVENT_TAIL || (ev.kind >= EVENT_CALL && ev.kind <= EVENT_OPEN));
 	check(ev.end_ns >= ev.start_ns && ev.tid && ev.pid);
@@ -117,7 +119,7 @@ static void push_off(struct run *r, const void *rec, size_t len)
 	struct decode_off_texts texts;
 	struct event ev;
 
-	if (decode_off(rec, len, &ev, &texts) != DECODE_OK)
+	if (decode_call(r->decoder, rec, len, &ev, &texts) != DECODE_OK || ev.kind != EVENT_OFF)
 		return;
 	check(ev.kind == EVENT_OFF && ev.end_ns >= ev.start_ns && ev.pid && ev.tid);
 	check(ev.off.reason == OFF_CALL || ev.off.woken_ns <= ev.end_ns - ev.start_ns);
@@ -171,11 +173,13 @@ static void push_event(struct run *r, const uint8_t *b, size_t len)
 	check(push(r, &ev) == 0);
 }
 
-static void read_threads(const struct model *m, uint64_t now_ns)
+static void read_threads(const struct run *r, uint64_t now_ns)
 {
-	struct snapshot *snap = snapshot_take(m, now_ns);
+	struct snapshot *snap = snapshot_take(r->model, now_ns);
 
 	check(snap != NULL);
+	if (r->before)
+		snapshot_subtract(snap, r->before);
 	for (size_t i = 0; i < snap->threads.n; i++) {
 		const struct snapshot_thread t = snap->threads.v[i];
 		uint64_t sum = 0;
@@ -211,6 +215,7 @@ static void push_item(struct run *r, unsigned int item, const uint8_t *b, size_t
 		push_near_call(r, b, len);
 		break;
 	case ITEM_RAW_OFF:
+		memset(aligned, GP_OFF, 1);
 		push_off(r, aligned, len);
 		break;
 	case ITEM_OFF:
@@ -220,10 +225,12 @@ static void push_item(struct run *r, unsigned int item, const uint8_t *b, size_t
 		push_event(r, b, len);
 		break;
 	case ITEM_READ:
-		read_threads(r->model, len ? r->clock_ns - b[0] : 0);
+		read_threads(r, len ? r->clock_ns - b[0] : 0);
 		break;
 	case ITEM_CUT:
-		model_cut(r->model, r->clock_ns - (len ? b[0] : 0));
+		snapshot_free(r->before);
+		r->before = snapshot_take(r->model, r->clock_ns - (len ? b[0] : 0));
+		check(r->before != NULL);
 		break;
 	}
 }
@@ -249,9 +256,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		data += 2 + len;
 		size -= 2 + len;
 	}
-	read_threads(r.model, 0);
-	read_threads(r.model, 1);
-	read_threads(r.model, UINT64_MAX);
+	read_threads(&r, 0);
+	read_threads(&r, 1);
+	read_threads(&r, UINT64_MAX);
+	snapshot_free(r.before);
 	model_free(r.model);
 	registry_free(r.registry);
 	return 0;

@@ -61,6 +61,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(end == STACK_WHOLE || end == STACK_LOST || end == STACK_DEEP);
 	check(end != STACK_DEEP || n == (int)STACK_DEPTH);
 	for (int i = 1; i < n; i++)
-		check(stack_find_module(&space, steps[i].pc - !steps[i].exact) == &module);
+		check(stack_find_module(&module, 1, steps[i].pc - !steps[i].exact) == &module);
 	return 0;
 }

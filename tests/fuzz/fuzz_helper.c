@@ -9,8 +9,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "source/helper/api_calls.h"
-#include "source/helper/decode.h"
+#include "source/helper/helpers.c"
 #include "event/event.h"
 #include "gpuprof/ring.h"
 #include "facts/ranges.h"
@@ -33,7 +32,7 @@ static void check(int holds)
 }
 
 /* Calls of one thread come in order, with numbers that have no hole, after its birth. */
-static int push_call(void *ctx, const struct event *ev)
+static int check_call(void *ctx, const struct event *ev)
 {
 	struct seen *seen = ctx;
 	bool same = seen->before.tid == ev->tid;
@@ -66,7 +65,7 @@ static int push(void *ctx, const struct event *ev)
 		break;
 	case EVENT_API:
 		check(ev->end_ns >= ev->start_ns);
-		check(api_calls_take(seen->calls, ev, &(struct event_sink){ push_call, seen }) == 0);
+		check(api_calls_take(seen->calls, ev, &(struct event_sink){ check_call, seen }) == 0);
 		break;
 	case EVENT_RANGE:
 		check(ev->range.what && ev->range.what < RANGE_WHAT_END);
@@ -122,7 +121,7 @@ static void decode(struct helper_decoder *d, const uint8_t *data, size_t size, s
 		size -= 2 + len;
 	}
 	check(helper_decode_end(d, &sink) == 0);
-	helper_decoder_counts(d, &counts);
+	counts = helper_decoder_progress(d).counts;
 	check(counts.received == records &&
 	      seen->events + counts.invalid + counts.unknown <= records);
 }
@@ -132,7 +131,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct api_rows *rows;
 	struct helper_threads *threads = helper_threads_new(NO_PID, NO_PID);
 	struct helper_decoder *d = helper_decoder_new(1, 1000, threads);
-	struct seen seen = { .ranges = ranges_new(1) };
+	struct scopes scopes = { 0 };
+	struct seen seen = { .ranges = ranges_new(1, &scopes) };
 
 	log_threshold = LOG_ERROR;
 	if (!rows)
@@ -141,8 +141,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	seen.calls = api_calls_new(1, rows, threads);
 	check(seen.calls != NULL);
 	decode(d, data, size, &seen);
-	check(api_calls_end(seen.calls, 1, &(struct event_sink){ push_call, &seen }) == 0);
+	check(api_calls_end(seen.calls, 1, &(struct event_sink){ check_call, &seen }) == 0);
+	scopes_settle(&scopes, UINT64_MAX);
 	check_ranges(seen.ranges);
+	scopes_free(&scopes);
 	api_calls_free(seen.calls);
 	helper_decoder_free(d);
 	helper_threads_free(threads);

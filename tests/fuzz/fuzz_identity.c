@@ -9,7 +9,7 @@
 
 #include "host/cgroup.h"
 #include "host/environment.h"
-#include "host/gpus.h"
+#include "host/gpus.c"
 #include "host/proc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -44,7 +44,7 @@ static void check_groups(const char *text, const char *pattern)
 static void check_environment(const char *text, size_t len)
 {
 	const struct environment env = { text, len };
-	struct environment_finding rank = environment_rank(&env), job = environment_job(&env);
+	struct environment_finding rank = environment_get(&env, ENVIRONMENT_RANK), job = environment_get(&env, ENVIRONMENT_JOB);
 	static const struct gpus g = { .n = 1, .v = { { .uuid = "GPU-1234" } }, .n_instances = 1,
 				       .instance = { { .gi = 1, .uuid = "MIG-1" } } };
 	struct gpu_set set;
@@ -54,7 +54,7 @@ static void check_environment(const char *text, size_t len)
 		abort();
 	if (job.value && (job.value < text || job.value > text + len || !*job.value))
 		abort();
-	environment_pod(&env);
+	environment_get(&env, ENVIRONMENT_POD);
 	if (gpus_visible_to(&g, &env, false, &set) && set.gpus > 1)
 		abort();
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/sink_open.h"
+#include "capture/sink_open.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "stack/perfmap.h"
+#include "stack/perfmap.c"
 
 #define QUERIES 16u
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * gpu_reader PID SECONDS: watches the process's helper so long, without probes or privileges beyond
- * the process's own, and says what it found of CUPTI there:
+ * gpu_reader PID SECONDS [nodes]: reads the process's helper for so long, or until SIGTERM, without probes
+ * or privileges beyond the process's own, and prints what it found of CUPTI there (nodes: it asks for
+ * each node of graphs, else whole graphs are enough):
  *
  *   state awake              as the ring's head has it; with why, where that is known
  *   arming_ns 12345678       from our wake until it was awake
@@ -13,6 +14,7 @@
  *   lost 0                   records that CUPTI dropped or the ring had no room for
  */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +32,14 @@ struct found {
 	uint64_t around_ns[CLOCKS_MAX];	/* of a reading of the device clock, by the host's */
 	size_t clocks;
 };
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number)
+{
+	(void)number;
+	stop = 1;
+}
 
 static int take(void *ctx, uint16_t kind, const void *payload, size_t len)
 {
@@ -94,7 +104,7 @@ static int watch(struct ring_reader *s, double seconds, struct found *f, uint64_
 	struct gp_ring_head head;
 
 	*arming_ns = 0;
-	while ((now = time_now_ns()) < end) {
+	while ((now = time_now_ns()) < end && !stop) {
 		if (ring_reader_renew(s, now) || ring_reader_read(s, take, f) < 0)
 			return -1;
 		ring_reader_head(s, &head);
@@ -110,8 +120,9 @@ static int watch(struct ring_reader *s, double seconds, struct found *f, uint64_
 int main(int argc, char **argv)
 {
 	static struct found found;
-	int pid = argc == 3 ? atoi(argv[1]) : 0, fd = pid ? ring_reader_find(pid) : -1, err;
-	struct ring_reader *s = fd >= 0 ? ring_reader_open(fd, pid, GP_RING_WANT_KINDS, 0) : NULL;
+	uint32_t wants = GP_RING_WANT_KINDS | (argc == 4 ? GP_RING_WANT_NODES : 0);
+	int pid = argc >= 3 ? atoi(argv[1]) : 0, fd = pid ? ring_reader_find(pid) : -1, err;
+	struct ring_reader *s = fd >= 0 ? ring_reader_open(fd, pid, wants, 0) : NULL;
 	uint64_t arming_ns, lost = 0;
 	struct gp_ring_head head;
 
@@ -119,6 +130,7 @@ int main(int argc, char **argv)
 		puts("state none");
 		return 1;
 	}
+	signal(SIGTERM, on_signal);
 	ring_reader_wake(s);
 	err = watch(s, strtod(argv[2], NULL), &found, &arming_ns);
 	ring_reader_head(s, &head);

@@ -151,29 +151,19 @@ struct reach {
 	uint64_t stop;				/* as far as it could still be obeyed */
 	uint64_t exit;
 	bool exited;
-	uint64_t cut;				/* the last one, or base */
-	uint64_t first_cut;
-	bool first_cut_seen[SPEC_EVENTS_MAX];
 };
 
 static void reach(const struct spec_input *in, const struct numbers *num, struct reach *r)
 {
 	uint64_t reached = 0;
-	bool cut = false;
 
-	*r = (struct reach){ .stop = UINT64_MAX, .exit = UINT64_MAX, .cut = in->base,
-			     .first_cut = UINT64_MAX };
+	*r = (struct reach){ .stop = UINT64_MAX, .exit = UINT64_MAX };
 	for (size_t i = 0; i < in->n; i++) {
 		const struct event *ev = &in->events[i];
-		uint64_t known = num_max(reached, r->cut);
+		uint64_t known = num_max(reached, in->base);
 
 		r->before[i] = reached;
-		r->first_cut_seen[i] = cut;
-		if (!ev->kind) {
-			r->cut = ev->end_ns;
-			r->first_cut = num_min(r->first_cut, r->cut);
-			cut = true;
-		} else if (ev->kind == EVENT_STOP && r->stop == UINT64_MAX) {
+		if (ev->kind == EVENT_STOP && r->stop == UINT64_MAX) {
 			r->stop = num_max(ev->end_ns, known);
 		} else if (ev->kind == EVENT_EXIT && num->accepted[i]) {
 			r->exit = num_max(ev->end_ns, known);
@@ -315,11 +305,11 @@ static void open_and_close(const struct spec_input *in, const struct numbers *nu
 	b->close_ns = num_min(r->stop, r->exit);
 	if (r->stop == UINT64_MAX && !r->exited)
 		b->close_ns = in->now;
-	b->close_ns = num_max(b->close_ns, num_max(r->cut, last == NONE ? 0 : r->end[last]));
+	b->close_ns = num_max(b->close_ns, num_max(in->base, last == NONE ? 0 : r->end[last]));
 	for (size_t i = 0; i < in->n; i++)
-		if (in->events[i].kind == EVENT_THREAD && !r->first_cut_seen[i])
+		if (in->events[i].kind == EVENT_THREAD)
 			birth = num_max(birth, in->events[i].start_ns);
-	latest = num_min(r->first_cut, first == NONE ? b->close_ns : r->start[first]);
+	latest = first == NONE ? b->close_ns : r->start[first];
 	b->open_ns = num_max(in->base, num_min(birth, latest));
 }
 
@@ -343,11 +333,11 @@ static void count(const struct spec_input *in, const struct numbers *num, const 
 			c->invalid++;
 		else if (ev->kind == EVENT_INSIDE || ev->kind == EVENT_GONE)
 			c->late += !num->accepted[i];
-		if (ev->kind == EVENT_THREAD && !r->first_cut_seen[i])
+		if (ev->kind == EVENT_THREAD)
 			birth = num_max(birth, ev->start_ns);
 		if (ev->kind == EVENT_EXIT && num->accepted[i] && before != NONE)
 			c->skew += num_max(ev->end_ns, in->base) < known;
-		if (i == first && !r->first_cut_seen[i])
+		if (i == first)
 			known = birth;
 		if (is_call(in, num, i) && !continues(in, num, i) && ev->kind != EVENT_GONE) {
 			c->skew += start < known;

@@ -24,7 +24,7 @@
  *  6. The book closes at the stop or the exit, whichever is first, or at `now` without either; but
  *     not before what had been reached when that became known (exit: skew).
  *  7. The book opens at the session's start or the thread's birth (the latest that was said),
- *     whichever is later, but not after the first call starts, nor after a cut.
+ *     whichever is later, but not after the first call starts.
  *  8. `other` is `unarmed` where an unarmed interval is, if the interval came before the end of
  *     that gap was known, or if the gap is the first; else it is counted late.
  *  9. INSIDE and GONE have no number. An INSIDE before which nothing was accepted, or only INSIDEs of
@@ -41,7 +41,7 @@
  * 11. Of a call, so much is blocked as its end, its OPEN or a reading (OFF_CALL) of it says, the most
  *     of these, but not more than the call has. So much of that is late as its end says of the time
  *     that it has.
- * A cut (kind 0, end_ns: when) divides the book there: what comes later changes nothing before.
+ * Kind 0 is no event.
  */
 #ifndef TESTS_BOOK_SPEC_H
 #define TESTS_BOOK_SPEC_H
@@ -55,7 +55,7 @@ struct spec_segment {
 };
 
 struct spec_input {
-	const struct event *events;	/* of one thread, and THREAD, UNARMED, STOP, cuts */
+	const struct event *events;	/* of one thread, and THREAD, UNARMED, STOP */
 	size_t n;
 	const struct funcs *funcs;
 	uint64_t base, now;
@@ -67,8 +67,8 @@ struct spec_book {
 	uint64_t open_ns, close_ns;
 	struct spec_segment segment[16 * SPEC_EVENTS_MAX];
 	size_t n;
-	uint64_t blocked_ns[CLASS_END];	/* without cuts */
-	uint64_t late_ns[CLASS_END];	/* without cuts */
+	uint64_t blocked_ns[CLASS_END];
+	uint64_t late_ns[CLASS_END];
 	struct book_counts counts;	/* late, late_ns: of unarmed intervals */
 };
 

@@ -39,8 +39,8 @@ def check(rows, truth, calls, lost, say):
     compare(add_up(mine, key, SUMS), add_up(truth["memory"], key, SUMS), pid, say)
     compare(add_up(mine, lambda row: row["kind"], ("failed",)),
             add_up(truth["memory"], lambda row: row["kind"], ("failed",)), pid, say)
-    seen = sorted((key(row), row["peak_bytes"]) for row in mine if row["allocs"])
-    real = sorted((key(row), row["peak_bytes"]) for row in truth["memory"] if row["allocs"])
+    seen = sorted(((key(row), row["peak_bytes"]) for row in mine if row["allocs"]), key=str)
+    real = sorted(((key(row), row["peak_bytes"]) for row in truth["memory"] if row["allocs"]), key=str)
     if seen != real and not lost:
         say(f"pid {pid}: peaks are {seen}, the truth has {real}")
     for row in mine:

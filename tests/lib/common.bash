@@ -88,6 +88,8 @@ needs() {
 				skip "no mount namespace of one's own here (in a plain chroot / is no mount point)"
 			;;
 		pty) [ -e /dev/pts/ptmx ] || skip "no pseudo terminals: mount devpts on /dev/pts" ;;
+		torch) [ -e "$ROOT/build/torch/made" ] || skip "build/torch is missing: make torch" ;;
+		jax) [ -e "$ROOT/build/jax/made" ] || skip "build/jax is missing: make jax" ;;
 		targets | sim) [ -d "$ROOT/build/$what" ] || skip "build/$what is missing: make $what" ;;
 		esac
 	done
@@ -113,6 +115,21 @@ wait_for() { # SECONDS COMMAND...: until it succeeds
 	done
 }
 
+# What was started in the background just now is the test's target or its gpuprof, and ends with the
+# test; of a ready target FILE says so.
+as_target() {
+	TARGET=$!
+	STARTED+=("$TARGET")
+}
+as_ready_target() { # FILE
+	as_target
+	wait_for 10 grep -q ready "$1"
+}
+as_profiler() {
+	PROFILER=$!
+	STARTED+=("$PROFILER")
+}
+
 # Starts a program of tests/targets that makes no call before `go`; its pid is TARGET.
 # It writes NAME.json, the truth, and then stays until `finish`.
 start_target() { # NAME PROGRAM ARGS...
@@ -120,8 +137,7 @@ start_target() { # NAME PROGRAM ARGS...
 	shift 2
 	"$TARGETS/$program" --truth "$name.json" --ready-file "$name.ready" --wait-file "$name.go" \
 		--end-file "$name.end" "$@" 3>&- &
-	TARGET=$!
-	STARTED+=("$TARGET")
+	as_target
 	wait_for 10 test -e "$name.ready"
 }
 go() { : >"$1.go"; }
@@ -134,8 +150,7 @@ beforehand() { LD_LIBRARY_PATH=$ROOT/build/cuda/lib "$@"; } # COMMAND...
 # Starts gpuprof in the background; its pid is PROFILER. Output in gpuprof.out and gpuprof.err.
 start_gpuprof() { # ARGS...
 	"$GPUPROF" "$@" >gpuprof.out 2>gpuprof.err 3>&- &
-	PROFILER=$!
-	STARTED+=("$PROFILER")
+	as_profiler
 }
 
 # The exit status of gpuprof in the background, as `run` would have it, with its messages; it has to be
@@ -203,6 +218,14 @@ all_wait() { [ -d "/proc/$1/task" ] && ! grep -LE 'poll|futex' "/proc/$1/task/"*
 
 compare() { "$TEST_LIB/compare_truth.py" "$@"; }
 laws() { "$TEST_LIB/check_report.py" "$@"; }
+laws_of_output() { # of a report in json, which becomes r.json
+	printf '%s\n' "$output" >r.json
+	laws r.json
+}
+laws_of_capture() { # of c.gpr's report, which becomes r.json
+	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
+	laws r.json
+}
 
 # The value of a python expression over the report r (json), with its tables as t.
 # The notes of a report in json (r.json), or of a capture: code, tab, text, one a line.

@@ -25,6 +25,21 @@ static inline bool event_eq_func(const struct event *a, const struct funcs *fa,
 	       x->class == y->class && x->two == y->two;
 }
 
+/* Are the payloads alike in this member? */
+static inline bool event_field_equal(const struct event *a, const struct event *b, const struct event_field *f)
+{
+	const char *x, *y;
+
+	if (f->coding == FIELD_HASH)
+		return true;	/* of texts that are compared */
+	if (f->coding != FIELD_TEXT)
+		return !memcmp((const char *)a + f->at, (const char *)b + f->at,
+			       (size_t)f->size * f->count);
+	x = event_field_text(a, f);
+	y = event_field_text(b, f);
+	return x && y ? !strcmp(x, y) : x == y;
+}
+
 /* The name of the first field that differs; NULL: equal. */
 static inline const char *event_diff(const struct event *a, const struct funcs *fa,
 				     const struct event *b, const struct funcs *fb)

@@ -18,7 +18,7 @@
 
 struct helper_seen {
 	uint64_t kind[GP_RING_KINDS];
-	uint64_t lost[GP_LOSS_KEPT + 1];
+	uint64_t lost[GP_LOSS_RENEWED + 1];
 	uint64_t nameless, unjoined, backwards, bytes;
 	uint64_t names;			/* reported */
 	char name[HELPER_RUN_NAMES][64];	/* of number i */

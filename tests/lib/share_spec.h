@@ -14,7 +14,7 @@
 #ifndef TESTS_SHARE_SPEC_H
 #define TESTS_SHARE_SPEC_H
 
-#include "ledger/share_book.h"
+#include "ledger/host_devices.h"
 
 #define SHARE_SPEC_MEMBERS 8
 

@@ -2,8 +2,8 @@
 /*
  * The frame of a unit test program, included by the one file that has its tests: cmocka, main(), and
  * TEST(), which defines a test and adds it to those that main() runs, in the order of the file.
- * TEST_GROUP() names a setup and a teardown for all tests together, TEST_EACH() those of each test that
- * has none of its own.
+ * TEST_GROUP() names a setup and a teardown for all tests together; BEFORE_EACH and AFTER_EACH are
+ * those of each test.
  */
 #ifndef LIB_TEST_H
 #define LIB_TEST_H
@@ -19,27 +19,24 @@ static size_t unit_n_tests;
 static CMFixtureFunction unit_group_setup, unit_group_teardown;
 static CMFixtureFunction unit_each_setup, unit_each_teardown;
 
-static inline void unit_add(struct CMUnitTest test)
+static inline void unit_add(const char *title, CMUnitTestFunction test)
 {
 	if (unit_n_tests == UNIT_TESTS_MAX)
 		abort();
-	unit_tests[unit_n_tests++] = test;
+	unit_tests[unit_n_tests++] = (struct CMUnitTest){ .name = title, .test_func = test };
 }
 
-/* Within the test that follows, `state` is what its setup made. */
-#define TEST_TITLED_WITH(title, test, setup, teardown)                                              \
+#define TEST_TITLED(title, test)                                                           \
 	static void test(void **state);                                                            \
 	static void __attribute__((constructor)) test##_add(void)                                  \
 	{                                                                                          \
-		unit_add((struct CMUnitTest){ title, test, setup, teardown, NULL });                \
+		unit_add(title, test);                                                             \
 	}                                                                                          \
 	static void test(__attribute__((unused)) void **state)
 
-#define TEST_TITLED(title, test) TEST_TITLED_WITH(title, test, NULL, NULL)
-#define TEST_WITH(test, setup, teardown) TEST_TITLED_WITH(#test, test, setup, teardown)
-#define TEST(test) TEST_TITLED_WITH(#test, test, NULL, NULL)
+#define TEST(test) TEST_TITLED(#test, test)
 
-#define TEST_GROUP(setup, teardown)                                                                 \
+#define TEST_GROUP(setup, teardown)                                                        \
 	static void __attribute__((constructor)) unit_set_group(void)                              \
 	{                                                                                          \
 		unit_group_setup = setup;                                                          \
@@ -47,19 +44,26 @@ static inline void unit_add(struct CMUnitTest test)
 	}                                                                                          \
 	struct unit_tests_have_a_group
 
-#define TEST_EACH(setup, teardown)                                                                  \
-	static void __attribute__((constructor)) unit_set_each(void)                               \
+/* The block that follows it runs before, or after, each test. */
+#define UNIT_EACH(block, slot)                                                             \
+	static void block(void);                                                                   \
+	static int block##_fixture(__attribute__((unused)) void **state)                           \
 	{                                                                                          \
-		unit_each_setup = setup;                                                           \
-		unit_each_teardown = teardown;                                                     \
+		block();                                                                           \
+		return 0;                                                                          \
 	}                                                                                          \
-	struct unit_tests_have_a_fixture
+	static void __attribute__((constructor)) block##_set(void)                                 \
+	{                                                                                          \
+		slot = block##_fixture;                                                            \
+	}                                                                                          \
+	static void block(void)
+
+#define BEFORE_EACH UNIT_EACH(before_each, unit_each_setup)
+#define AFTER_EACH UNIT_EACH(after_each, unit_each_teardown)
 
 int main(void)
 {
 	for (size_t i = 0; i < unit_n_tests; i++) {
-		if (unit_tests[i].setup_func || unit_tests[i].teardown_func)
-			continue;
 		unit_tests[i].setup_func = unit_each_setup;
 		unit_tests[i].teardown_func = unit_each_teardown;
 	}

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * client WHEN [FILE]: a program with a profiler of its own (client_profiler.c). Prints what that saw in
- * each window. WHEN: before: one window, from the start; during: one, after launches that it does not
- * profile; after: the same, once FILE is there; twice: two, some time apart; teardown: the same, and
- * the profiler gives CUPTI back between them.
+ * client WHEN [FILE]: a program with a profiler of its own (client_profiler.c), which CLIENT_STYLE
+ * names. Prints what that saw in each window. WHEN: before: one window, from the start; during: one,
+ * after launches that it does not profile; after: the same, once FILE is there; twice: two, some time
+ * apart; far: the same, longer apart; teardown: as twice, and the profiler gives CUPTI back between
+ * them; never: none, but thousands of launches whose works all wait for the first.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "client.h"
 #include "cudart_api.h"
 
-enum { LAUNCHES = 1500, SOME = 200, REST_US = 2500000 };
+enum { LAUNCHES = 1500, SOME = 200, DEEP = 20000, REST_US = 2500000, LONG_REST_US = 4000000 };
 
 static char kernel;
 
@@ -27,29 +29,52 @@ static void launch(int n)
 	cudaDeviceSynchronize();
 }
 
+static void launch_deep(void)
+{
+	dim3 one = { 1, 1, 1 }, long_one = { 1 << 26, 1, 1 }, block = { 1024, 1, 1 };
+
+	cudaLaunchKernel(&kernel, long_one, block, NULL, 0, NULL);
+	for (int i = 0; i < DEEP; i++)
+		cudaLaunchKernel(&kernel, one, one, NULL, 0, NULL);
+	cudaDeviceSynchronize();
+}
+
 static void window(bool teardown)
 {
 	bool on = profiler_begin();
+	int missing;
 
 	launch(LAUNCHES);
-	printf("profiler: %s, %s\n", on ? "on" : "it could not subscribe",
-	       profiler_end(teardown) == LAUNCHES ? "all kernels" : "not all kernels");
+	missing = LAUNCHES - (int)profiler_end(teardown);
+	printf("profiler: %s, all kernels", on ? "on" : "it could not subscribe");
+	if (missing)
+		printf(" but %d", missing);
+	printf("\n");
 	fflush(stdout);
 }
 
 int main(int argc, char **argv)
 {
 	const char *when = argc > 1 ? argv[1] : "";
-	bool teardown = !strcmp(when, "teardown");
+	bool teardown = !strcmp(when, "teardown"), far = !strcmp(when, "far");
+	const char *style = getenv("CLIENT_STYLE");
 
+	if (style && !profiler_choose(style)) {
+		fprintf(stderr, "client: CLIENT_STYLE: no style '%s'\n", style);
+		return 2;
+	}
+	if (!strcmp(when, "never")) {
+		launch_deep();
+		return 0;
+	}
 	if (strcmp(when, "before"))
 		launch(SOME);
 	while (argc > 2 && access(argv[2], F_OK))
 		usleep(1000);
 	window(teardown);
 	launch(SOME);
-	if (teardown || !strcmp(when, "twice")) {
-		usleep(REST_US);
+	if (teardown || far || !strcmp(when, "twice")) {
+		usleep(far ? LONG_REST_US : REST_US);
 		launch(SOME);
 		window(teardown);
 		launch(SOME);

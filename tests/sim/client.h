@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+bool profiler_choose(const char *style); /* "torch-2.11" unless chosen; false: there is none */
 bool profiler_begin(void);		/* a window; false: it cannot, now and for ever */
 uint64_t profiler_end(bool teardown);	/* how many kernels it saw that began since */
 

@@ -47,6 +47,10 @@ _Static_assert(sizeof(CUlaunchConfig) == 56 && offsetof(CUlaunchConfig, hStream)
 
 CUresult cuLaunchKernel(CU_KERNEL_ARGUMENTS) SHIM_NAME(cuLaunchKernel);
 CUresult cuLaunchKernel_ptsz(CU_KERNEL_ARGUMENTS) SHIM_NAME(cuLaunchKernel_ptsz);
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+				   unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+				   unsigned int block_z, unsigned int shared_bytes, CUstream stream,
+				   void **arguments) SHIM_NAME(cuLaunchCooperativeKernel);
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **arguments,
 			  void **extra) SHIM_NAME(cuLaunchKernelEx);
 CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction function, void **arguments,
@@ -110,6 +114,7 @@ CUresult cuGraphExecDestroy(CUgraphExec exec) SHIM_NAME(cuGraphExecDestroy);
 
 CUresult cuInit(unsigned int flags) SHIM_NAME(cuInit);
 CUresult cuDriverGetVersion(int *version) SHIM_NAME(cuDriverGetVersion);
+CUresult cuGetExportTable(const void **table, const CUuuid *id) SHIM_NAME(cuGetExportTable);
 CUresult cuDeviceGet(CUdevice *out, int ordinal) SHIM_NAME(cuDeviceGet);
 CUresult cuDeviceGetCount(int *count) SHIM_NAME(cuDeviceGetCount);
 CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device)

@@ -40,9 +40,21 @@ enum {
 	cudaMemcpyDefault,
 };
 
+/* What compiled code calls before main, and where it has <<<>>>. */
+void **__cudaRegisterFatBinary(void *binary);
+void __cudaRegisterFatBinaryEnd(void **handle);
+void __cudaUnregisterFatBinary(void **handle);
 void __cudaRegisterFunction(void **binary, const char *host_function, char *device_function,
 			    const char *device_name, int thread_limit, void *thread, void *block,
 			    void *block_size, void *grid_size, int *warp_size);
+void __cudaRegisterVar(void **handle, char *host_variable, char *device_address,
+		       const char *device_name, int is_external, size_t bytes, int is_constant,
+		       int is_global);
+cudaError_t __cudaGetKernel(const void **kernel, const void *host_function);
+unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes,
+					 cudaStream_t stream);
+cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared_bytes,
+				       cudaStream_t *stream);
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
 			     size_t shared_bytes, cudaStream_t stream);
 cudaError_t cudaLaunchKernel_ptsz(const void *function, dim3 grid, dim3 block, void **arguments,
@@ -51,6 +63,8 @@ cudaError_t __cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void *
 			       size_t shared_bytes, cudaStream_t stream);
 cudaError_t __cudaLaunchKernel_ptsz(const void *kernel, dim3 grid, dim3 block, void **arguments,
 				    size_t shared_bytes, cudaStream_t stream);
+cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block,
+					void **arguments, size_t shared_bytes, cudaStream_t stream);
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function,
 				void **arguments);
 cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *function,

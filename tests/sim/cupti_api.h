@@ -12,8 +12,9 @@
 enum {
 	CUPTI_SUCCESS = 0,
 	CUPTI_ERROR_INVALID_PARAMETER = 1,
-	CUPTI_ERROR_NOT_INITIALIZED = 15,
 	CUPTI_ERROR_MAX_LIMIT_REACHED = 12,
+	CUPTI_ERROR_NOT_COMPATIBLE = 14,
+	CUPTI_ERROR_NOT_INITIALIZED = 15,
 	CUPTI_ERROR_INVALID_KIND = 21,
 	CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED = 39,
 	CUPTI_ERROR_UNKNOWN = 999,
@@ -31,10 +32,16 @@ enum {
 	KIND_MEMSET = 2,
 	KIND_DRIVER = 4,
 	KIND_RUNTIME = 5,
+	KIND_DEVICE = 8,
 	KIND_CONCURRENT_KERNEL = 10,
+	KIND_OVERHEAD = 17, /* can be enabled, has no records */
 	KIND_MEMCPY2 = 22,
+	KIND_CUDA_EVENT = 36, /* the same */
+	KIND_SYNCHRONIZATION = 38,
+	KIND_EXTERNAL_CORRELATION = 39,
 	KIND_MEMORY2 = 49,
 	KIND_GRAPH_TRACE = 51,
+	KIND_ODD = 60, /* of no client's */
 	KINDS = 64,
 };
 
@@ -67,6 +74,9 @@ struct cupti_kernel {
 	uint32_t max_potential_cluster, max_active_clusters;
 	uint8_t is_device_launched;
 	uint8_t pad2[7];
+	int32_t priority, pad3; /* 13.1 */
+	uint32_t execution_model, pad4; /* 13.3 */
+	uint64_t source_graph, source_node; /* 13.5 */
 };
 
 struct cupti_memcpy {
@@ -81,6 +91,30 @@ struct cupti_memcpy {
 	uint32_t channel, channel_type;
 	uint8_t is_device_launched, pad2[3];
 	uint64_t copy_count;
+};
+
+struct cupti_memcpy_peer {
+	uint32_t kind;
+	uint8_t copy_kind, from_kind, to_kind, flags;
+	uint64_t bytes, start, end;
+	uint32_t device, context, stream;
+	uint32_t from_device, from_context, to_device, to_context, correlation;
+	void *reserved;
+	uint64_t graph_node;
+	uint32_t graph, channel, channel_type, pad;
+};
+
+struct cupti_sync {
+	uint32_t kind, type;
+	uint64_t start, end;
+	uint32_t correlation, context, stream, event;
+};
+
+/* A call's correlation is that of a number which the client gave the thread. */
+struct cupti_external {
+	uint32_t kind, external_kind;
+	uint64_t external;
+	uint32_t correlation, pad;
 };
 
 struct cupti_memset {
@@ -132,7 +166,10 @@ struct cupti_resource_data {
 	void *context, *handle, *descriptor;
 };
 
-_Static_assert(sizeof(struct cupti_kernel) == 216, "kernel of 13.0");
+_Static_assert(sizeof(struct cupti_kernel) == 248, "kernel of 13.5");
+_Static_assert(offsetof(struct cupti_kernel, priority) == 216, "kernel of 13.0");
+_Static_assert(offsetof(struct cupti_memcpy_peer, correlation) == 60, "peer copy");
+_Static_assert(offsetof(struct cupti_memcpy_peer, graph) == 80, "peer copy");
 _Static_assert(offsetof(struct cupti_kernel, correlation) == 92, "kernel");
 _Static_assert(offsetof(struct cupti_kernel, name) == 104, "kernel");
 _Static_assert(offsetof(struct cupti_kernel, graph_node) == 144, "kernel");
@@ -144,6 +181,7 @@ _Static_assert(sizeof(struct cupti_graph_trace) == 56, "graph trace of 13.0");
 _Static_assert(sizeof(struct cupti_memory) == 128, "memory of 13.0");
 _Static_assert(offsetof(struct cupti_memory, is_async) == 72, "memory");
 _Static_assert(sizeof(struct cupti_api) == 40, "API");
+_Static_assert(sizeof(struct cupti_external) == 24, "external correlation");
 
 typedef void (*cupti_request_fn)(uint8_t **buffer, size_t *bytes, size_t *max_records);
 typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
@@ -166,5 +204,24 @@ int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid_bytes, void **recor
 int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped);
 int cuptiActivityEnableRuntimeApi(uint32_t cbid, uint8_t enable);
 int cuptiActivityEnableDriverApi(uint32_t cbid, uint8_t enable);
+int cuptiActivityRegisterTimestampCallback(uint64_t (*ticks)(void));
+int cuptiActivityGetAttribute(int attribute, size_t *size, void *value);
+int cuptiActivitySetAttribute(int attribute, size_t *size, void *value);
+int cuptiActivityFlushPeriod(uint32_t ms);
+int cuptiActivityEnableAndDump(uint32_t kind);
+int cuptiActivityPushExternalCorrelationId(int kind, uint64_t id);
+int cuptiActivityPopExternalCorrelationId(int kind, uint64_t *last);
+int cuptiActivityEnableCudaEventDeviceTimestamps(uint8_t enable);
+int cuptiEnableDomain(uint32_t enable, void *subscriber, int domain);
+int cuptiGetCallbackName(int domain, uint32_t cbid, const char **name);
+int cuptiFinalize(void);
+
+/* From 13.2 on. */
+int cuptiActivityGetEnabledKinds(void *subscriber, uint32_t *kinds, uint32_t *bytes, uint32_t *n);
+int cuptiActivityGetStructSize(uint32_t kind, uint32_t version, size_t *bytes);
+/* From 13.3 on they do not mix with those above. */
+int cuptiActivityEnable_v2(void *subscriber, uint32_t kind, void *config);
+int cuptiActivityDisable_v2(void *subscriber, uint32_t kind, void *config);
+int cuptiActivityGetNextRecord_v2(void *subscriber, uint8_t *buffer, size_t valid_bytes, void **record);
 
 #endif

@@ -20,6 +20,7 @@
 struct gpusim_world gpusim_world = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static pthread_once_t started = PTHREAD_ONCE_INIT;
+static bool up; /* the driver */
 static pid_t owner_pid; /* who started the device; a child forked later may not use it */
 
 static uint64_t env_number(const char *name, uint64_t fallback)
@@ -113,8 +114,10 @@ void gpusim_config_read(struct gpusim_config *config)
 	config->pageable_gbps = gpusim_max(env_number("GPUSIM_PAGEABLE_GBPS", 6), 1);
 	config->hang_kernel = env_number("GPUSIM_HANG", 0);
 	config->vanish_kernel = env_number("GPUSIM_VANISH", 0);
+	config->speed = gpusim_max(env_number("GPUSIM_SPEED", 1), 1);
 	config->scar_kernel = env_number("GPUSIM_SCAR", 0);
 	config->spin = env_number("GPUSIM_SPIN", 0) != 0;
+	config->backed = env_number("GPUSIM_BACKED", 0) != 0;
 	config->turns = env_number("GPUSIM_TURNS", 0) != 0;
 }
 
@@ -139,6 +142,16 @@ int gpusim_init(void)
 {
 	pthread_once(&started, start);
 	return owner_pid == -1 ? GPUSIM_NOT_INITIALIZED : GPUSIM_OK;
+}
+
+void gpusim_driver_is_up(void)
+{
+	__atomic_store_n(&up, true, __ATOMIC_RELEASE);
+}
+
+bool gpusim_is_up(void)
+{
+	return __atomic_load_n(&up, __ATOMIC_ACQUIRE);
 }
 
 uint64_t gpusim_seed(void)

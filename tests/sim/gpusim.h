@@ -3,20 +3,22 @@
  * The simulated GPU: the contract of libgpusim.so.
  *
  * A device here is arithmetic on CLOCK_MONOTONIC: every stream keeps the time until which it is
- * busy, a submit pushes that time forward, a synchronise sleeps until it. Nothing is computed and
- * no byte is copied. All functions are thread-safe; results are CUDA's numbers (runtime and driver
+ * busy, a submit pushes that time forward, a synchronise sleeps until it. Nothing is computed, and
+ * bytes are copied and set only with GPUSIM_BACKED=1, when a submit does it. All functions are thread-safe; results are CUDA's numbers (runtime and driver
  * agree on them), handles are checked before use. Times are nanoseconds of CLOCK_MONOTONIC, sizes
  * bytes.
  *
  * Environment: GPUSIM_SEED, GPUSIM_DEVICES (1; of those, CUDA_VISIBLE_DEVICES, which may also be the
  * UUID of a MIG instance, gpusim_board.h), GPUSIM_MEMORY_BYTES (16 GiB), GPUSIM_COPY_GBPS (25;
- * host<->device), GPUSIM_PAGEABLE_GBPS (6; of pageable memory),
- * GPUSIM_HANG=N (the N-th kernel of the process never ends), GPUSIM_VANISH=N (with the N-th its device
+ * host<->device), GPUSIM_PAGEABLE_GBPS (6; of pageable memory), GPUSIM_SPEED (1; works
+ * take 1/N of their time),
+ * GPUSIM_BACKED=1 (there are bytes behind device memory), GPUSIM_HANG=N (the N-th kernel of the process never ends), GPUSIM_VANISH=N (with the N-th its device
  * is gone: nothing on it works any more), GPUSIM_SCAR=N (with the N-th a byte of the driver's code is
  * another from then on), GPUSIM_SPIN=1 (who waits for the device stays on its CPU),
  * GPUSIM_TRUTH=FILE, GPUSIM_LOG=FILE (gpusim_log.h), GPUSIM_BOARD=DIRECTORY (gpusim_board.h),
  * GPUSIM_TURNS=1 (with it: processes have a device one after the other, gpusim_turns.c),
- * GPUSIM_QUIET=1, and for the driver shim GPUSIM_PROCADDR=export|private. For collectives see
+ * GPUSIM_QUIET=1, and for the driver shim GPUSIM_PROCADDR=export|private and
+ * GPUSIM_DRIVER=13000 (CUDA's version that it says it has). For collectives see
  * libnccl.h, for what NVML says libnvml.h.
  */
 #ifndef GPUSIM_H
@@ -47,6 +49,7 @@ enum gpusim_result {
 	GPUSIM_ILLEGAL_STATE = 401,
 	GPUSIM_NOT_FOUND = 500,
 	GPUSIM_NOT_READY = 600,
+	GPUSIM_NOT_SUPPORTED = 801,
 	GPUSIM_CAPTURE_UNSUPPORTED = 900,
 	GPUSIM_UNKNOWN = 999,
 };
@@ -80,6 +83,8 @@ struct gpusim_work {
 	struct gpusim_shape shape; /* kernels */
 	uint64_t bytes; /* copies and sets */
 	bool pageable; /* copies: the host's memory is not page-locked */
+	uint64_t to, from; /* copies and sets: addresses; 0: nothing is moved */
+	uint32_t value, value_bytes; /* sets: 1 or 4 bytes that are repeated */
 	uint64_t start_ns, end_ns; /* 0, 0 when it was captured into a graph, or pending */
 	bool pending; /* behind a collective whose end is not known yet */
 };
@@ -90,6 +95,8 @@ struct gpusim_work {
 
 /* The first call starts the device; a child forked after that gets NOT_INITIALIZED. */
 int gpusim_init(void);
+void gpusim_driver_is_up(void); /* cuInit has loaded the injected library, which had returned */
+bool gpusim_is_up(void);
 void gpusim_scar_place(void (*code)(void)); /* the driver's cuInit, where GPUSIM_SCAR works */
 uint64_t gpusim_seed(void);
 
@@ -116,6 +123,7 @@ int gpusim_device_memory(int device, uint64_t *free_bytes, uint64_t *total_bytes
 int gpusim_context_create(int device, struct gpusim_context **out);
 int gpusim_context_destroy(struct gpusim_context *context);
 int gpusim_context_primary(int device, struct gpusim_context **out);
+bool gpusim_context_is_primary_made(int device);
 int gpusim_context_set_current(struct gpusim_context *context); /* this thread; NULL: none */
 struct gpusim_context *gpusim_context_current(void);
 int gpusim_context_device(struct gpusim_context *context);
@@ -125,6 +133,10 @@ int gpusim_context_sync(void);
 
 int gpusim_stream_create(unsigned int flags, struct gpusim_stream **out);
 int gpusim_stream_destroy(struct gpusim_stream *handle);
+/* Kept and answered, of no effect: GPUSIM_PRIORITY_GREATEST..0. */
+enum { GPUSIM_PRIORITY_GREATEST = -5 };
+int gpusim_stream_set_priority(struct gpusim_stream *handle, int priority);
+int gpusim_stream_priority(struct gpusim_stream *handle, int *priority);
 int gpusim_stream_sync(struct gpusim_stream *handle);
 int gpusim_stream_query(struct gpusim_stream *handle);
 int gpusim_stream_wait_event(struct gpusim_stream *handle, struct gpusim_event *event);
@@ -148,13 +160,37 @@ enum gpusim_memory { GPUSIM_DEVICE_MEMORY, GPUSIM_POOL_MEMORY, GPUSIM_PINNED_MEM
 int gpusim_memory_alloc(uint64_t bytes, uint64_t *address);
 int gpusim_pool_alloc(uint64_t bytes, uint64_t *address); /* in a stream's order, as is reported */
 int gpusim_memory_free(uint64_t address);
+/* Addresses without memory, and memory without addresses, of the current device: as they are put
+ * together is not looked at, and nothing is reported, as CUPTI does not. */
+int gpusim_range_reserve(uint64_t bytes, uint64_t *address);
+int gpusim_range_free(uint64_t address);
+struct gpusim_physical;
+int gpusim_physical_alloc(uint64_t bytes, struct gpusim_physical **out);
+int gpusim_physical_free(struct gpusim_physical *memory);
 bool gpusim_memory_is_device(uint64_t address);
 int gpusim_host_alloc(uint64_t bytes, void **out); /* page-locked host memory */
 int gpusim_host_free(void *memory);
+int gpusim_host_register(void *memory, uint64_t bytes); /* page-locks the caller's memory */
+int gpusim_host_unregister(void *memory);
 bool gpusim_host_is_pinned(uint64_t address); /* within page-locked memory */
+
+struct gpusim_allocation {
+	uint64_t address, bytes;
+	enum gpusim_memory kind;
+	int device;
+};
+
+/* The allocation that an address lies in; false: in none. */
+bool gpusim_memory_find(uint64_t address, struct gpusim_allocation *out);
+
+/* fn is called, on another thread, when the stream has come so far. */
+int gpusim_host_call(struct gpusim_stream *handle, void (*fn)(void *data), void *data);
 
 int gpusim_capture_begin(struct gpusim_stream *handle);
 int gpusim_capture_end(struct gpusim_stream *handle, struct gpusim_graph **out);
+/* id: of this capture, never twice; 0: the stream does not capture. */
+int gpusim_capture_query(struct gpusim_stream *handle, uint64_t *id, struct gpusim_graph **graph);
+int gpusim_graph_nodes(struct gpusim_graph *graph, size_t *count);
 int gpusim_graph_destroy(struct gpusim_graph *graph);
 /* The exec is a copy; the graph may go. */
 int gpusim_graph_instantiate(struct gpusim_graph *graph, struct gpusim_graph_exec **out);

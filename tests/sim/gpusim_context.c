@@ -84,6 +84,18 @@ int gpusim_context_primary(int device, struct gpusim_context **out)
 	return *out ? GPUSIM_OK : GPUSIM_OUT_OF_MEMORY;
 }
 
+bool gpusim_context_is_primary_made(int device)
+{
+	bool made;
+
+	if (check_device(device))
+		return false;
+	gpusim_lock();
+	made = gpusim_world.devices[device].primary != NULL;
+	gpusim_unlock();
+	return made;
+}
+
 int gpusim_context_set_current(struct gpusim_context *context)
 {
 	bool known;

@@ -40,6 +40,8 @@ static const struct {
 	  "CUDA_ERROR_NOT_FOUND", "symbol not found" },
 	{ GPUSIM_NOT_READY, "cudaErrorNotReady",
 	  "CUDA_ERROR_NOT_READY", "not ready" },
+	{ GPUSIM_NOT_SUPPORTED, "cudaErrorNotSupported",
+	  "CUDA_ERROR_NOT_SUPPORTED", "not supported by the simulation" },
 	{ GPUSIM_CAPTURE_UNSUPPORTED, "cudaErrorStreamCaptureUnsupported",
 	  "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "not allowed while the stream captures" },
 	{ GPUSIM_UNKNOWN, "cudaErrorUnknown",

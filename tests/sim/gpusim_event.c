@@ -8,6 +8,8 @@ struct gpusim_event {
 	struct gpusim_slot slot;
 	bool recorded;
 	struct gpusim_time time;
+	struct gpusim_graph *graph; /* recorded while a stream captured into this */
+	uint64_t capture; /* which capture that was; 0: none */
 };
 
 static struct gpusim_event events[1 << 16];
@@ -48,6 +50,8 @@ int gpusim_event_record(struct gpusim_event *event, struct gpusim_stream *handle
 		event->recorded = true;
 		event->time = gpusim_time_at(gpusim_now_ns());
 		gpusim_time_join(&event->time, &stream->busy_until);
+		event->graph = stream->capture;
+		event->capture = stream->capture ? gpusim_graph_capture(stream->capture) : 0;
 		result = GPUSIM_OK;
 	}
 	gpusim_unlock();
@@ -111,6 +115,18 @@ int gpusim_event_elapsed(float *milliseconds, struct gpusim_event *from, struct 
 	return GPUSIM_OK;
 }
 
+/* As in CUDA: a stream that waits for an event of a capture is part of that from then on. */
+static bool join_capture(struct gpusim_stream *stream, const struct gpusim_event *event)
+{
+	if (!event->capture || !gpusim_graph_captures(event->graph, event->capture))
+		return false;
+	if (!stream->capture) {
+		stream->capture = event->graph;
+		stream->joined = true;
+	}
+	return true;
+}
+
 int gpusim_stream_wait_event(struct gpusim_stream *handle, struct gpusim_event *event)
 {
 	struct gpusim_stream *stream;
@@ -119,7 +135,8 @@ int gpusim_stream_wait_event(struct gpusim_stream *handle, struct gpusim_event *
 	gpusim_lock();
 	stream = gpusim_stream_find(handle);
 	if (stream && gpusim_pool_has(&pool, event)) {
-		gpusim_time_join(&stream->busy_until, &event->time);
+		if (!join_capture(stream, event))
+			gpusim_time_join(&stream->busy_until, &event->time);
 		result = GPUSIM_OK;
 	}
 	gpusim_unlock();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Every function that the shims offer, with its class (the names of the design, section 4). A new
- * function is a row here, a prototype in cuda_api.h, cudart_api.h or nccl_api.h, and its few lines
- * in a shim.
+ * function is a row here, a prototype in cuda_api.h, cudart_api.h or nccl_api.h if a test program
+ * calls it, and its few lines in a shim.
  */
 #ifndef GPUSIM_FUNCTIONS_H
 #define GPUSIM_FUNCTIONS_H
@@ -12,9 +12,11 @@
 	C(launch) C(sync) C(copy) C(set) C(alloc) C(free) C(event) C(stream) C(graph) \
 	C(collective) C(other)
 
-#define GPUSIM_RUNTIME_FUNCTIONS(F) \
+/* Those of cudart_api.h, which the test programs call. */
+#define GPUSIM_RUNTIME_DECLARED(F) \
 	F(cudaLaunchKernel, launch) \
 	F(cudaLaunchKernel_ptsz, launch) \
+	F(cudaLaunchCooperativeKernel, launch) \
 	F(cudaLaunchKernelExC, launch) \
 	F(cudaLaunchKernelExC_ptsz, launch) \
 	F(cudaGraphLaunch, launch) \
@@ -72,9 +74,74 @@
 	F(cudaGetErrorName, other) \
 	F(cudaGetErrorString, other)
 
+/* Those that real programs call besides. */
+#define GPUSIM_RUNTIME_FUNCTIONS(F) \
+	GPUSIM_RUNTIME_DECLARED(F) \
+	F(cudaDeviceCanAccessPeer, other) \
+	F(cudaDeviceEnablePeerAccess, other) \
+	F(cudaDeviceGetAttribute, other) \
+	F(cudaDeviceGetDefaultMemPool, other) \
+	F(cudaDeviceGetGraphMemAttribute, other) \
+	F(cudaDeviceGetPCIBusId, other) \
+	F(cudaDeviceGetStreamPriorityRange, other) \
+	F(cudaDeviceSetGraphMemAttribute, other) \
+	F(cudaEventRecordWithFlags, event) \
+	F(cudaFuncGetAttributes, other) \
+	F(cudaFuncSetAttribute, other) \
+	F(cudaGetDeviceProperties, other) \
+	F(cudaGetDriverEntryPointByVersion, other) \
+	F(cudaGetSymbolAddress, other) \
+	F(cudaGraphAddNode, graph) \
+	F(cudaGraphConditionalHandleCreate, graph) \
+	F(cudaGraphGetNodes, graph) \
+	F(cudaGraphInstantiateWithFlags, graph) \
+	F(cudaGraphNodeGetDependencies, graph) \
+	F(cudaGraphRetainUserObject, graph) \
+	F(cudaHostRegister, alloc) \
+	F(cudaHostUnregister, free) \
+	F(cudaIpcCloseMemHandle, other) \
+	F(cudaIpcGetEventHandle, other) \
+	F(cudaIpcGetMemHandle, other) \
+	F(cudaIpcOpenEventHandle, other) \
+	F(cudaIpcOpenMemHandle, other) \
+	F(cudaKernelSetAttributeForDevice, other) \
+	F(cudaLaunchHostFunc, stream) \
+	F(cudaLibraryGetGlobal, other) \
+	F(cudaLibraryGetKernel, other) \
+	F(cudaLibraryGetKernelCount, other) \
+	F(cudaLibraryGetManaged, other) \
+	F(cudaLibraryGetUnifiedFunction, other) \
+	F(cudaLibraryLoadData, other) \
+	F(cudaLibraryLoadFromFile, other) \
+	F(cudaLibraryUnload, other) \
+	F(cudaMallocManaged, alloc) \
+	F(cudaMemPoolGetAttribute, other) \
+	F(cudaMemPoolSetAccess, other) \
+	F(cudaMemPoolSetAttribute, other) \
+	F(cudaMemPoolTrimTo, other) \
+	F(cudaMemcpy2DAsync, copy) \
+	F(cudaMemcpyPeerAsync, copy) \
+	F(cudaMemcpyToSymbol, copy) \
+	F(cudaOccupancyMaxActiveBlocksPerMultiprocessor, other) \
+	F(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, other) \
+	F(cudaPointerGetAttributes, other) \
+	F(cudaProfilerStart, other) \
+	F(cudaProfilerStop, other) \
+	F(cudaStreamAddCallback, stream) \
+	F(cudaStreamBeginCaptureToGraph, graph) \
+	F(cudaStreamCreateWithPriority, stream) \
+	F(cudaStreamGetCaptureInfo, graph) \
+	F(cudaStreamGetPriority, stream) \
+	F(cudaStreamIsCapturing, graph) \
+	F(cudaStreamUpdateCaptureDependencies, graph) \
+	F(cudaThreadExchangeStreamCaptureMode, graph) \
+	F(cudaUserObjectCreate, graph) \
+	F(cudaUserObjectRelease, graph)
+
 #define GPUSIM_DRIVER_FUNCTIONS(F) \
 	F(cuLaunchKernel, launch) \
 	F(cuLaunchKernel_ptsz, launch) \
+	F(cuLaunchCooperativeKernel, launch) \
 	F(cuLaunchKernelEx, launch) \
 	F(cuLaunchKernelEx_ptsz, launch) \
 	F(cuGraphLaunch, launch) \
@@ -155,7 +222,49 @@
 	F(cuDevicePrimaryCtxRelease_v2, other) \
 	F(cuGetProcAddress_v2, other) \
 	F(cuGetErrorName, other) \
-	F(cuGetErrorString, other)
+	F(cuGetErrorString, other) \
+	F(cuModuleLoad, other) \
+	F(cuModuleLoadData, other) \
+	F(cuModuleLoadDataEx, other) \
+	F(cuModuleLoadFatBinary, other) \
+	F(cuModuleUnload, other) \
+	F(cuModuleGetFunction, other) \
+	F(cuModuleGetGlobal_v2, other) \
+	F(cuFuncGetAttribute, other) \
+	F(cuFuncSetAttribute, other) \
+	F(cuFuncSetCacheConfig, other) \
+	F(cuKernelGetAttribute, other) \
+	F(cuOccupancyMaxActiveBlocksPerMultiprocessor, other) \
+	F(cuOccupancyMaxActiveClusters, other) \
+	F(cuTensorMapEncodeTiled, other) \
+	F(cuTensorMapEncodeIm2col, other) \
+	F(cuLinkCreate_v2, other) \
+	F(cuLinkAddData_v2, other) \
+	F(cuLinkAddFile_v2, other) \
+	F(cuLinkComplete, other) \
+	F(cuLinkDestroy, other) \
+	F(cuPointerGetAttribute, other) \
+	F(cuPointerGetAttributes, other) \
+	F(cuMemGetAddressRange_v2, other) \
+	F(cuCtxPushCurrent_v2, other) \
+	F(cuCtxPopCurrent_v2, other) \
+	F(cuCtxGetLimit, other) \
+	F(cuCtxSetLimit, other) \
+	F(cuDevicePrimaryCtxGetState, other) \
+	F(cuStreamIsCapturing, other) \
+	F(cuStreamGetCtx, other) \
+	F(cuMemAddressReserve, alloc) \
+	F(cuMemAddressFree, free) \
+	F(cuMemCreate, alloc) \
+	F(cuMemRelease, free) \
+	F(cuMemMap, alloc) \
+	F(cuMemUnmap, free) \
+	F(cuMemSetAccess, alloc) \
+	F(cuMemGetAllocationGranularity, other) \
+	F(cuStreamCreateWithPriority, stream) \
+	F(cuCtxGetStreamPriorityRange, other) \
+	F(cuDeviceGetPCIBusId, other) \
+	F(cuLaunchHostFunc, stream)
 
 #define GPUSIM_NCCL_FUNCTIONS(F) \
 	F(ncclGetUniqueId, collective) \
@@ -180,7 +289,36 @@
 	F(ncclGroupStart, collective) \
 	F(ncclGroupEnd, collective) \
 	F(ncclGetVersion, collective) \
-	F(ncclGetErrorString, collective)
+	F(ncclGetErrorString, collective) \
+	F(ncclAlltoAll, collective) \
+	F(ncclCommDeregister, collective) \
+	F(ncclCommGetUniqueId, collective) \
+	F(ncclCommGrow, collective) \
+	F(ncclCommInitRankScalable, collective) \
+	F(ncclCommMemStats, collective) \
+	F(ncclCommRegister, collective) \
+	F(ncclCommResume, collective) \
+	F(ncclCommRevoke, collective) \
+	F(ncclCommShrink, collective) \
+	F(ncclCommSplit, collective) \
+	F(ncclCommSuspend, collective) \
+	F(ncclCommWindowDeregister, collective) \
+	F(ncclCommWindowRegister, collective) \
+	F(ncclDevCommCreate, collective) \
+	F(ncclDevCommDestroy, collective) \
+	F(ncclGather, collective) \
+	F(ncclGetLsaMultimemDevicePointer, collective) \
+	F(ncclGetPeerDevicePointer, collective) \
+	F(ncclGroupSimulateEnd, collective) \
+	F(ncclMemAlloc, collective) \
+	F(ncclMemFree, collective) \
+	F(ncclPutSignal, collective) \
+	F(ncclRedOpCreatePreMulSum, collective) \
+	F(ncclRedOpDestroy, collective) \
+	F(ncclSignal, collective) \
+	F(ncclWaitSignal, collective) \
+	F(ncclWinGetUserPtr, collective) \
+	F(ncclGetLastError, collective)
 // clang-format on
 
 #define GPUSIM_FUNCTION_ID(name, class) GPUSIM_FN_##name,

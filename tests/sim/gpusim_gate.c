@@ -70,6 +70,7 @@ static void settle_all(const struct gpusim_gate *gate, uint64_t end_ns)
 	size_t i;
 
 	gpusim_streams_settle(gate, end_ns);
+	gpusim_host_calls_settle(gate, end_ns);
 	gpusim_contexts_settle(gate, end_ns);
 	gpusim_events_settle(gate, end_ns);
 	gpusim_traces_settle(gate, end_ns);

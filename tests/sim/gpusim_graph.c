@@ -13,6 +13,7 @@ struct gpusim_graph {
 	size_t count, room;
 	struct gpusim_work *works;
 	uint64_t *nodes; /* their numbers */
+	uint64_t capture; /* what fills it; 0: that has ended */
 };
 
 struct gpusim_graph_exec {
@@ -29,6 +30,7 @@ static struct gpusim_pool graph_pool = GPUSIM_POOL(graphs);
 static struct gpusim_pool exec_pool = GPUSIM_POOL(execs);
 static uint32_t execs_made;
 static uint64_t nodes_made;
+static uint64_t captures_made;
 
 static uint64_t make_node(uint64_t original)
 {
@@ -79,6 +81,8 @@ int gpusim_capture_begin(struct gpusim_stream *handle)
 	} else if (stream) {
 		stream->capture = gpusim_pool_take(&graph_pool);
 		result = stream->capture ? GPUSIM_OK : GPUSIM_OUT_OF_MEMORY;
+		if (stream->capture)
+			stream->capture->capture = ++captures_made;
 	}
 	gpusim_unlock();
 	return result;
@@ -94,12 +98,49 @@ int gpusim_capture_end(struct gpusim_stream *handle, struct gpusim_graph **out)
 	gpusim_lock();
 	stream = gpusim_stream_find(handle);
 	if (stream) {
-		result = stream->capture ? GPUSIM_OK : GPUSIM_ILLEGAL_STATE;
-		*out = stream->capture;
-		stream->capture = NULL;
+		result = stream->capture && !stream->joined ? GPUSIM_OK : GPUSIM_ILLEGAL_STATE;
+		*out = result ? NULL : stream->capture;
+	}
+	if (!result) {
+		(*out)->capture = 0;
+		gpusim_captures_leave(*out);
 	}
 	gpusim_unlock();
 	return result;
+}
+
+bool gpusim_graph_captures(const struct gpusim_graph *graph, uint64_t capture)
+{
+	return gpusim_pool_has(&graph_pool, graph) && graph->capture == capture;
+}
+
+uint64_t gpusim_graph_capture(const struct gpusim_graph *graph)
+{
+	return graph->capture;
+}
+
+int gpusim_capture_query(struct gpusim_stream *handle, uint64_t *id, struct gpusim_graph **graph)
+{
+	struct gpusim_stream *stream;
+
+	gpusim_lock();
+	stream = gpusim_stream_find(handle);
+	*graph = stream ? stream->capture : NULL;
+	*id = *graph ? (*graph)->capture : 0;
+	gpusim_unlock();
+	return stream ? GPUSIM_OK : GPUSIM_INVALID_HANDLE;
+}
+
+int gpusim_graph_nodes(struct gpusim_graph *graph, size_t *count)
+{
+	bool known;
+
+	gpusim_lock();
+	known = gpusim_pool_has(&graph_pool, graph);
+	if (known)
+		*count = graph->count;
+	gpusim_unlock();
+	return known ? GPUSIM_OK : GPUSIM_INVALID_VALUE;
 }
 
 int gpusim_graph_destroy(struct gpusim_graph *graph)
@@ -177,13 +218,15 @@ int gpusim_graph_launch(struct gpusim_graph_exec *exec, struct gpusim_stream *ha
 		result = GPUSIM_CAPTURE_UNSUPPORTED;
 	} else if (stream && gpusim_pool_has(&exec_pool, exec)) {
 		now_ns = gpusim_now_ns();
-		for (i = 0; i < exec->count; i++)
+		for (i = 0; i < exec->count; i++) {
 			gpusim_submit_node(stream, &exec->works[i], now_ns, &(struct gpusim_trace_work){
 					.graph = exec->id,
 					.graph_node = exec->first_node + i,
 					.graph_index = (uint32_t)i,
 					.graph_count = (uint32_t)exec->count,
 				});
+			gpusim_memory_carry_out(&exec->works[i]);
+		}
 		result = GPUSIM_OK;
 	}
 	gpusim_unlock();

@@ -22,7 +22,9 @@ struct gpusim_config {
 	uint64_t memory_bytes;
 	uint64_t copy_gbps, pageable_gbps;
 	uint64_t hang_kernel, vanish_kernel, scar_kernel;
+	uint64_t speed;
 	bool spin; /* who waits stays on its CPU */
+	bool backed; /* there are bytes behind device memory */
 	bool turns; /* processes have a device one after the other */
 };
 
@@ -67,10 +69,12 @@ struct gpusim_stream {
 	struct gpusim_context *context;
 	uint32_t id; /* within the context; 0 is the legacy stream */
 	bool non_blocking;
+	int priority;
 	bool hung;
 	struct gpusim_time busy_until;
 	uint64_t works;
 	struct gpusim_graph *capture; /* NULL: not capturing */
+	bool joined; /* it captures since it waited for an event of a stream that does */
 };
 
 struct gpusim_world {
@@ -105,6 +109,11 @@ void gpusim_stream_occupy(struct gpusim_stream *stream, struct gpusim_time end);
 /* Whether gate begins at least plus_ns after the end of other. */
 bool gpusim_gate_waits_for(const struct gpusim_gate *gate, const struct gpusim_gate *other,
 			   uint64_t plus_ns);
+/* What a copy or set does to memory, if there are bytes behind that. */
+void gpusim_memory_carry_out(const struct gpusim_work *work);
+void gpusim_captures_leave(const struct gpusim_graph *graph); /* all streams that capture into it */
+bool gpusim_graph_captures(const struct gpusim_graph *graph, uint64_t capture);
+uint64_t gpusim_graph_capture(const struct gpusim_graph *graph);
 int gpusim_graph_append(struct gpusim_graph *graph, const struct gpusim_work *work);
 uint64_t gpusim_work_duration(const struct gpusim_stream *stream, const struct gpusim_work *work);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The log: two lists that only grow, under a lock of their own. See gpusim_log.h for the file.
+ * The log: two lists that only grow, or sums, under a lock of their own. See gpusim_log.h for the
+ * file.
  */
 #include "gpusim_log.h"
 
@@ -23,14 +24,16 @@ struct list {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const char *pattern; /* NULL: nothing is kept */
+static bool sums; /* of works, instead of lists */
 static struct list works = { .size = sizeof(struct gpusim_trace_work) };
 static struct list calls = { .size = sizeof(struct gpusim_trace_call) };
 
 static void read_environment(void)
 {
-	const char *wanted = getenv("GPUSIM_LOG");
+	const char *wanted = getenv("GPUSIM_LOG"), *added = getenv("GPUSIM_LOG_SUMS");
 
 	pattern = wanted && *wanted ? wanted : NULL;
+	sums = added && !strcmp(added, "1");
 }
 
 bool gpusim_log_is_wanted(void)
@@ -53,12 +56,15 @@ static void *add(struct list *list)
 	return list->items + list->count++ * list->size;
 }
 
-void gpusim_log_work(const struct gpusim_trace_work *work)
+void gpusim_log_work(const struct gpusim_trace_work *work, bool recorded)
 {
 	if (!gpusim_log_is_wanted())
 		return;
 	pthread_mutex_lock(&lock);
-	memcpy(add(&works), work, sizeof(*work));
+	if (sums)
+		gpusim_log_sums_add(work, recorded);
+	else
+		memcpy(add(&works), work, sizeof(*work));
 	pthread_mutex_unlock(&lock);
 }
 
@@ -67,7 +73,7 @@ uint64_t gpusim_log_call(const struct gpusim_trace_call *call)
 	struct gpusim_trace_call *logged;
 	uint64_t now_ns;
 
-	if (!gpusim_log_is_wanted())
+	if (!gpusim_log_is_wanted() || sums)
 		return gpusim_now_ns();
 	pthread_mutex_lock(&lock);
 	logged = add(&calls);
@@ -81,6 +87,7 @@ void gpusim_log_forget(void)
 {
 	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	works.count = calls.count = 0;
+	gpusim_log_sums_forget();
 }
 
 static void write_devices(FILE *file)
@@ -99,17 +106,23 @@ static void write_devices(FILE *file)
 	}
 }
 
-static void write_work(FILE *file, const struct gpusim_trace_work *w)
+const char *gpusim_work_kind_name(enum gpusim_work_kind kind)
 {
 	static const char *const kinds[GPUSIM_WORK_KINDS] = {
 		[GPUSIM_KERNEL] = "kernel", [GPUSIM_COPY_HTOD] = "h2d", [GPUSIM_COPY_DTOH] = "d2h",
 		[GPUSIM_COPY_DTOD] = "d2d", [GPUSIM_SET] = "set",
 	};
+
+	return kinds[kind];
+}
+
+static void write_work(FILE *file, const struct gpusim_trace_work *w)
+{
 	const char *name = w->work.kind == GPUSIM_KERNEL ? gpusim_kernel_name(w->work.entity) : NULL;
 	const uint32_t *grid = w->work.shape.grid, *block = w->work.shape.block;
 
 	fprintf(file, "{\"device\": %d, \"kind\": \"%s\", \"name\": ", w->device,
-		kinds[w->work.kind]);
+		gpusim_work_kind_name(w->work.kind));
 	fprintf(file, name ? "\"%s\"" : "null", name);
 	fprintf(file, ", \"context\": %u, \"stream\": %u, \"correlation\": %u", w->context,
 		w->stream, w->correlation);
@@ -129,16 +142,11 @@ static void write_call(FILE *file, const struct gpusim_trace_call *c)
 	fprintf(file, ", \"correlation\": %u, \"result\": %d}", c->correlation, c->result);
 }
 
-static void write_log(FILE *file)
+static void write_lists(FILE *file)
 {
 	size_t i;
 
-	fprintf(file, "{\"log_version\": 1, \"simulated\": true, \"pid\": %d, \"seed\": %" PRIu64,
-		(int)getpid(), gpusim_seed());
-	fputs(",\n\"devices\": [", file);
-	write_devices(file);
 	fputs("],\n\"works\": [", file);
-	pthread_mutex_lock(&lock);
 	for (i = 0; i < works.count; i++) {
 		fputs(i ? ",\n" : "\n", file);
 		write_work(file, (void *)(works.items + i * works.size));
@@ -148,13 +156,26 @@ static void write_log(FILE *file)
 		fputs(i ? ",\n" : "\n", file);
 		write_call(file, (void *)(calls.items + i * calls.size));
 	}
+}
+
+static void write_log(FILE *file)
+{
+	fprintf(file, "{\"log_version\": 1, \"simulated\": true, \"pid\": %d, \"seed\": %" PRIu64,
+		(int)getpid(), gpusim_seed());
+	fputs(",\n\"devices\": [", file);
+	write_devices(file);
+	pthread_mutex_lock(&lock);
+	if (sums)
+		gpusim_log_sums_write(file);
+	else
+		write_lists(file);
 	pthread_mutex_unlock(&lock);
 	fputs("\n]}\n", file);
 }
 
 int gpusim_write_log(void)
 {
-	if (!gpusim_log_is_wanted() || (!works.count && !calls.count))
+	if (!gpusim_log_is_wanted() || (!works.count && !calls.count && gpusim_log_sums_are_empty()))
 		return 0;
 	return truth_write_file(pattern, write_log);
 }

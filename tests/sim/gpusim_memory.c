@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Device memory: addresses of a reserved, inaccessible range, so that no host pointer looks like
- * one. Sizes are rounded up to powers of two for the address only; the accounting has what was
- * asked for. A freed block is handed out again. Page-locked host memory is plain memory with its
- * address noted.
+ * one. With GPUSIM_BACKED=1 a second range, as far from the first for all addresses, has the bytes:
+ * copies and sets work there, and a program that follows a device pointer still faults.
+ * Sizes are rounded up to powers of two for the address only; the accounting has what was
+ * asked for. A freed block is handed out again. Page-locked host memory is pages with their
+ * address noted, the simulation's own or, registered, the caller's.
  */
 #include "gpusim_board.h"
 #include "gpusim_internal.h"
@@ -11,6 +13,7 @@
 #include "gpusim_trace_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 enum { HASH_SIZE = 4096, SMALLEST_CLASS = 9, CLASSES = 64 };
@@ -25,6 +28,7 @@ struct block {
 	int device; /* page-locked host memory: the current one */
 	enum gpusim_memory kind;
 	uint32_t context;
+	bool registered; /* the caller's memory */
 	struct block *next_host; /* of all page-locked memory */
 };
 
@@ -32,6 +36,7 @@ static struct block *in_use[HASH_SIZE];
 static struct block *free_list[CLASSES];
 static struct block *host_blocks;
 static uint64_t range_start, range_used;
+static char *backing; /* the bytes of range_start and on; NULL: there are none */
 
 static struct block **chain_of(uint64_t address)
 {
@@ -45,6 +50,12 @@ static void reserve_range(void)
 
 	uint64_t start = (uint64_t)(uintptr_t)range;
 
+	if (gpusim_world.config.backed) {
+		backing = mmap(NULL, RANGE_BYTES, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (backing == MAP_FAILED)
+			backing = NULL;
+	}
 	/* Under a tight RLIMIT_AS the addresses are only unlikely ones. */
 	if (range == MAP_FAILED)
 		start = 0x200000000000;
@@ -170,13 +181,94 @@ int gpusim_memory_free(uint64_t address)
 	if (block) {
 		report(block, true);
 		gpusim_world.devices[block->device].memory_used -= block->bytes;
-		gpusim_board_memory(block->device,
-				    gpusim_world.devices[block->device].memory_used);
+		gpusim_board_memory(block->device, gpusim_world.devices[block->device].memory_used);
 		block->next = free_list[block->class];
 		free_list[block->class] = block;
 	}
 	gpusim_unlock();
 	return block ? GPUSIM_OK : GPUSIM_INVALID_VALUE;
+}
+
+int gpusim_range_reserve(uint64_t bytes, uint64_t *address)
+{
+	struct gpusim_context *context = gpusim_context_current();
+	struct block *block;
+
+	if (!address || !bytes)
+		return GPUSIM_INVALID_VALUE;
+	gpusim_lock();
+	block = block_of_class(class_of(bytes));
+	if (block) {
+		block->bytes = bytes;
+		block->device = context ? context->device : 0;
+		block->kind = GPUSIM_DEVICE_MEMORY;
+		block_insert(block);
+		*address = block->address;
+	}
+	gpusim_unlock();
+	return block ? GPUSIM_OK : GPUSIM_OUT_OF_MEMORY;
+}
+
+int gpusim_range_free(uint64_t address)
+{
+	struct block *block;
+
+	gpusim_lock();
+	block = block_remove(address, false);
+	if (block) {
+		block->next = free_list[block->class];
+		free_list[block->class] = block;
+	}
+	gpusim_unlock();
+	return block ? GPUSIM_OK : GPUSIM_INVALID_VALUE;
+}
+
+struct gpusim_physical {
+	uint64_t bytes;
+	int device;
+};
+
+static void use(int device, int64_t bytes)
+{
+	struct gpusim_device *on = &gpusim_world.devices[device];
+
+	on->memory_used += (uint64_t)bytes;
+	gpusim_board_memory(device, on->memory_used);
+}
+
+int gpusim_physical_alloc(uint64_t bytes, struct gpusim_physical **out)
+{
+	struct gpusim_context *context = gpusim_context_current();
+	bool fits;
+
+	if (!out || !bytes)
+		return GPUSIM_INVALID_VALUE;
+	*out = context ? calloc(1, sizeof(**out)) : NULL;
+	if (!*out)
+		return context ? GPUSIM_OUT_OF_MEMORY : GPUSIM_INVALID_CONTEXT;
+	**out = (struct gpusim_physical){ bytes, context->device };
+	gpusim_lock();
+	fits = bytes <= gpusim_world.config.memory_bytes -
+				gpusim_world.devices[context->device].memory_used;
+	if (fits)
+		use(context->device, (int64_t)bytes);
+	gpusim_unlock();
+	if (fits)
+		return GPUSIM_OK;
+	free(*out);
+	*out = NULL;
+	return GPUSIM_OUT_OF_MEMORY;
+}
+
+int gpusim_physical_free(struct gpusim_physical *memory)
+{
+	if (!memory)
+		return GPUSIM_INVALID_VALUE;
+	gpusim_lock();
+	use(memory->device, -(int64_t)memory->bytes);
+	gpusim_unlock();
+	free(memory);
+	return GPUSIM_OK;
 }
 
 bool gpusim_memory_is_device(uint64_t address)
@@ -186,52 +278,119 @@ bool gpusim_memory_is_device(uint64_t address)
 	return start && address >= start && address - start < RANGE_BYTES;
 }
 
-int gpusim_host_alloc(uint64_t bytes, void **out)
+/* The host's memory is page-locked from now on; a registration is no allocation. */
+static int host_note(void *memory, uint64_t bytes, bool registered)
 {
 	struct gpusim_context *context = gpusim_context_current();
-	struct block *block;
+	struct block *block = calloc(1, sizeof(*block));
 
-	if (!out)
-		return GPUSIM_INVALID_VALUE;
-	block = calloc(1, sizeof(*block));
-	*out = calloc(1, bytes);
-	if (!block || !*out) {
-		free(block);
-		free(*out);
+	if (!block)
 		return GPUSIM_OUT_OF_MEMORY;
-	}
-	block->address = (uint64_t)(uintptr_t)*out;
+	block->address = (uint64_t)(uintptr_t)memory;
 	block->bytes = bytes;
 	block->kind = GPUSIM_PINNED_MEMORY;
 	block->device = context ? context->device : 0;
 	block->context = context ? gpusim_context_id(context) : 0;
+	block->registered = registered;
 	gpusim_lock();
 	block_insert(block);
-	report(block, false);
+	if (!registered)
+		report(block, false);
 	block->next_host = host_blocks;
 	host_blocks = block;
 	gpusim_unlock();
 	return GPUSIM_OK;
 }
 
-int gpusim_host_free(void *memory)
+/* The caller frees what it gets; NULL: there is no such memory. */
+static struct block *host_forget(void *memory, bool registered)
 {
 	struct block *block, **link;
 
 	gpusim_lock();
 	block = block_remove((uint64_t)(uintptr_t)memory, true);
+	if (block && block->registered != registered) {
+		block_insert(block);
+		block = NULL;
+	}
 	for (link = &host_blocks; block && *link != block; link = &(*link)->next_host)
 		;
 	if (block)
 		*link = block->next_host;
-	if (block)
+	if (block && !registered)
 		report(block, true);
 	gpusim_unlock();
+	return block;
+}
+
+int gpusim_host_alloc(uint64_t bytes, void **out)
+{
+	int result;
+
+	if (!out)
+		return GPUSIM_INVALID_VALUE;
+	*out = mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		    -1, 0);
+	if (*out == MAP_FAILED) {
+		*out = NULL;
+		return GPUSIM_OUT_OF_MEMORY;
+	}
+	result = host_note(*out, bytes, false);
+	if (result)
+		munmap(*out, bytes ? bytes : 1);
+	return result;
+}
+
+int gpusim_host_free(void *memory)
+{
+	struct block *block = host_forget(memory, false);
+
 	if (!block)
 		return GPUSIM_INVALID_VALUE;
+	munmap(memory, block->bytes ? block->bytes : 1);
 	free(block);
-	free(memory);
 	return GPUSIM_OK;
+}
+
+int gpusim_host_register(void *memory, uint64_t bytes)
+{
+	return memory && bytes ? host_note(memory, bytes, true) : GPUSIM_INVALID_VALUE;
+}
+
+int gpusim_host_unregister(void *memory)
+{
+	struct block *block = host_forget(memory, true);
+
+	free(block);
+	return block ? GPUSIM_OK : GPUSIM_INVALID_VALUE;
+}
+
+static bool holds(const struct block *block, uint64_t address)
+{
+	return address >= block->address && address - block->address < block->bytes;
+}
+
+/* With the lock held. */
+static const struct block *find_host(uint64_t address)
+{
+	const struct block *block = host_blocks;
+
+	while (block && !holds(block, address))
+		block = block->next_host;
+	return block;
+}
+
+/* The same: rarely asked for, so it looks at every block. */
+static const struct block *find_device(uint64_t address)
+{
+	const struct block *block;
+	size_t i;
+
+	for (i = 0; i < HASH_SIZE; i++)
+		for (block = in_use[i]; block; block = block->next)
+			if (block->kind != GPUSIM_PINNED_MEMORY && holds(block, address))
+				return block;
+	return NULL;
 }
 
 bool gpusim_host_is_pinned(uint64_t address)
@@ -239,9 +398,44 @@ bool gpusim_host_is_pinned(uint64_t address)
 	const struct block *block;
 
 	gpusim_lock();
-	for (block = host_blocks; block; block = block->next_host)
-		if (address >= block->address && address - block->address < block->bytes)
-			break;
+	block = find_host(address);
 	gpusim_unlock();
 	return block != NULL;
+}
+
+bool gpusim_memory_find(uint64_t address, struct gpusim_allocation *out)
+{
+	const struct block *block;
+
+	gpusim_lock();
+	block = gpusim_memory_is_device(address) ? find_device(address) : find_host(address);
+	if (block)
+		*out = (struct gpusim_allocation){ .address = block->address,
+			.bytes = block->bytes, .kind = block->kind, .device = block->device };
+	gpusim_unlock();
+	return block != NULL;
+}
+
+static char *bytes_at(uint64_t address)
+{
+	if (gpusim_memory_is_device(address))
+		return backing + (address - range_start);
+	return (char *)(uintptr_t)address;
+}
+
+void gpusim_memory_carry_out(const struct gpusim_work *work)
+{
+	uint64_t i;
+	char *to;
+
+	if (!backing || !work->to)
+		return;
+	to = bytes_at(work->to);
+	if (work->from)
+		memmove(to, bytes_at(work->from), work->bytes);
+	else if (work->value_bytes == 1)
+		memset(to, (int)work->value, work->bytes);
+	else
+		for (i = 0; i + sizeof(work->value) <= work->bytes; i += sizeof(work->value))
+			memcpy(to + i, &work->value, sizeof(work->value));
 }

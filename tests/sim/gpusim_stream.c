@@ -88,6 +88,34 @@ int gpusim_stream_destroy(struct gpusim_stream *handle)
 	return result;
 }
 
+int gpusim_stream_set_priority(struct gpusim_stream *handle, int priority)
+{
+	struct gpusim_stream *stream;
+
+	gpusim_lock();
+	stream = gpusim_stream_find(handle);
+	if (stream)
+		stream->priority = priority > 0 ? 0 :
+				   priority < GPUSIM_PRIORITY_GREATEST ? GPUSIM_PRIORITY_GREATEST :
+									 priority;
+	gpusim_unlock();
+	return stream ? GPUSIM_OK : not_found();
+}
+
+int gpusim_stream_priority(struct gpusim_stream *handle, int *priority)
+{
+	struct gpusim_stream *stream;
+
+	if (!priority)
+		return GPUSIM_INVALID_VALUE;
+	gpusim_lock();
+	stream = gpusim_stream_find(handle);
+	if (stream)
+		*priority = stream->priority;
+	gpusim_unlock();
+	return stream ? GPUSIM_OK : not_found();
+}
+
 /* The stream that may be asked for its end, with the lock held; the result. */
 static int find_to_ask(struct gpusim_stream *handle, struct gpusim_stream **out)
 {
@@ -180,6 +208,7 @@ void gpusim_submit_node(struct gpusim_stream *stream, struct gpusim_work *work, 
 	if (engine)
 		gpusim_time_join(&time, &device->engine_busy_until[engine]);
 	ns = gpusim_work_duration(stream, work);
+	ns = ns == GPUSIM_FOREVER ? ns : ns / gpusim_world.config.speed;
 	work->pending = !gpusim_time_known(&time);
 	if (!work->pending)
 		time.at_ns = gpusim_turn_take(stream->context->device, time.at_ns, ns);
@@ -228,6 +257,7 @@ int gpusim_submit(struct gpusim_stream *handle, struct gpusim_work *work)
 {
 	struct gpusim_stream *stream;
 	int result = GPUSIM_OK;
+	bool captured;
 
 	if (work->kind == GPUSIM_KERNEL) {
 		if (!work->entity)
@@ -239,6 +269,7 @@ int gpusim_submit(struct gpusim_stream *handle, struct gpusim_work *work)
 	work->start_ns = work->end_ns = 0;
 	gpusim_lock();
 	stream = gpusim_stream_find(handle);
+	captured = stream && stream->capture;
 	if (!stream)
 		result = not_found();
 	else if (vanishes(stream, work))
@@ -248,6 +279,8 @@ int gpusim_submit(struct gpusim_stream *handle, struct gpusim_work *work)
 	else
 		gpusim_submit_locked(stream, work, gpusim_now_ns());
 	gpusim_unlock();
+	if (!result && !captured)
+		gpusim_memory_carry_out(work);
 	return result;
 }
 
@@ -257,6 +290,17 @@ int gpusim_wait(struct gpusim_stream *handle, const struct gpusim_work *work)
 		return gpusim_stream_sync(handle);
 	gpusim_sleep_until(work->end_ns);
 	return GPUSIM_OK;
+}
+
+void gpusim_captures_leave(const struct gpusim_graph *graph)
+{
+	size_t i;
+
+	for (i = 0; i < pool.used; i++)
+		if (streams[i].slot.alive && streams[i].capture == graph) {
+			streams[i].capture = NULL;
+			streams[i].joined = false;
+		}
 }
 
 void gpusim_streams_settle(const struct gpusim_gate *gate, uint64_t end_ns)

@@ -45,6 +45,7 @@ uint64_t gpusim_time_wait(const struct gpusim_time *time);
 
 /* Each room settles the times it keeps; from gpusim_gate.c. */
 void gpusim_streams_settle(const struct gpusim_gate *gate, uint64_t end_ns);
+void gpusim_host_calls_settle(const struct gpusim_gate *gate, uint64_t end_ns);
 void gpusim_contexts_settle(const struct gpusim_gate *gate, uint64_t end_ns);
 void gpusim_events_settle(const struct gpusim_gate *gate, uint64_t end_ns);
 

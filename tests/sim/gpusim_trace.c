@@ -12,7 +12,7 @@
 #include "gpusim_log.h"
 #include "gpusim_trace_internal.h"
 
-enum { WAITING = 8192, NAMES = 1024 };
+enum { WAITING = 8192, NAMES = 1 << 17, NAMES_BITS = 17 };
 
 struct waiting {
 	struct gpusim_trace_work traced;
@@ -22,8 +22,10 @@ struct waiting {
 static const struct gpusim_tracer *tracer;
 static struct waiting waiting[WAITING];
 static size_t waiting_count;
+
+/* A hash with open addressing: PyTorch registers 48,000 kernels before main. */
 static struct {
-	const void *entity;
+	const void *entity; /* NULL: free */
 	const char *name;
 } names[NAMES];
 static size_t names_count;
@@ -46,11 +48,9 @@ static bool report(struct waiting *w)
 		return false;
 	w->traced.work.start_ns = w->begin.at_ns;
 	w->traced.work.end_ns = w->end.at_ns;
-	gpusim_log_work(&w->traced);
+	gpusim_log_work(&w->traced, tracer && tracer->work(&w->traced));
 	if (w->traced.work.kind == GPUSIM_KERNEL)
 		gpusim_board_work(w->traced.device, w->begin.at_ns, w->end.at_ns);
-	if (tracer)
-		tracer->work(&w->traced);
 	return true;
 }
 
@@ -86,22 +86,31 @@ void gpusim_traces_settle(const struct gpusim_gate *gate, uint64_t end_ns)
 	waiting_count = kept;
 }
 
+/* Where an entity is, or would be. */
+static size_t find_name(const void *entity)
+{
+	size_t i = (uint64_t)(uintptr_t)entity * 0x9E3779B97F4A7C15ULL >> (64 - NAMES_BITS);
+
+	while (names[i].entity && names[i].entity != entity)
+		i = (i + 1) % NAMES;
+	return i;
+}
+
 void gpusim_kernel_register(const void *entity, const char *name)
 {
+	size_t i;
+
 	gpusim_lock();
-	if (names_count < NAMES) {
-		names[names_count].entity = entity;
-		names[names_count++].name = name;
+	i = find_name(entity);
+	if (!names[i].entity && names_count < NAMES / 2) {
+		names_count++;
+		names[i].name = name;
+		__atomic_store_n(&names[i].entity, entity, __ATOMIC_RELEASE);
 	}
 	gpusim_unlock();
 }
 
 const char *gpusim_kernel_name(const void *entity)
 {
-	size_t i;
-
-	for (i = 0; i < names_count; i++)
-		if (names[i].entity == entity)
-			return names[i].name;
-	return NULL;
+	return names[find_name(entity)].name;
 }

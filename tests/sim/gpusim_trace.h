@@ -43,7 +43,8 @@ struct gpusim_trace_node {
 };
 
 struct gpusim_tracer {
-	void (*work)(const struct gpusim_trace_work *work); /* with the world's lock held */
+	/* With the world's lock held. True: there is, or will be, a record of it. */
+	bool (*work)(const struct gpusim_trace_work *work);
 	void (*call)(const struct gpusim_trace_call *call);
 	void (*memory)(const struct gpusim_trace_memory *memory); /* with the world's lock held */
 	void (*node)(const struct gpusim_trace_node *node); /* the same: it came into a graph */

@@ -21,29 +21,32 @@ static inline CUstream cuda_or_per_thread(CUstream stream)
 	SHIM_BYTES(CUresult, name##_ptsz, parameters, known_bytes,             \
 		   (stream = cuda_or_per_thread(stream), result))
 
+/* A function that only programs made with CUDA's own headers call, so cuda_api.h has it not. */
+#define SHIM_EXPORT(name, parameters, result)     \
+	CUresult name parameters SHIM_NAME(name); \
+	SHIM(CUresult, name, parameters, result)
+
 static inline CUdeviceptr cuda_address(const void *memory)
 {
 	return (CUdeviceptr)(uintptr_t)memory;
 }
 
-struct cuda_way {
-	enum gpusim_work_kind kind; /* 0: nothing for a device */
-	bool pageable;
-};
-
-/* What a copy is by its addresses. */
-static inline struct cuda_way cuda_direction(CUdeviceptr to, CUdeviceptr from)
+/* What a copy is by its addresses; kind 0: nothing for a device. */
+static inline struct gpusim_work cuda_direction(CUdeviceptr to, CUdeviceptr from)
 {
 	bool to_device = gpusim_memory_is_device(to);
 	bool from_device = gpusim_memory_is_device(from);
+	struct gpusim_work work = { .to = to, .from = from };
 
 	if (to_device && from_device)
-		return (struct cuda_way){ GPUSIM_COPY_DTOD, false };
-	if (to_device)
-		return (struct cuda_way){ GPUSIM_COPY_HTOD, !gpusim_host_is_pinned(from) };
-	if (from_device)
-		return (struct cuda_way){ GPUSIM_COPY_DTOH, !gpusim_host_is_pinned(to) };
-	return (struct cuda_way){ 0, false };
+		work.kind = GPUSIM_COPY_DTOD;
+	else if (to_device)
+		work.kind = GPUSIM_COPY_HTOD;
+	else if (from_device)
+		work.kind = GPUSIM_COPY_DTOH;
+	if (to_device != from_device)
+		work.pageable = !gpusim_host_is_pinned(to_device ? from : to);
+	return work;
 }
 
 /*
@@ -51,46 +54,47 @@ static inline struct cuda_way cuda_direction(CUdeviceptr to, CUdeviceptr from)
  * copy of pageable memory is over when the call returns, but small ones to the device.
  */
 static inline CUresult cuda_transfer(struct gpusim_call *call, enum gpusim_work_kind wanted,
-				     struct cuda_way found, CUstream stream)
+				     struct gpusim_work work, CUstream stream)
 {
-	struct gpusim_work work = { .kind = found.kind, .bytes = call->bytes,
-				    .pageable = found.pageable };
-	bool staged = found.kind == GPUSIM_COPY_HTOD && call->bytes <= GPUSIM_STAGED_BYTES;
+	bool staged = work.kind == GPUSIM_COPY_HTOD && call->bytes <= GPUSIM_STAGED_BYTES;
 	CUresult result;
 
+	work.bytes = call->bytes;
 	if (!call->bytes)
 		return GPUSIM_OK;
-	if (!found.kind || (wanted && wanted != found.kind))
+	if (!work.kind || (wanted && wanted != work.kind))
 		return GPUSIM_INVALID_VALUE;
 	result = gpusim_submit(stream, &work);
-	if (!result && found.pageable && !staged)
+	if (!result && work.pageable && !staged)
 		result = gpusim_wait(stream, &work);
 	return result;
 }
 
 /* The same; the host waits for it unless it stays within the device. */
 static inline CUresult cuda_transfer_now(struct gpusim_call *call, CUstream stream,
-					 enum gpusim_work_kind wanted, struct cuda_way found)
+					 enum gpusim_work_kind wanted, struct gpusim_work work)
 {
-	struct gpusim_work work = { .kind = found.kind, .bytes = call->bytes,
-				    .pageable = found.pageable };
 	CUresult result;
 
+	work.bytes = call->bytes;
 	if (!call->bytes)
 		return GPUSIM_OK;
-	if (!found.kind || (wanted && wanted != found.kind))
+	if (!work.kind || (wanted && wanted != work.kind))
 		return GPUSIM_INVALID_VALUE;
 	result = gpusim_submit(stream, &work);
-	if (!result && found.kind != GPUSIM_COPY_DTOD)
+	if (!result && work.kind != GPUSIM_COPY_DTOD)
 		gpusim_wait(stream, &work);
 	return result;
 }
 
-static inline CUresult cuda_set(struct gpusim_call *call, CUdeviceptr to, CUstream stream)
+/* So many times `size` bytes as make call->bytes. */
+static inline CUresult cuda_set(struct gpusim_call *call, CUdeviceptr to, uint32_t value,
+				uint32_t size, CUstream stream)
 {
-	struct cuda_way found = { gpusim_memory_is_device(to) ? GPUSIM_SET : 0, false };
+	struct gpusim_work work = { .to = to, .value = value, .value_bytes = size };
 
-	return cuda_transfer(call, GPUSIM_SET, found, stream);
+	work.kind = gpusim_memory_is_device(to) ? GPUSIM_SET : 0;
+	return cuda_transfer(call, GPUSIM_SET, work, stream);
 }
 
 static inline CUresult cuda_alloc(struct gpusim_call *call, CUdeviceptr *out)

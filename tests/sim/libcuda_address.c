@@ -14,7 +14,10 @@
 enum { FLAG_PER_THREAD_STREAM = 2 };
 enum { STATUS_FOUND = 0, STATUS_NOT_FOUND = 1 };
 
-#define ROW(name, class) extern const char private_##name[] __attribute__((visibility("hidden")));
+/* By their symbols: not each has a prototype. */
+#define ROW(name, class)                                                          \
+	extern const char exported_##name[] __asm__(#name);                       \
+	extern const char private_##name[] __attribute__((visibility("hidden")));
 GPUSIM_DRIVER_FUNCTIONS(ROW)
 #undef ROW
 
@@ -22,7 +25,7 @@ static const struct {
 	const char *name;
 	const void *exported, *twin;
 } addresses[] = {
-#define ROW(name, class) { #name, (const void *)(name), private_##name },
+#define ROW(name, class) { #name, exported_##name, private_##name },
 	GPUSIM_DRIVER_FUNCTIONS(ROW)
 #undef ROW
 };

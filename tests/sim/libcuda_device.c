@@ -5,12 +5,15 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "shim.h"
 
 #include "cuda_api.h"
 
 enum { DRIVER_VERSION = 13000 };
+
+static bool injecting; /* within cuInit the driver is not initialised yet, for any thread */
 
 /* As the real driver when it starts, in a process whose environment asks for it. */
 static void inject(void)
@@ -21,8 +24,10 @@ static void inject(void)
 
 	if (library)
 		*(void **)&initialize = dlsym(library, "InitializeInjection");
+	__atomic_store_n(&injecting, true, __ATOMIC_RELAXED);
 	if (initialize)
 		initialize();
+	__atomic_store_n(&injecting, false, __ATOMIC_RELAXED);
 }
 
 CUresult cuInit(unsigned int flags)
@@ -35,7 +40,7 @@ CUresult cuInit(unsigned int flags)
 	gpusim_scar_place((void (*)(void))cuInit);
 #endif
 	pthread_once(&injected, inject);
-
+	gpusim_driver_is_up();
 	if (!result && !gpusim_device_count())
 		result = GPUSIM_NO_DEVICE;
 	return gpusim_call_end(&call, result);
@@ -43,11 +48,27 @@ CUresult cuInit(unsigned int flags)
 
 CUresult cuDriverGetVersion(int *version)
 {
+	const char *driver = getenv("GPUSIM_DRIVER");
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuDriverGetVersion);
 
 	if (version)
-		*version = DRIVER_VERSION;
+		*version = driver ? atoi(driver) : DRIVER_VERSION;
 	return gpusim_call_end(&call, version ? GPUSIM_OK : GPUSIM_INVALID_VALUE);
+}
+
+/* The table by which CUPTI 13.2 begins: empty, and only where the simulated one plays that, since a
+ * real CUPTI would go on to ask for others. */
+CUresult cuGetExportTable(const void **table, const CUuuid *id)
+{
+	static const unsigned char cupti[] = { 0x7c, 0xb6, 0x3f, 0x9b, 0x9c, 0xa4, 0x8e, 0x42,
+					       0xa4, 0x84, 0xbe, 0xb6, 0x6e, 0x6a, 0xed, 0x7f };
+	static const size_t empty = sizeof(empty);
+	const char *plays = getenv("GPUSIM_CUPTI");
+
+	if (!plays || strcmp(plays, "13.2") || memcmp(id, cupti, sizeof(cupti)))
+		return GPUSIM_NOT_FOUND;
+	*table = &empty;
+	return GPUSIM_OK;
 }
 
 CUresult cuDeviceGet(CUdevice *out, int ordinal)
@@ -66,26 +87,40 @@ CUresult cuDeviceGet(CUdevice *out, int ordinal)
 CUresult cuDeviceGetCount(int *count)
 {
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuDeviceGetCount);
+	CUresult result = count ? GPUSIM_OK : GPUSIM_INVALID_VALUE;
 
-	if (count)
+	if (__atomic_load_n(&injecting, __ATOMIC_RELAXED))
+		result = GPUSIM_NOT_INITIALIZED;
+	if (!result)
 		*count = gpusim_device_count();
-	return gpusim_call_end(&call, count ? GPUSIM_OK : GPUSIM_INVALID_VALUE);
+	return gpusim_call_end(&call, result);
 }
 
-/* An H100's, of those that a launch's occupancy needs. */
+/* An H100's, of those that programs ask for; by their public numbers, others are 0. */
+enum { PCI_BUS = 33 };
+
+static const int attributes[148] = {
+	[1] = 1024, [2] = 1024, [3] = 1024, [4] = 64, /* threads of a block */
+	[5] = 0x7fffffff, [6] = 65535, [7] = 65535, /* blocks of a grid */
+	[8] = 49152, [9] = 65536, [10] = 32, [11] = 0x7fffffff, [12] = 65536,
+	[13] = 1980000, [36] = 2619000, /* kHz: the clock, that of the memory */
+	[14] = 512, [15] = 1, [16] = 132, [19] = 1, [31] = 1, [32] = 1,
+	[37] = 5120, [38] = 52428800, [39] = 2048, [40] = 3, [41] = 1, [51] = 32,
+	[75] = 9, [76] = 0, [78] = 1, [79] = 1, [80] = 1, [81] = 233472, [82] = 65536, [83] = 1,
+	[87] = 2, [89] = 1, [90] = 1, [91] = 1, [95] = 1, [97] = 232448, [99] = 1, [102] = 1,
+	[106] = 32, [111] = 1024, [115] = 1, [120] = 1,
+};
+
 CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
 {
-	static const int values[] = {
-		[8] = 49152, [10] = 32, [12] = 65536, [16] = 132, [39] = 2048, [75] = 9, [76] = 0,
-		[81] = 233472, [82] = 65536, [97] = 232448, [106] = 32, [111] = 1024,
-	};
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuDeviceGetAttribute);
 	CUresult result = GPUSIM_INVALID_VALUE;
 
 	if (device < 0 || device >= gpusim_device_count()) {
 		result = GPUSIM_INVALID_DEVICE;
-	} else if (value && attribute > 0 && attribute < (int)(sizeof(values) / sizeof(values[0]))) {
-		*value = values[attribute];
+	} else if (value && attribute > 0 &&
+		   attribute < (int)(sizeof(attributes) / sizeof(attributes[0]))) {
+		*value = attribute == PCI_BUS ? device + 1 : attributes[attribute];
 		result = GPUSIM_OK;
 	}
 	return gpusim_call_end(&call, result);

@@ -32,6 +32,18 @@ CUresult cuLaunchKernel_ptsz(CU_KERNEL_ARGUMENTS)
 	return launch(&call, function, shape, cuda_or_per_thread(stream));
 }
 
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+				   unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+				   unsigned int block_z, unsigned int shared_bytes, CUstream stream,
+				   void **arguments)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuLaunchCooperativeKernel);
+	struct gpusim_shape shape = { { grid_x, grid_y, grid_z }, { block_x, block_y, block_z } };
+
+	(void)shared_bytes, (void)arguments;
+	return launch(&call, function, shape, stream);
+}
+
 static struct gpusim_shape shape_of(const CUlaunchConfig *config)
 {
 	return (struct gpusim_shape){

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * libcuda.so.1, the simulated driver: memory, copies, sets. Addresses are checked (host or device),
- * bytes are not moved.
+ * libcuda.so.1, the simulated driver: memory, copies, sets. Addresses are checked (host or device).
  */
 #include "libcuda.h"
 
@@ -44,14 +43,14 @@ SHIM_BYTES(CUresult, cuMemcpyDtoDAsync_v2, (CUdeviceptr to, CUdeviceptr from, si
 	cuda_transfer(&call, GPUSIM_COPY_DTOD, cuda_direction(to, from), stream))
 
 SHIM_BYTES(CUresult, cuMemsetD8_v2, (CUdeviceptr to, unsigned char value, size_t count), count,
-	cuda_set(&call, to, GPUSIM_STREAM_LEGACY))
+	cuda_set(&call, to, value, 1, GPUSIM_STREAM_LEGACY))
 SHIM_BYTES(CUresult, cuMemsetD32_v2, (CUdeviceptr to, unsigned int value, size_t count), 4 *
 	count,
-	cuda_set(&call, to, GPUSIM_STREAM_LEGACY))
+	cuda_set(&call, to, value, 4, GPUSIM_STREAM_LEGACY))
 CUDA_TWINS(cuMemsetD8Async, (CUdeviceptr to, unsigned char value, size_t count, CUstream stream),
-	count, cuda_set(&call, to, stream))
+	count, cuda_set(&call, to, value, 1, stream))
 CUDA_TWINS(cuMemsetD32Async, (CUdeviceptr to, unsigned int value, size_t count, CUstream stream),
-	4 * count, cuda_set(&call, to, stream))
+	4 * count, cuda_set(&call, to, value, 4, stream))
 SHIM_BYTES(CUresult, cuMemAlloc_v2, (CUdeviceptr *out, size_t bytes), bytes, cuda_alloc(&call, out))
 SHIM_BYTES(CUresult, cuMemAllocAsync, (CUdeviceptr *out, size_t bytes, CUstream stream), bytes,
 	cuda_alloc(&call, out))

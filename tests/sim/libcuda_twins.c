@@ -40,10 +40,10 @@ COPY_LATER(cuMemcpyDtoDAsync_v2_ptsz, GPUSIM_COPY_DTOD, CUdeviceptr, CUdeviceptr
 
 SHIM_BYTES(CUresult, cuMemsetD8_v2_ptds, (CUdeviceptr to, unsigned char value, size_t count),
 	count,
-	cuda_set(&call, to, GPUSIM_STREAM_PER_THREAD))
+	cuda_set(&call, to, value, 1, GPUSIM_STREAM_PER_THREAD))
 SHIM_BYTES(CUresult, cuMemsetD32_v2_ptds, (CUdeviceptr to, unsigned int value, size_t count), 4
 	* count,
-	cuda_set(&call, to, GPUSIM_STREAM_PER_THREAD))
+	cuda_set(&call, to, value, 4, GPUSIM_STREAM_PER_THREAD))
 SHIM_BYTES(CUresult, cuMemAllocAsync_ptsz, (CUdeviceptr *out, size_t bytes, CUstream stream),
 	bytes,
 	cuda_alloc(&call, out))

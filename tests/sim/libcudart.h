@@ -18,6 +18,10 @@
 	F(cuInit, cuInit) \
 	F(cuDriverGetVersion, cuDriverGetVersion) \
 	F(cuDeviceGetCount, cuDeviceGetCount) \
+	F(cuDeviceGetAttribute, cuDeviceGetAttribute) \
+	F(cuDeviceGetName, cuDeviceGetName) \
+	F(cuDeviceGetUuid, cuDeviceGetUuid) \
+	F(cuDeviceTotalMem, cuDeviceTotalMem_v2) \
 	F(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain) \
 	F(cuCtxSetCurrent, cuCtxSetCurrent) \
 	F(cuCtxSynchronize, cuCtxSynchronize) \
@@ -82,6 +86,10 @@ int runtime_load(void) __attribute__((visibility("hidden")));
 int runtime_ready(void) __attribute__((visibility("hidden")));
 int runtime_end(const struct gpusim_call *call, int result) __attribute__((visibility("hidden")));
 
+/* A function of the driver, by the name and flags of cuGetProcAddress; NULL: it has none. */
+void *runtime_driver_function(const char *name, uint64_t flags)
+	__attribute__((visibility("hidden")));
+
 /* An exported function of so many bytes that does `act` once the runtime is ready: most do. */
 #define RUNTIME_CALL(name, parameters, size, act)                       \
 	cudaError_t name parameters                                     \
@@ -94,5 +102,11 @@ int runtime_end(const struct gpusim_call *call, int result) __attribute__((visib
 			result = (act);                                 \
 		return runtime_end(&call, result);                      \
 	}
+
+/* The same; only programs made with CUDA's own headers call it, so cudart_api.h has it not. */
+#define RUNTIME_EXPORT_BYTES(name, parameters, size, act) \
+	cudaError_t name parameters;                      \
+	RUNTIME_CALL(name, parameters, size, act)
+#define RUNTIME_EXPORT(name, parameters, act) RUNTIME_EXPORT_BYTES(name, parameters, 0, act)
 
 #endif

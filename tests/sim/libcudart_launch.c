@@ -2,7 +2,6 @@
 /*
  * libcudart.so.13, the simulated runtime: launches. Each calls the driver, as the real one does.
  */
-#include "gpusim_trace.h"
 #include "libcudart.h"
 
 /* Since CUDA 13 compiled code launches through __cudaLaunchKernel, which is nothing but a jump. */
@@ -26,16 +25,6 @@
 
 JUMPING_FUNCTION("__cudaLaunchKernel", "cudaLaunchKernel");
 JUMPING_FUNCTION("__cudaLaunchKernel_ptsz", "cudaLaunchKernel_ptsz");
-
-/* What compiled code does before main: its kernels' names. */
-void __cudaRegisterFunction(void **binary, const char *host_function, char *device_function,
-			    const char *device_name, int thread_limit, void *thread, void *block,
-			    void *block_size, void *grid_size, int *warp_size)
-{
-	(void)binary, (void)device_function, (void)thread_limit, (void)thread, (void)block;
-	(void)block_size, (void)grid_size, (void)warp_size;
-	gpusim_kernel_register(host_function, device_name);
-}
 
 static struct gpusim_shape shape_of(dim3 grid, dim3 block)
 {
@@ -89,6 +78,16 @@ cudaError_t cudaLaunchKernel_ptsz(const void *function, dim3 grid, dim3 block, v
 
 	(void)arguments;
 	return launch(&call, &runtime_per_thread.cuLaunchKernel, function, shape_of(grid, block),
+		      shared_bytes, stream);
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block,
+					void **arguments, size_t shared_bytes, cudaStream_t stream)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaLaunchCooperativeKernel);
+
+	(void)arguments;
+	return launch(&call, &runtime_legacy.cuLaunchKernel, function, shape_of(grid, block),
 		      shared_bytes, stream);
 }
 

@@ -131,3 +131,92 @@ RUNTIME_CALL(cudaFreeAsync_ptsz, (void *memory, cudaStream_t stream), 0,
 RUNTIME_CALL(cudaFreeHost, (void *memory), 0, runtime_driver.cuMemFreeHost(memory))
 RUNTIME_CALL(cudaMemGetInfo, (size_t * free_bytes, size_t *total_bytes), 0,
 	     runtime_driver.cuMemGetInfo(free_bytes, total_bytes))
+
+/* ---- what a pointer is ------------------------------------------------------------------------- */
+
+enum { NO_DEVICE = -2 };
+enum { UNREGISTERED, HOST, DEVICE };
+
+struct pointer_attributes {
+	int type, device;
+	void *on_device, *on_host;
+	long reserved[8];
+};
+_Static_assert(sizeof(struct pointer_attributes) == 88, "ABI of cudaPointerAttributes");
+
+static int get_attributes(struct pointer_attributes *out, void *memory)
+{
+	struct gpusim_allocation found;
+
+	if (!out)
+		return GPUSIM_INVALID_VALUE;
+	memset(out, 0, sizeof(*out));
+	out->type = UNREGISTERED;
+	out->device = NO_DEVICE;
+	out->on_host = memory;
+	if (!gpusim_memory_find(address(memory), &found))
+		return GPUSIM_OK;
+	out->type = found.kind == GPUSIM_PINNED_MEMORY ? HOST : DEVICE;
+	out->device = found.device;
+	out->on_device = memory;
+	if (out->type == DEVICE)
+		out->on_host = NULL;
+	return GPUSIM_OK;
+}
+
+RUNTIME_EXPORT(cudaPointerGetAttributes, (struct pointer_attributes *out, void *memory),
+	get_attributes(out, memory))
+RUNTIME_EXPORT_BYTES(cudaHostRegister, (void *memory, size_t bytes, unsigned int flags), bytes,
+	gpusim_host_register(memory, bytes))
+RUNTIME_EXPORT(cudaHostUnregister, (void *memory), gpusim_host_unregister(memory))
+/* Page-locked: the host may follow a pointer to managed memory. */
+RUNTIME_EXPORT_BYTES(cudaMallocManaged, (void **out, size_t bytes, unsigned int flags), bytes,
+	gpusim_host_alloc(bytes, out))
+
+/* ---- further copies ---------------------------------------------------------------------------- */
+
+struct rows {
+	size_t to_pitch, from_pitch, width, height;
+};
+
+/* One copy where the rows lie close, else as many as there are rows. */
+static int copy_rows(struct copy c, const struct rows *rows, CUstream stream)
+{
+	size_t row;
+	int result = GPUSIM_OK;
+
+	if (rows->width > rows->to_pitch || rows->width > rows->from_pitch)
+		return GPUSIM_INVALID_VALUE;
+	c.bytes = rows->width * rows->height;
+	if (rows->width == rows->to_pitch && rows->width == rows->from_pitch)
+		return copy_later(&runtime_legacy, &c, stream);
+	c.bytes = rows->width;
+	for (row = 0; !result && row < rows->height; row++) {
+		result = copy_later(&runtime_legacy, &c, stream);
+		c.to = (char *)c.to + rows->to_pitch;
+		c.from = (const char *)c.from + rows->from_pitch;
+	}
+	return result;
+}
+
+RUNTIME_EXPORT_BYTES(cudaMemcpy2DAsync,
+	(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+	 size_t height, int kind, cudaStream_t stream), width * height,
+	copy_rows((struct copy){ to, from, 0, kind },
+		  &(struct rows){ to_pitch, from_pitch, width, height }, stream))
+RUNTIME_EXPORT_BYTES(cudaMemcpyPeerAsync,
+	(void *to, int to_device, const void *from, int from_device, size_t bytes,
+	 cudaStream_t stream), bytes,
+	runtime_legacy.cuMemcpyDtoDAsync(address(to), address(from), bytes, stream))
+
+/* ---- memory and events of other processes ------------------------------------------------------ */
+
+struct ipc_handle {
+	char bytes[64];
+};
+#define UNSUPPORTED(name, parameters) RUNTIME_EXPORT(name, parameters, GPUSIM_NOT_SUPPORTED)
+UNSUPPORTED(cudaIpcGetMemHandle, (struct ipc_handle *out, void *memory))
+UNSUPPORTED(cudaIpcOpenMemHandle, (void **out, struct ipc_handle handle, unsigned int flags))
+UNSUPPORTED(cudaIpcCloseMemHandle, (void *memory))
+UNSUPPORTED(cudaIpcGetEventHandle, (struct ipc_handle *out, cudaEvent_t event))
+UNSUPPORTED(cudaIpcOpenEventHandle, (cudaEvent_t * out, struct ipc_handle handle))

@@ -55,9 +55,10 @@ static void *open_driver(void)
 	return library;
 }
 
+static __typeof__(cuGetProcAddress_v2) *get_address;
+
 static void load(void)
 {
-	__typeof__(cuGetProcAddress_v2) *get_address;
 	void *library = open_driver();
 	size_t i;
 
@@ -69,6 +70,15 @@ static void load(void)
 				NULL))
 			return;
 	load_result = runtime_driver.cuInit(0);
+}
+
+void *runtime_driver_function(const char *name, uint64_t flags)
+{
+	void *found = NULL;
+
+	if (get_address)
+		get_address(name, &found, RUNTIME_VERSION, flags, NULL);
+	return found;
 }
 
 int runtime_load(void)

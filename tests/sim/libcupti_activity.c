@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * libcupti.so.13, the simulated CUPTI: the activity API. As in the real one
- * the last callbacks that were registered are called, of any client, and a thread of its
- * own completes buffers that are full.
+ * libcupti.so.13, the simulated CUPTI: the activity API. As in the real one kinds and callbacks are the
+ * process's, as any client set them last, and a thread of its own completes buffers that are full.
  */
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "gpusim_internal.h"
 #include "libcupti.h"
 
-enum { WORKER_PERIOD_US = 20000, WORKER_RECORDS = 2000, CBIDS = 2048 };
+enum { WORKER_PERIOD_US = 20000, CBIDS = 2048, FINALIZING_US = 20000 };
+enum { ATTRIBUTE_ZEROED_OUT = 5, ATTRIBUTE_PER_THREAD = 9, DEVICE_BUFFER_BYTES = 3200000 };
 
-static cupti_request_fn request;
-static cupti_complete_fn complete;
 static uint64_t enabled; /* kinds, bits */
 static bool renewed; /* no kind of work was enabled meanwhile */
 static uint8_t single[2][CBIDS]; /* functions enabled one by one: runtime, driver */
 static bool any_single;
 static bool worker_started;
+static unsigned int sessions; /* begun by enabling kernels */
+static unsigned int flushing; /* threads */
+static bool finalizing;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool is_on(uint32_t kind)
@@ -28,7 +31,7 @@ static bool is_on(uint32_t kind)
 	return __atomic_load_n(&enabled, __ATOMIC_RELAXED) >> kind & 1;
 }
 
-/* The buffers on the device take so many nodes since all was enabled. */
+/* The buffers on the device take so many nodes since all was enabled, and none twice. */
 static bool is_used_up(void)
 {
 	static uint64_t nodes;
@@ -39,31 +42,48 @@ static bool is_used_up(void)
 	return room && ++nodes > room;
 }
 
-static void on_work(const struct gpusim_trace_work *work)
+/* Before 13.1 U1, later sessions give graphs' nodes the correlation of another call. */
+static uint32_t graph_correlation(uint32_t correlation)
 {
+	bool wrong = cupti_version()->wrong_graphs && !cupti_faults()->steady && sessions > 1;
+
+	return wrong && correlation > 1 ? correlation - 1 : correlation;
+}
+
+static bool on_work(const struct gpusim_trace_work *traced)
+{
+	struct gpusim_trace_work copy = *traced;
+	const struct gpusim_trace_work *work = &copy;
 	union cupti_record rec;
 	bool whole = work->graph && is_on(KIND_GRAPH_TRACE);
 
+	if (work->graph)
+		copy.correlation = graph_correlation(work->correlation);
 	if (whole && !cupti_record_graph(&rec, work))
-		return;
+		return true; /* the graph's last node makes it */
 	if (!whole)
 		cupti_record_work(&rec, work);
 	if (!is_on(rec.kind))
-		return;
+		return false;
 	if (work->graph && !whole && is_used_up())
 		cupti_record_forget_times(&rec);
-	cupti_queue_add(&rec, work->work.end_ns);
+	cupti_buffers_add(&rec, work->work.end_ns);
+	return true;
 }
 
 static void on_call(const struct gpusim_trace_call *call)
 {
 	union cupti_record rec;
 
+	if (is_on(KIND_SYNCHRONIZATION) && cupti_record_sync(&rec, call))
+		cupti_buffers_add(&rec, call->end_ns);
+	if (is_on(KIND_EXTERNAL_CORRELATION))
+		cupti_external_record(call->correlation, call->end_ns);
 	if (!cupti_record_call(&rec, call))
 		return;
 	if (is_on(rec.kind) ||
 	    (rec.api.cbid < CBIDS && single[rec.kind == KIND_DRIVER][rec.api.cbid]))
-		cupti_queue_add(&rec, call->end_ns);
+		cupti_buffers_add(&rec, call->end_ns);
 }
 
 static void on_memory(const struct gpusim_trace_memory *memory)
@@ -73,7 +93,7 @@ static void on_memory(const struct gpusim_trace_memory *memory)
 	if (!is_on(KIND_MEMORY2))
 		return;
 	cupti_record_memory(&rec, memory);
-	cupti_queue_add(&rec, memory->at_ns);
+	cupti_buffers_add(&rec, memory->at_ns);
 }
 
 static const struct gpusim_tracer tracer = { .work = on_work, .call = on_call, .memory = on_memory,
@@ -83,8 +103,7 @@ static void *work_for_ever(void *unused)
 {
 	for (;;) {
 		usleep(WORKER_PERIOD_US);
-		if (cupti_queue_ready() >= WORKER_RECORDS)
-			cupti_queue_flush(false, request, complete);
+		cupti_buffers_work();
 	}
 	return unused;
 }
@@ -108,10 +127,11 @@ static void start_worker(void)
 
 int cuptiGetVersion(uint32_t *version)
 {
-	if (!version)
-		return CUPTI_ERROR_INVALID_PARAMETER;
-	*version = cupti_version()->number;
-	return cupti_faults()->unusable ? CUPTI_ERROR_UNKNOWN : CUPTI_SUCCESS;
+	int result = version ? cupti_enter_query() : CUPTI_ERROR_INVALID_PARAMETER;
+
+	if (!result)
+		*version = cupti_version()->number;
+	return result;
 }
 
 int cuptiGetResultString(int result, const char **text)
@@ -123,6 +143,7 @@ int cuptiGetResultString(int result, const char **text)
 		{ CUPTI_SUCCESS, "CUPTI_SUCCESS" },
 		{ CUPTI_ERROR_INVALID_PARAMETER, "CUPTI_ERROR_INVALID_PARAMETER" },
 		{ CUPTI_ERROR_MAX_LIMIT_REACHED, "CUPTI_ERROR_MAX_LIMIT_REACHED" },
+		{ CUPTI_ERROR_NOT_COMPATIBLE, "CUPTI_ERROR_NOT_COMPATIBLE" },
 		{ CUPTI_ERROR_NOT_INITIALIZED, "CUPTI_ERROR_NOT_INITIALIZED" },
 		{ CUPTI_ERROR_UNKNOWN, "CUPTI_ERROR_UNKNOWN" },
 		{ CUPTI_ERROR_INVALID_KIND, "CUPTI_ERROR_INVALID_KIND" },
@@ -131,6 +152,8 @@ int cuptiGetResultString(int result, const char **text)
 	};
 	size_t i;
 
+	if (cupti_version()->overflows)
+		cupti_enter_query();
 	for (i = 0; text && i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (texts[i].result == result) {
 			*text = texts[i].text;
@@ -141,18 +164,60 @@ int cuptiGetResultString(int result, const char **text)
 
 int cuptiSetThreadIdType(int type)
 {
-	return type == 0 || type == 1 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+	if (type != 0 && type != 1)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	cupti_record_threads(type == 1);
+	return cupti_enter(1);
 }
 
 int cuptiActivityRegisterCallbacks(cupti_request_fn ask, cupti_complete_fn done)
 {
-	if (!ask || !done)
+	int result = ask && done ? cupti_enter(1) : CUPTI_ERROR_INVALID_PARAMETER;
+
+	if (!result)
+		cupti_buffers_register(ask, done);
+	return result;
+}
+
+int cuptiActivityRegisterTimestampCallback(uint64_t (*ticks)(void))
+{
+	int result = cupti_enter(1);
+
+	if (!result)
+		cupti_clock_callback(ticks);
+	return result;
+}
+
+/* All have the same value. */
+int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
+{
+	if (!size || !value || *size < 1)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	if (cupti_faults()->unusable)
-		return CUPTI_ERROR_UNKNOWN;
-	request = ask;
-	complete = done;
+	if (attribute == ATTRIBUTE_ZEROED_OUT)
+		cupti_buffers_are_zeroed(*(uint8_t *)value);
+	if (attribute == ATTRIBUTE_PER_THREAD)
+		cupti_buffers_per_thread(*(uint8_t *)value);
+	return cupti_enter(1);
+}
+
+int cuptiActivityGetAttribute(int attribute, size_t *size, void *value)
+{
+	const size_t device_bytes = DEVICE_BUFFER_BYTES;
+	const uint8_t per_thread = cupti_buffers_are_per_thread();
+	const bool is_byte = attribute == ATTRIBUTE_PER_THREAD;
+	const size_t bytes = is_byte ? sizeof(per_thread) : sizeof(device_bytes);
+	int result = cupti_enter(1);
+
+	if (result || attribute < 0 || !size || *size < bytes || !value)
+		return result ? result : CUPTI_ERROR_INVALID_PARAMETER;
+	memcpy(value, is_byte ? (const void *)&per_thread : &device_bytes, bytes);
 	return CUPTI_SUCCESS;
+}
+
+int cuptiActivityFlushPeriod(uint32_t ms)
+{
+	(void)ms; /* full and complete buffers come anyway */
+	return cupti_enter(1);
 }
 
 /* With the lock held. */
@@ -168,37 +233,130 @@ void cupti_listen(void)
 	pthread_mutex_unlock(&lock);
 }
 
+/* CUPTI instruments the modules that are loaded; launches wait. */
+static void warm_up(void)
+{
+	static bool warm;
+
+	if (!warm && cupti_faults()->cold_ms) {
+		gpusim_lock();
+		usleep((useconds_t)cupti_faults()->cold_ms * 1000);
+		gpusim_unlock();
+	}
+	warm = true;
+}
+
 static int switch_kind(uint32_t kind, bool on)
 {
+	uint64_t bit = 1ull << kind;
+	bool was;
+
 	if (kind >= KINDS || !cupti_version()->bytes[kind])
 		return CUPTI_ERROR_INVALID_KIND;
-	if (on && (!request || cupti_faults()->refuse))
+	if (on && (!cupti_buffers_have_client() || cupti_faults()->refuse))
 		return CUPTI_ERROR_NOT_INITIALIZED;
 	pthread_mutex_lock(&lock);
 	start_worker();
+	was = is_on(kind);
+	if (on && kind == KIND_CONCURRENT_KERNEL && !was) {
+		warm_up();
+		sessions++;
+	}
 	if (on)
-		__atomic_fetch_or(&enabled, 1ull << kind, __ATOMIC_RELAXED);
+		__atomic_fetch_or(&enabled, bit, __ATOMIC_RELAXED);
 	else
-		__atomic_fetch_and(&enabled, ~(1ull << kind), __ATOMIC_RELAXED);
+		__atomic_fetch_and(&enabled, ~bit, __ATOMIC_RELAXED);
 	if (!is_on(KIND_CONCURRENT_KERNEL) && !is_on(KIND_MEMCPY))
 		__atomic_store_n(&renewed, true, __ATOMIC_RELAXED);
 	listen();
 	pthread_mutex_unlock(&lock);
+	if (on && !was)
+		cupti_buffers_return(kind);
+	if (!on && was)
+		cupti_buffers_hold(kind);
 	return CUPTI_SUCCESS;
 }
 
 int cuptiActivityEnable(uint32_t kind)
 {
-	return switch_kind(kind, true);
+	int result = cupti_enter(1);
+
+	return result ? result : switch_kind(kind, true);
 }
 
 int cuptiActivityDisable(uint32_t kind)
 {
-	return switch_kind(kind, false);
+	int result = cupti_enter(1);
+
+	return result ? result : switch_kind(kind, false);
+}
+
+/* It gives a record of each device there is, which goes to the client that registered callbacks last. */
+int cuptiActivityEnableAndDump(uint32_t kind)
+{
+	const union cupti_record rec = { .kind = kind };
+	int result = cuptiActivityEnable(kind);
+
+	if (!result && kind == KIND_DEVICE)
+		cupti_buffers_add(&rec, 0);
+	return result;
+}
+
+int cuptiActivityEnable_v2(void *subscriber, uint32_t kind, void *config)
+{
+	int result = subscriber ? cupti_enter(2) : CUPTI_ERROR_INVALID_PARAMETER;
+
+	(void)config;
+	return result ? result : switch_kind(kind, true);
+}
+
+int cuptiActivityDisable_v2(void *subscriber, uint32_t kind, void *config)
+{
+	int result = subscriber ? cupti_enter(2) : CUPTI_ERROR_INVALID_PARAMETER;
+
+	(void)config;
+	return result ? result : switch_kind(kind, false);
+}
+
+/* With buffer NULL only their number. */
+int cuptiActivityGetEnabledKinds(void *subscriber, uint32_t *kinds, uint32_t *bytes, uint32_t *n)
+{
+	uint64_t on = __atomic_load_n(&enabled, __ATOMIC_RELAXED);
+	int result = cupti_enter_kinds();
+	uint32_t kind, room = kinds && bytes ? *bytes / (uint32_t)sizeof(*kinds) : 0;
+
+	(void)subscriber;
+	if (result || !n)
+		return result ? result : CUPTI_ERROR_INVALID_PARAMETER;
+	*n = 0;
+	for (kind = 0; kind < KINDS; kind++) {
+		if (!(on >> kind & 1))
+			continue;
+		if (*n < room)
+			kinds[*n] = kind;
+		++*n;
+	}
+	return CUPTI_SUCCESS;
+}
+
+int cuptiActivityGetStructSize(uint32_t kind, uint32_t version, size_t *bytes)
+{
+	int result = cupti_enter_query();
+
+	if (result || !bytes || version)
+		return result ? result : CUPTI_ERROR_INVALID_PARAMETER;
+	if (kind >= KINDS || !cupti_version()->bytes[kind])
+		return CUPTI_ERROR_INVALID_KIND;
+	*bytes = cupti_version()->bytes[kind];
+	return CUPTI_SUCCESS;
 }
 
 static int switch_function(int domain, uint32_t cbid, uint8_t on)
 {
+	int result = cupti_enter(1);
+
+	if (result)
+		return result;
 	if (!cupti_version()->single_functions)
 		return CUPTI_ERROR_NOT_INITIALIZED;
 	if (cbid >= CBIDS)
@@ -222,11 +380,47 @@ int cuptiActivityEnableDriverApi(uint32_t cbid, uint8_t enable)
 	return switch_function(1, cbid, enable);
 }
 
+/* A flush beside a finalize ends the process (kineto#686). */
+static void die(void)
+{
+	fprintf(stderr, "gpusim: cuptiActivityFlushAll beside cuptiFinalize\n");
+	raise(SIGSEGV);
+}
+
 int cuptiActivityFlushAll(uint32_t flag)
 {
+	int result = cupti_enter(1);
+
 	while (cupti_faults()->hang)
 		pause();
-	cupti_queue_flush(flag & 1, request, complete);
+	if (result)
+		return result;
+	__atomic_add_fetch(&flushing, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&finalizing, __ATOMIC_SEQ_CST))
+		die();
+	cupti_buffers_flush(flag & 1);
+	__atomic_sub_fetch(&flushing, 1, __ATOMIC_SEQ_CST);
+	return CUPTI_SUCCESS;
+}
+
+/* All that is anybody's ends: kinds, callbacks, the subscription, buffers that are out. */
+int cuptiFinalize(void)
+{
+	__atomic_store_n(&finalizing, true, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&flushing, __ATOMIC_SEQ_CST))
+		die();
+	usleep(FINALIZING_US);
+	pthread_mutex_lock(&lock);
+	__atomic_store_n(&enabled, 0, __ATOMIC_RELAXED);
+	memset(single, 0, sizeof(single));
+	any_single = false;
+	__atomic_store_n(&renewed, true, __ATOMIC_RELAXED);
+	cupti_callback_forget();
+	listen();
+	pthread_mutex_unlock(&lock);
+	cupti_buffers_forget();
+	cupti_leave_all();
+	__atomic_store_n(&finalizing, false, __ATOMIC_SEQ_CST);
 	return CUPTI_SUCCESS;
 }
 
@@ -236,8 +430,8 @@ int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dr
 	(void)stream;
 	if (!dropped)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	*dropped = cupti_queue_dropped();
-	return CUPTI_SUCCESS;
+	*dropped = cupti_buffers_dropped();
+	return cupti_enter(1);
 }
 
 int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid_bytes, void **record)
@@ -248,7 +442,7 @@ int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid_bytes, void **recor
 
 	if (!buffer || !record)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	if (cupti_faults()->unusable)
+	if (cupti_enter_query())
 		return CUPTI_ERROR_UNKNOWN;
 	if (*record) {
 		memcpy(&kind, *record, sizeof(kind));
@@ -263,4 +457,10 @@ int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid_bytes, void **recor
 		return CUPTI_ERROR_MAX_LIMIT_REACHED;
 	*record = buffer + at;
 	return CUPTI_SUCCESS;
+}
+
+int cuptiActivityGetNextRecord_v2(void *subscriber, uint8_t *buffer, size_t valid_bytes, void **record)
+{
+	return subscriber ? cuptiActivityGetNextRecord(buffer, valid_bytes, record) :
+			    CUPTI_ERROR_INVALID_PARAMETER;
 }

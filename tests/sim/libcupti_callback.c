@@ -17,12 +17,10 @@ static struct {
 
 int cuptiSubscribe(void **out, cupti_callback_fn callback, void *ctx)
 {
-	int result = CUPTI_SUCCESS;
+	int result = out && callback ? cupti_enter(1) : CUPTI_ERROR_INVALID_PARAMETER;
 
-	if (!out || !callback)
-		return CUPTI_ERROR_INVALID_PARAMETER;
-	if (cupti_faults()->unusable)
-		return CUPTI_ERROR_UNKNOWN;
+	if (result)
+		return result;
 	pthread_mutex_lock(&lock);
 	if (subscriber.callback || cupti_faults()->busy) {
 		result = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
@@ -72,6 +70,28 @@ int cuptiEnableCallback(uint32_t enable, void *whose, int domain, uint32_t cbid)
 	pthread_mutex_unlock(&lock);
 	cupti_listen();
 	return is ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+/* Both callbacks that there are; of other domains nothing ever happens. */
+int cuptiEnableDomain(uint32_t enable, void *whose, int domain)
+{
+	bool is;
+
+	pthread_mutex_lock(&lock);
+	is = is_subscriber(whose);
+	if (is && domain == DOMAIN_RESOURCE)
+		subscriber.created = subscriber.cloned = enable;
+	pthread_mutex_unlock(&lock);
+	cupti_listen();
+	return is ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+void cupti_callback_forget(void)
+{
+	pthread_mutex_lock(&lock);
+	subscriber.created = subscriber.cloned = false;
+	__atomic_store_n(&subscriber.callback, NULL, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&lock);
 }
 
 bool cupti_callback_is_any(void)

@@ -58,21 +58,62 @@ static void prepare(void)
 	number_all(KIND_DRIVER, driver, sizeof(driver) / sizeof(driver[0]));
 }
 
-static uint64_t real_ns(uint64_t monotonic_ns)
+/* The device's clock runs off the host's and back, by 100 ms each. */
+static int64_t drift_ns(uint64_t monotonic_ns)
+{
+	uint64_t phase_us = monotonic_ns / 1000 % 200000, up_us = phase_us < 100000 ? phase_us : 200000 - phase_us;
+
+	return (int64_t)(up_us * cupti_faults()->drift_ppb / 1000000);
+}
+
+static struct {
+	uint64_t (*now)(void); /* the client's; NULL: CLOCK_REALTIME */
+	uint64_t first_ns, first_ticks;
+} ticks;
+
+/* As the real one: process-wide, and kept when the client is gone. */
+void cupti_clock_callback(uint64_t (*now)(void))
+{
+	if (now) {
+		ticks.first_ns = gpusim_now_ns();
+		ticks.first_ticks = now();
+		usleep(2000); /* for a rate */
+	}
+	ticks.now = now;
+}
+
+/* Interpolated between the registration and now. */
+static uint64_t in_ticks(uint64_t monotonic_ns)
+{
+	uint64_t now_ns = gpusim_now_ns(), now = ticks.now();
+	double rate = (double)(now - ticks.first_ticks) / (double)(now_ns - ticks.first_ns);
+
+	return now + (uint64_t)(int64_t)(rate * (double)(int64_t)(monotonic_ns - now_ns));
+}
+
+uint64_t cupti_clock_ns(uint64_t monotonic_ns)
 {
 	pthread_once(&once, prepare);
+	if (ticks.now)
+		return in_ticks(monotonic_ns);
 	if (cupti_faults()->back_ms && monotonic_ns >= set_back_at_ns)
 		monotonic_ns -= cupti_faults()->back_ms * 1000000;
 	return monotonic_ns + realtime_less_monotonic;
 }
 
+/* Of the device. */
+static uint64_t real_ns(uint64_t monotonic_ns)
+{
+	return cupti_clock_ns(monotonic_ns + (uint64_t)drift_ns(monotonic_ns));
+}
+
 int cuptiGetTimestamp(uint64_t *ns)
 {
-	if (!ns)
-		return CUPTI_ERROR_INVALID_PARAMETER;
-	if (cupti_faults()->unusable)
-		return CUPTI_ERROR_UNKNOWN;
-	*ns = real_ns(gpusim_now_ns());
+	int result = ns ? cupti_enter_query() : CUPTI_ERROR_INVALID_PARAMETER;
+
+	if (result)
+		return result;
+	*ns = cupti_clock_ns(gpusim_now_ns());
 	if (cupti_faults()->clock_us)
 		usleep((useconds_t)cupti_faults()->clock_us);
 	return CUPTI_SUCCESS;
@@ -183,8 +224,34 @@ void cupti_record_forget_times(union cupti_record *rec)
 	case KIND_MEMSET:
 		rec->set.start = rec->set.end = 0;
 		break;
+	case KIND_GRAPH_TRACE:
+		rec->graph.start = rec->graph.end = 0;
+		break;
 	case KIND_MEMORY2:
 		rec->memory.timestamp = 0;
+		break;
+	default:
+		break;
+	}
+}
+
+/* Of a work that was in flight while its kind was disabled. */
+void cupti_record_end_now(union cupti_record *rec)
+{
+	uint64_t now_ns = cupti_clock_ns(gpusim_now_ns());
+
+	switch (rec->kind) {
+	case KIND_CONCURRENT_KERNEL:
+		rec->kernel.end = rec->kernel.completed = now_ns;
+		break;
+	case KIND_MEMCPY:
+		rec->copy.end = now_ns;
+		break;
+	case KIND_MEMSET:
+		rec->set.end = now_ns;
+		break;
+	case KIND_GRAPH_TRACE:
+		rec->graph.end = now_ns;
 		break;
 	default:
 		break;
@@ -229,12 +296,36 @@ void cupti_record_memory(union cupti_record *rec, const struct gpusim_trace_memo
 		.correlation = memory->correlation,
 		.address = memory->address,
 		.bytes = memory->bytes,
-		.timestamp = real_ns(memory->at_ns),
+		.timestamp = cupti_clock_ns(memory->at_ns),
 		.pid = (uint32_t)getpid(),
 		.device = (uint32_t)memory->device,
 		.context = memory->context,
 		.is_async = memory->kind == GPUSIM_POOL_MEMORY,
 	};
+}
+
+int cuptiGetCallbackName(int domain, uint32_t cbid, const char **name)
+{
+	enum { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME };
+	const struct number *numbers = domain == DOMAIN_DRIVER ? driver : runtime;
+	size_t i, count = domain == DOMAIN_DRIVER ? sizeof(driver) / sizeof(driver[0]) :
+						    sizeof(runtime) / sizeof(runtime[0]);
+
+	if (domain != DOMAIN_DRIVER && domain != DOMAIN_RUNTIME)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	for (i = 0; name && i < count; i++)
+		if (numbers[i].cbid == cbid) {
+			*name = numbers[i].name;
+			return CUPTI_SUCCESS;
+		}
+	return CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static bool system_ids;
+
+void cupti_record_threads(bool system)
+{
+	system_ids = system;
 }
 
 bool cupti_record_call(union cupti_record *rec, const struct gpusim_trace_call *call)
@@ -246,12 +337,24 @@ bool cupti_record_call(union cupti_record *rec, const struct gpusim_trace_call *
 	rec->api = (struct cupti_api){
 		.kind = functions[call->function].kind,
 		.cbid = functions[call->function].cbid,
-		.start = real_ns(call->start_ns),
-		.end = real_ns(call->end_ns),
+		.start = cupti_clock_ns(call->start_ns),
+		.end = cupti_clock_ns(call->end_ns),
 		.pid = (uint32_t)getpid(),
-		.tid = (uint32_t)call->tid,
+		.tid = system_ids ? (uint32_t)call->tid : (uint32_t)(uintptr_t)pthread_self(),
 		.correlation = call->correlation,
 		.result = (uint32_t)call->result,
 	};
+	return true;
+}
+
+/* A call that waits for a context; of others the simulation does not know what they wait for. */
+bool cupti_record_sync(union cupti_record *rec, const struct gpusim_trace_call *call)
+{
+	if (call->function != GPUSIM_FN_cudaDeviceSynchronize)
+		return false;
+	memset(rec, 0, sizeof(*rec));
+	rec->sync = (struct cupti_sync){ .kind = KIND_SYNCHRONIZATION, .type = 4,
+		.start = cupti_clock_ns(call->start_ns), .end = cupti_clock_ns(call->end_ns),
+		.correlation = call->correlation, .context = 1 };
 	return true;
 }

@@ -75,10 +75,8 @@ NCCL_CALL(ncclReduce, (const void *send, void *receive, size_t count, ncclDataTy
 /* A peer that is no rank makes the communicator invalid for this call too. */
 static struct nccl_work with_peer(ncclComm_t comm, cudaStream_t stream, int peer, bool receives)
 {
-	return (struct nccl_work){ .comm = is_rank(comm, peer) ? comm : NULL,
-				   .stream = stream,
-				   .peer = peer,
-				   .receives = receives };
+	return (struct nccl_work){ .comm = is_rank(comm, peer) ? comm : NULL, .stream = stream,
+				   .peer = peer, .receives = receives };
 }
 
 NCCL_CALL(ncclSend, (const void *send, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,

@@ -274,8 +274,7 @@ struct nccl_place nccl_shared_all(struct nccl_shared *shared, uint64_t number)
 {
 	struct segment *segment = shared->segment;
 
-	return (struct nccl_place){ .meeting = &segment->all[number % MEETINGS],
-				    .number = number,
+	return (struct nccl_place){ .meeting = &segment->all[number % MEETINGS], .number = number,
 				    .expected = segment->ranks };
 }
 
@@ -285,8 +284,7 @@ struct nccl_place nccl_shared_pair(struct nccl_shared *shared, int from, int to,
 	size_t pair = (size_t)from * segment->ranks + (size_t)to;
 
 	return (struct nccl_place){ .meeting = &segment->pairs[pair][number % PAIR_MEETINGS],
-				    .number = number,
-				    .expected = 2 };
+				    .number = number, .expected = 2 };
 }
 
 /* The last to come says when it ends: collectives share the bus, one after the other. */

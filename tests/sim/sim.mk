@@ -20,12 +20,12 @@ SIM_PLAIN_CFLAGS := -mbranch-protection=none
 SIM_ENDBR_CFLAGS := -mbranch-protection=bti
 endif
 
-SIM_CORE := gpusim gpusim_context gpusim_stream gpusim_time gpusim_gate gpusim_duration gpusim_event gpusim_memory gpusim_memory_log gpusim_graph gpusim_trace gpusim_error \
-	gpusim_log gpusim_board gpusim_turns gpusim_scar truth truth_write
-SIM_CUDA := libcuda_launch libcuda_memory libcuda_device libcuda_address libcuda_twins
-SIM_CUDART := libcudart_state libcudart_launch libcudart_stream libcudart_memory
-SIM_NCCL := libnccl_shared libnccl_submit libnccl_group libnccl_comm libnccl_collectives
-SIM_CUPTI := libcupti_activity libcupti_callback libcupti_queue libcupti_record libcupti_version
+SIM_CORE := gpusim gpusim_context gpusim_stream gpusim_time gpusim_gate gpusim_duration gpusim_event gpusim_memory gpusim_memory_log gpusim_graph gpusim_host gpusim_trace gpusim_error \
+	gpusim_log gpusim_log_sums gpusim_board gpusim_turns gpusim_scar truth truth_write
+SIM_CUDA := libcuda_launch libcuda_memory libcuda_device libcuda_module libcuda_query libcuda_address libcuda_virtual libcuda_twins
+SIM_CUDART := libcudart_state libcudart_launch libcudart_stream libcudart_memory libcudart_module libcudart_device
+SIM_NCCL := libnccl_shared libnccl_submit libnccl_group libnccl_comm libnccl_collectives libnccl_unsupported
+SIM_CUPTI := libcupti_activity libcupti_external libcupti_buffers libcupti_callback libcupti_record libcupti_version
 SIM_NVML := libnvml libnvml_facts libnvml_board libnvml_device libnvml_state libnvml_event libnvml_gpm
 SIM_CALLS := simcalls simcalls_calls simcalls_prepare
 SIM_PRETRAIN := pretrain pretrain_loader pretrain_marks pretrain_step
@@ -39,7 +39,7 @@ ifneq ($(SIM_NVTX),)
 SIM_PROGRAMS += ranges ranges_truth
 endif
 
-SIM_LIBS := $(addprefix $(SIM_OUT)/,libgpusim.so libcuda.so.1 libcudart.so.13 libnccl.so.2 libcupti.so.13 libchained.so cuda12/libcudart.so.12)
+SIM_LIBS := $(addprefix $(SIM_OUT)/,libgpusim.so libcuda.so.1 libcudart.so.13 libnccl.so.2 libcupti.so.13 cupti13.2/libcupti.so.13 cupti13.3/libcupti.so.13 libchained.so cuda12/libcudart.so.12)
 SIM_NVML_LIBS := $(SIM_OUT)/nvml/libnvidia-ml.so.1
 SIM_ENDBR_LIBS := $(addprefix $(SIM_OUT)/endbr/,libcuda.so.1 libcudart.so.13)
 
@@ -99,6 +99,8 @@ $(eval $(call sim_shim,endbr/libcuda.so.1,$(call SIM_OF,endbr-objects,CUDA_FILES
 $(eval $(call sim_shim,endbr/libcudart.so.13,$(call SIM_OF,endbr-objects,CUDART),libcudart,libgpusim.so))
 $(eval $(call sim_shim,libnccl.so.2,$(call SIM_OF,plain,NCCL),libnccl,libgpusim.so))
 $(eval $(call sim_shim,libcupti.so.13,$(call SIM_OF,core,CUPTI),libcupti,libgpusim.so))
+$(eval $(call sim_shim,cupti13.2/libcupti.so.13,$(call SIM_OF,core,CUPTI),libcupti13.2,libgpusim.so))
+$(eval $(call sim_shim,cupti13.3/libcupti.so.13,$(call SIM_OF,core,CUPTI),libcupti13.3,libgpusim.so))
 $(eval $(call sim_shim,nvml/libnvidia-ml.so.1,$(call SIM_OF,core,NVML),libnvml))
 
 $(SIM_OUT)/libcudart_static.a: $(call SIM_OBJECTS,plain,$(SIM_CUDART))

@@ -17,7 +17,7 @@ static const struct {
 	{ "__cudaLaunchKernel", (void *)__cudaLaunchKernel },
 	{ "__cudaLaunchKernel_ptsz", (void *)__cudaLaunchKernel_ptsz },
 #define ROW(name, class) { #name, (void *)(name) },
-	GPUSIM_RUNTIME_FUNCTIONS(ROW)
+	GPUSIM_RUNTIME_DECLARED(ROW)
 #undef ROW
 };
 

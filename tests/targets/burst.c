@@ -100,11 +100,7 @@ int main(int argc, char **argv)
 		{ NULL, NULL, NULL, NULL },
 	};
 	struct target_control control;
-	int err;
 
-	target_options(argc, argv, options, &control);
-	target_begin(&control);
-	err = run(&all, control.truth);
-	target_end(&control);
-	return err ? 1 : 0;
+	target_begin(argc, argv, options, &control);
+	return target_end(&control, run(&all, control.truth));
 }

@@ -82,8 +82,7 @@ int main(int argc, char **argv)
 	struct target_control control;
 	int err;
 
-	target_options(argc, argv, options, &control);
-	target_begin(&control);
+	target_begin(argc, argv, options, &control);
 	confine();
 	for (unsigned long i = 0; i < launches; i++)
 		launch();
@@ -92,6 +91,5 @@ int main(int argc, char **argv)
 	err = truth_write(control.truth, &truth, 1, result_name);
 	if (forbidden)
 		syscall(SYS_getppid);
-	target_end(&control);
-	return err ? 1 : 0;
+	return target_end(&control, err);
 }

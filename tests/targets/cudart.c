@@ -216,13 +216,9 @@ int main(int argc, char **argv)
 		{ NULL, NULL, NULL, NULL },
 	};
 	struct target_control control;
-	int err;
 
-	target_options(argc, argv, options, &control);
-	target_begin(&control);
+	target_begin(argc, argv, options, &control);
 	cudart_load(&cudart);
 	usleep((unsigned int)load_ms * 1000);
-	err = run(&todo, control.truth);
-	target_end(&control);
-	return err ? 1 : 0;
+	return target_end(&control, run(&todo, control.truth));
 }

@@ -68,10 +68,8 @@ int main(int argc, char **argv)
 		{ NULL, NULL, NULL, NULL },
 	};
 	struct target_control control;
-	int err;
 
-	target_options(argc, argv, options, &control);
-	target_begin(&control);
+	target_begin(argc, argv, options, &control);
 	for (unsigned long i = 0; i < ids; i++)
 		unique_id(&truth, ncclGetUniqueId);
 	for (unsigned long i = 0; i < aliases; i++)
@@ -80,7 +78,5 @@ int main(int argc, char **argv)
 		group(&truth);
 	for (unsigned long i = 0; i < refused; i++)
 		collectives(&truth, 1000 + i);
-	err = truth_write(control.truth, &truth, 1, result_name);
-	target_end(&control);
-	return err ? 1 : 0;
+	return target_end(&control, truth_write(control.truth, &truth, 1, result_name));
 }

@@ -118,17 +118,13 @@ int MAIN(int argc, char **argv)
 		{ NULL, NULL, NULL, NULL },
 	};
 	struct target_control control;
-	int err;
 
-	target_options(argc, argv, options, &control);
-	target_begin(&control);
+	target_begin(argc, argv, options, &control);
 	for (unsigned long i = 0; i < rounds; i++) {
 		for (size_t k = 0; k < COUNT(programs); k++)
 			compile(programs[k]);
 		refused();
 		versions();
 	}
-	err = truth_write(control.truth, &truth, 1, result_name);
-	target_end(&control);
-	return err ? 1 : 0;
+	return target_end(&control, truth_write(control.truth, &truth, 1, result_name));
 }

@@ -159,10 +159,8 @@ int main(int argc, char **argv)
 		{ NULL, NULL, NULL, NULL },
 	};
 	struct target_control control;
-	int err;
 
-	target_options(argc, argv, options, &control);
-	target_begin(&control);
+	target_begin(argc, argv, options, &control);
 	for (unsigned long i = 0; i < rounds; i++) {
 		copies_2d(i);
 		copies_3d(i);
@@ -172,7 +170,5 @@ int main(int argc, char **argv)
 	}
 	for (unsigned long i = 0; i < n_queries; i++)
 		queries();
-	err = truth_write(control.truth, &truth, 1, result_name);
-	target_end(&control);
-	return err ? 1 : 0;
+	return target_end(&control, truth_write(control.truth, &truth, 1, result_name));
 }

@@ -29,8 +29,8 @@ static _Noreturn void usage(const char *program, const struct target_option *own
 	exit(2);
 }
 
-void target_options(int argc, char **argv, const struct target_option *own,
-		    struct target_control *control)
+static void read_options(int argc, char **argv, const struct target_option *own,
+			 struct target_control *control)
 {
 	const struct target_option common[] = {
 		{ "truth", NULL, &control->truth, "file for the truth of what was called" },
@@ -61,8 +61,10 @@ static void wait_for(const char *path)
 		usleep(1000);
 }
 
-void target_begin(const struct target_control *control)
+void target_begin(int argc, char **argv, const struct target_option *options,
+		  struct target_control *control)
 {
+	read_options(argc, argv, options, control);
 	if (control->ready_file) {
 		int fd = open(control->ready_file, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
 
@@ -74,7 +76,8 @@ void target_begin(const struct target_control *control)
 	wait_for(control->wait_file);
 }
 
-void target_end(const struct target_control *control)
+int target_end(const struct target_control *control, int err)
 {
 	wait_for(control->end_file);
+	return err ? 1 : 0;
 }

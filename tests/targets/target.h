@@ -31,11 +31,11 @@ struct target_control {
 	const char *end_file;	/* after the last call, no exit before this exists */
 };
 
-/* Ends the program with status 2 on anything unknown. options ends with a NULL name. */
-void target_options(int argc, char **argv, const struct target_option *options,
-		    struct target_control *control);
-void target_begin(const struct target_control *control);	/* ready-file, wait-file */
-void target_end(const struct target_control *control);		/* end-file */
+/* Reads the options, then ready-file and wait-file. Ends the program with status 2 on anything
+ * unknown. options ends with a NULL name. */
+void target_begin(int argc, char **argv, const struct target_option *options,
+		  struct target_control *control);
+int target_end(const struct target_control *control, int err);	/* end-file; the exit status */
 
 /* ---- truth -------------------------------------------------------------------------------- */
 

@@ -36,8 +36,7 @@ int main(int argc, char **argv)
 	};
 	target_control control;
 
-	target_options(argc, argv, options, &control);
-	target_begin(&control);
+	target_begin(argc, argv, options, &control);
 	for (unsigned long i = 0; i < launches; i++) {
 		const truth_shape *s = &shapes[i % (sizeof(shapes) / sizeof(shapes[0]))];
 		dim3 grid(s->grid[0], s->grid[1], s->grid[2]);
@@ -48,7 +47,5 @@ int main(int argc, char **argv)
 		truth_launch(truth_call(&truth, "__cudaLaunchKernel", start_ns, (int)cudaGetLastError()),
 			     s->grid, s->block);
 	}
-	int err = truth_write(control.truth, &truth, 1, result_name);
-	target_end(&control);
-	return err ? 1 : 0;
+	return target_end(&control, truth_write(control.truth, &truth, 1, result_name));
 }

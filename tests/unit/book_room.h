@@ -38,11 +38,6 @@ static inline struct event at(uint8_t kind, uint32_t seq, uint64_t start, uint64
 	return (struct event){ .kind = kind, .seq = seq, .start_ns = start, .end_ns = end };
 }
 
-static inline struct event cut(uint64_t ns)
-{
-	return at(0, 0, 0, ns);
-}
-
 struct run {
 	struct book book;
 	struct intervals unarmed;
@@ -51,6 +46,8 @@ struct run {
 static inline void apply(struct run *r, const struct event *ev)
 {
 	switch (ev->kind) {
+	case 0:
+		break;
 	case EVENT_THREAD:
 		book_birth(&r->book, ev->start_ns);
 		break;
@@ -126,5 +123,24 @@ static inline struct book_counts book_of(const struct event *events, size_t n, s
 }
 
 #define T(ns) (BASE + (ns))
+
+/* Readings of a book, each of the time since the one before. Start zeroed. */
+struct readings {
+	struct book_sum last;
+	uint64_t late_ns;
+};
+
+static inline void read_on(struct readings *r, const struct book *b, uint64_t now,
+			   struct book_sum *sum)
+{
+	struct book_sum all;
+
+	book_read(b, now, &all);
+	*sum = all;
+	if (r->last.close_ns)
+		r->late_ns += book_sum_subtract(sum, &r->last);
+	assert_balanced(sum);
+	r->last = all;
+}
 
 #endif

@@ -45,6 +45,7 @@ static size_t record(struct raw *raw, const char *name)
 
 static struct event decode_len(void *state, const struct raw *raw, size_t len)
 {
+	struct decode_off_texts texts;
 	struct event ev;
 
 	/* Not a byte beyond len may matter: sanitizers watch the copy. */
@@ -52,7 +53,7 @@ static struct event decode_len(void *state, const struct raw *raw, size_t len)
 
 	assert_non_null(copy);
 	memcpy(copy, raw, len);
-	assert_int_equal(decode_call(*(struct decoder **)state, copy, len, &ev), DECODE_OK);
+	assert_int_equal(decode_call(*(struct decoder **)state, copy, len, &ev, &texts), DECODE_OK);
 	free(copy);
 	return ev;
 }

@@ -87,8 +87,7 @@ static inline uint64_t kernel(struct play *p, uint64_t stream, uint64_t entity, 
 static inline uint64_t copy(struct play *p, uint64_t stream, uint64_t bytes)
 {
 	return call(p, ROLE_COPY, (struct event){ .has = HAS_STREAM | HAS_BYTES,
-						  .call.stream = stream,
-						  .call.bytes = bytes });
+						  .call.stream = stream, .call.bytes = bytes });
 }
 
 static inline void make(struct play *p, uint64_t exec, uint64_t graph)

@@ -8,8 +8,9 @@
 
 #include "base/num.h"
 #include "join/join.h"
-#include "lib/cmocka.h"
+#include "join/scopes.h"
 #include "lib/random.h"
+#include "lib/test.h"
 #include "lib/work_named.h"
 
 #define EVENTS_MAX 256
@@ -19,6 +20,7 @@
 #define BASE (100 * SEC)
 
 static struct join *j;
+static struct scopes scopes;		/* of the process; the test frees it */
 
 static struct seen {		/* what was passed on; a work's `bytes` is its place */
 	struct {
@@ -28,6 +30,8 @@ static struct seen {		/* what was passed on; a work's `bytes` is its place */
 	uint64_t passed, horizon;
 	unsigned int called;		/* launches whose call came after their works */
 	struct launch last_called;
+	unsigned int asked;		/* for a scope */
+	uint64_t asked_ns;
 	struct part {	/* from the first to the last of them */
 		uint64_t start, end;
 	} lost, unknown;
@@ -74,27 +78,28 @@ static inline void on_called(void *ctx, uint32_t pid, uint32_t correlation, cons
 	seen.last_called = *launch;
 }
 
+static inline const struct scope *on_scope(void *ctx, uint32_t process, uint32_t tid, uint64_t ns)
+{
+	(void)ctx;
+	(void)process;
+	seen.asked++;
+	seen.asked_ns = ns;
+	return scopes_at(&scopes, tid, ns);
+}
+
 static inline void restart(void)
 {
 	join_free(j);
 	memset(&seen, 0, sizeof(seen));
 	j = join_new(&(struct join_sink){ on_work, on_horizon, on_unseen, on_called, NULL });
 	assert_non_null(j);
+	join_use_scopes(j, on_scope);
 }
 
-static inline int open_join(void **state)
+AFTER_EACH
 {
-	(void)state;
-	restart();
-	return 0;
-}
-
-static inline int close_join(void **state)
-{
-	(void)state;
 	join_free(j);
 	j = NULL;
-	return 0;
 }
 
 static inline void push(const struct event *ev)

@@ -6,7 +6,6 @@
 #include "lib/capture_lib.h"
 #include "lib/stamped.h"
 
-#include "capture/capture_file.h"
 #include "capture/capture_sink.h"
 #include "model/model.h"
 #include "lib/cmocka.h"
@@ -126,11 +125,11 @@ static inline struct got read_file(const char *path)
 
 static inline void name(char *out, uint64_t number)
 {
-	struct strbuf sb = STRBUF_INIT;
+	char path[PATH_MAX];
 
-	capture_file_number(&sb, lib_path, number);
-	snprintf(out, 128, "%s", sb.s);
-	strbuf_free(&sb);
+	assert_int_equal(capture_file_name(path, lib_path, number), 0);
+	assert_true(strlen(path) < 128);
+	strcpy(out, path);
 }
 
 #endif

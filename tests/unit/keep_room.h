@@ -6,8 +6,7 @@
 #include "lib/capture_lib.h"
 #include "lib/stamped.h"
 
-#include "capture/capture_file.h"
-#include "capture/capture_set.h"
+#include "capture/capture_sink.h"
 #include "model/model.h"
 #include "lib/cmocka.h"
 
@@ -19,15 +18,15 @@ static inline int keep_hear(void *model, const struct event *ev)
 /* One that is complete and of at most max_bytes; it is gone then. prepare: on the empty model, or NULL. */
 static inline struct model *keep_read_file(uint64_t number, int64_t max_bytes, void (*prepare)(struct model *m))
 {
-	struct strbuf path = STRBUF_INIT;
+	char path[PATH_MAX];
 	struct capture_reader *c;
 	struct model *m;
 	struct stat st;
 
-	capture_file_number(&path, lib_path, number);
-	assert_int_equal(stat(path.s, &st), 0);
+	assert_int_equal(capture_file_name(path, lib_path, number), 0);
+	assert_int_equal(stat(path, &st), 0);
 	assert_true(st.st_size <= max_bytes);
-	c = capture_open(path.s);
+	c = capture_open(path);
 	assert_non_null(c);
 	m = model_new(&lib_funcs);
 	if (prepare)
@@ -35,8 +34,7 @@ static inline struct model *keep_read_file(uint64_t number, int64_t max_bytes, v
 	assert_int_equal(capture_read(c, &(struct event_sink){ keep_hear, m }), 0);
 	assert_int_equal(capture_state(c), CAPTURE_COMPLETE);
 	assert_int_equal(model_finish(m), 0);
-	unlink(path.s);
-	strbuf_free(&path);
+	unlink(path);
 	capture_free(c);
 	return m;
 }

@@ -33,4 +33,11 @@ static inline struct model *session(uint64_t start_ns)
 	return m;
 }
 
+/* The session ends, and with it the wait for launches of works. */
+static inline void finish(struct model *m, uint64_t end_ns)
+{
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = end_ns });
+	assert_int_equal(model_finish(m), 0);
+}
+
 #endif

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "source/nvml/nvml_reader.h"
+#include "source/nvml/nvml.c"
 
 static struct {
 	uintptr_t samples, sets;

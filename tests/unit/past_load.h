@@ -61,8 +61,7 @@ static inline void load_work(struct model *m, uint32_t n, uint32_t correlation, 
 	snprintf(name, sizeof(name), "kernel_%u", (n + correlation) % 5);
 	load_push(m, (struct event){ .kind = EVENT_API, .pid = LOAD_PID + n, .tid = LOAD_PID + n,
 				     .api.correlation = correlation, .api.cbid = 211,
-				     .api.domain = 5, .start_ns = at + 200,
-				     .end_ns = at + 900 });
+				     .api.domain = 5, .start_ns = at + 200, .end_ns = at + 900 });
 	load_push(m, (struct event){ .kind = EVENT_WORK, .pid = LOAD_PID + n, .start_ns = at + 5000,
 				     .end_ns = at + 5000 + ns, .work = work_named(w, name) });
 }
@@ -92,17 +91,14 @@ static inline void load_rest(struct model *m, uint32_t n)
 	const uint64_t begin = load_begin(n);
 
 	load_push(m, (struct event){ .kind = EVENT_RANGE, .range.what = RANGE_PUSH, .pid = pid,
-				     .tid = pid,
-				     .start_ns = begin + 10000,
+				     .tid = pid, .start_ns = begin + 10000,
 				     .range.name = n % 2 ? "odd" : "even" });
 	if (n % 5)
 		load_push(m, (struct event){ .kind = EVENT_RANGE, .range.what = RANGE_POP,
-					     .pid = pid, .tid = pid,
-					     .start_ns = begin + 900000 });
+					     .pid = pid, .tid = pid, .start_ns = begin + 900000 });
 	for (uint32_t i = 0; i < 3; i++)
 		load_push(m, (struct event){ .kind = EVENT_MEMORY, .memory.op = MEMORY_ALLOC,
-					     .pid = pid,
-					     .memory.kind = MEMORY_KIND_DEVICE,
+					     .pid = pid, .memory.kind = MEMORY_KIND_DEVICE,
 					     .start_ns = begin + 20000 + i,
 					     .memory.address = 4096 + i * 4096,
 					     .memory.bytes = 1000 + n, .has = HAS_BYTES });

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/str.c"
+#include "base/intervals.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/pairs.h"
@@ -316,6 +317,27 @@ TEST_TITLED("str: text of others is copied as one line, cut to fit",
 	assert_string_equal(out, "");
 	str_copy_line(out, 1, "abc", 3);
 	assert_string_equal(out, "");
+}
+
+TEST(intervals_are_a_set_whatever_is_added_and_taken_out)
+{
+	for (int round = 0; round < random_rounds(500); round++) {
+		struct intervals s = { .n = 0 };
+		bool in[64] = { false };
+
+		for (int step = 0; step < 40; step++) {
+			uint64_t start = below(64), end = start + below(65 - start);
+			bool adds = below(2);
+
+			assert_int_equal(adds ? intervals_add(&s, start, end) :
+						intervals_remove(&s, start, end), 0);
+			for (uint64_t i = start; i < end; i++)
+				in[i] = adds;
+			for (uint64_t i = 0; i < 64; i++)
+				assert_int_equal(intervals_overlap(&s, i, i + 1), in[i]);
+		}
+		intervals_free(&s);
+	}
 }
 
 TEST_GROUP(random_seed, NULL);

@@ -11,8 +11,7 @@
 static struct event off(uint32_t seq, uint8_t reason, uint64_t start, uint64_t end)
 {
 	return (struct event){ .kind = EVENT_OFF, .seq = seq, .off.reason = reason,
-			       .start_ns = start,
-			       .end_ns = end, .has = HAS_END };
+			       .start_ns = start, .end_ns = end, .has = HAS_END };
 }
 
 static struct event woken(struct event ev, uint64_t ns)
@@ -94,42 +93,45 @@ TEST(the_examples_hold)
 	}
 }
 
-/* What happened, what was read of it, and a cut. */
-static void begin_and_cut(struct run *r, const struct event *first, const struct event *reading,
-			  uint64_t ns, struct book_sum *sum)
+struct two {			/* intervals of a run, or more */
+	struct run run;
+	struct readings readings;
+};
+
+/* Applies an event and a reading, and ends an interval at ns. */
+static void begin_with(struct two *r, const struct event *first, const struct event *reading,
+		       uint64_t ns, struct book_sum *sum)
 {
-	*r = (struct run){ 0 };
-	book_init(&r->book, BASE, NULL);
-	apply(r, first);
-	apply(r, reading);
-	book_cut(&r->book, ns, sum);
-	assert_balanced(sum);
+	*r = (struct two){ 0 };
+	book_init(&r->run.book, BASE, NULL);
+	apply(&r->run, first);
+	apply(&r->run, reading);
+	read_on(&r->readings, &r->run.book, ns, sum);
 }
 
-static void end_with(struct run *r, const struct event *last, struct book_sum *sum)
+static void end_with(struct two *r, const struct event *last, struct book_sum *sum)
 {
-	apply(r, last);
-	book_read(&r->book, T(100), sum);
-	assert_balanced(sum);
+	apply(&r->run, last);
+	read_on(&r->readings, &r->run.book, T(100), sum);
 }
 
-/* A thread that sleeps through two cuts, of which the session reads that it does. */
-TEST(a_cut_divides_a_sleep)
+/* A thread that sleeps through the ends of two intervals, at which the session reads that it does. */
+TEST(a_sleep_is_in_each_interval)
 {
 	const struct event first = call(1, L, T(0), T(5)), last = off(2, OFF_SLEEP, T(20), T(70));
 	const struct event reading = still(off(1, OFF_SLEEP, T(20), T(40)));
 	struct book_sum sum;
-	struct run r;
+	struct two r;
 
-	begin_and_cut(&r, &first, &reading, T(40), &sum);
+	begin_with(&r, &first, &reading, T(40), &sum);
 	assert_int_equal(sum.ns[SLEEP], 20);
-	book_cut(&r.book, T(60), &sum);
+	read_on(&r.readings, &r.run.book, T(60), &sum);
 	assert_int_equal(sum.ns[SLEEP], 20);
 	end_with(&r, &last, &sum);
 	assert_int_equal(sum.ns[SLEEP], 10);
 	assert_int_equal(sum.ns[CLASS_OTHER], 30);
-	assert_int_equal(r.book.counts.late_ns, 0);
-	assert_int_equal(r.book.counts.skew + r.book.counts.abandoned, 0);
+	assert_int_equal(r.readings.late_ns, 0);
+	assert_int_equal(r.run.book.counts.skew + r.run.book.counts.abandoned, 0);
 }
 
 /* Its record says less than what was read of it: what a cut booked after that was wrong. */
@@ -138,20 +140,20 @@ TEST(an_end_before_the_read_position_is_late)
 	const struct event first = call(1, L, T(0), T(5)), last = off(2, OFF_SLEEP, T(20), T(30));
 	const struct event reading = still(off(1, OFF_SLEEP, T(20), T(40)));
 	struct book_sum sum;
-	struct run r;
+	struct two r;
 
-	begin_and_cut(&r, &first, &reading, T(60), &sum);
+	begin_with(&r, &first, &reading, T(60), &sum);
 	assert_int_equal(sum.ns[SLEEP], 40);
 	end_with(&r, &last, &sum);
 	assert_int_equal(sum.ns[CLASS_OTHER], 40);
-	assert_int_equal(r.book.counts.late_ns, 20);
+	assert_int_equal(r.readings.late_ns, 20);
 }
 
-/* Of a call of [30, 90), or as much of it as an interval has. */
+/* Late time in a call of [30, 90): an interval has no more of it than of the call. */
 TEST(a_call_has_the_time_of_its_late_wait)
 {
 	static const struct { uint64_t blocked, late, after, cut, want; } examples[] = {
-		{ 50, 20, 5, 0, 20 }, { 50, 20, 5, 70, 15 }, { 50, 20, 5, 88, 0 },
+		{ 50, 20, 5, 0, 20 }, { 50, 20, 5, 70, 20 }, { 50, 20, 5, 88, 2 },
 		{ 10, 20, 5, 0, 10 }, { 0, 20, 5, 0, 0 }, { 60, 100, 5, 0, 55 },
 		{ 50, UINT32_MAX, UINT32_MAX, 0, 0 },
 	};
@@ -159,6 +161,7 @@ TEST(a_call_has_the_time_of_its_late_wait)
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
 		struct event enter = begun(EVENT_ENTER, 1, S, T(30));
 		struct event leave = blocked(call(2, S, T(30), T(90)), examples[i].blocked);
+		struct readings readings = { 0 };
 		struct book_sum sum;
 		struct book b;
 
@@ -167,22 +170,22 @@ TEST(a_call_has_the_time_of_its_late_wait)
 		book_init(&b, T(0), NULL);
 		book_push(&b, &enter, &funcs.v[S]);
 		if (examples[i].cut)
-			book_cut(&b, T(examples[i].cut), &sum);
+			read_on(&readings, &b, T(examples[i].cut), &sum);
 		book_push(&b, &leave, &funcs.v[S]);
-		book_read(&b, T(100), &sum);
+		read_on(&readings, &b, T(100), &sum);
 		assert_int_equal(sum.late_ns[CLASS_SYNC], examples[i].want);
 	}
 }
 
-TEST(a_cut_divides_a_calls_blocked_time)
+TEST(a_calls_blocked_time_is_in_both_intervals)
 {
 	const struct event enter = begun(EVENT_ENTER, 1, S, T(10));
 	const struct event reading = still(blocked(off(1, OFF_CALL, T(10), T(50)), 30));
 	const struct event leave = blocked(call(2, S, T(10), T(80)), 55);
 	struct book_sum sum;
-	struct run r;
+	struct two r;
 
-	begin_and_cut(&r, &enter, &reading, T(50), &sum);
+	begin_with(&r, &enter, &reading, T(50), &sum);
 	assert_int_equal(sum.blocked_ns[CLASS_SYNC], 30);
 	end_with(&r, &leave, &sum);
 	assert_int_equal(sum.ns[CLASS_SYNC], 30);

@@ -32,6 +32,17 @@ static void assert_reads(const struct events *want)
 	capture_free(r);
 }
 
+static struct events e, got;
+static struct capture_reader *r;
+
+AFTER_EACH
+{
+	events_free(&e);
+	events_free(&got);
+	capture_free(r);
+	r = NULL;
+}
+
 TEST(varints_of_all_sizes_come_back)
 {
 	uint8_t buf[2 * VARINT_SLACK + 8];
@@ -55,8 +66,6 @@ TEST(varints_of_all_sizes_come_back)
 TEST(all_events_of_all_kinds_come_back_in_order)
 {
 	for (int round = 0; round < 40; round++) {
-		struct events e = { .at = { .n = 0 } };
-
 		events_random(&e, lib_below(4000));
 		events_record(&e, lib_below(3) ? lib_below(300) : 0);
 		assert_reads(&e);
@@ -66,29 +75,21 @@ TEST(all_events_of_all_kinds_come_back_in_order)
 
 TEST(a_long_capture_has_many_blocks_and_comes_back)
 {
-	struct events e = { .at = { .n = 0 } };
-	struct capture_reader *r;
-
 	events_random(&e, 150000);
 	events_record(&e, 0);
 	assert_reads(&e);
 	r = capture_open(lib_path);
 	assert_int_equal(capture_read(r, &(struct event_sink){ events_add, &e }), 0);
 	assert_true(capture_counts(r).blocks > 2);
-	capture_free(r);
-	events_free(&e);
 }
 
 TEST(more_threads_and_shapes_than_a_block_defines_come_back)
 {
-	struct events e = { .at = { .n = 0 } };
-
 	for (uint32_t i = 0; i < 20000; i++)
 		events_add(&e, &(struct event){ .kind = EVENT_CALL, .pid = i / 9, .tid = i / 2,
 						.start_ns = i, .end_ns = i + 1, .call.entity = i });
 	events_record(&e, 0);
 	assert_reads(&e);
-	events_free(&e);
 }
 
 /* Worked example: two launches that differ in their times only, and the end of the session. */
@@ -98,28 +99,28 @@ TEST(a_launch_like_the_one_before_takes_five_bytes)
 			    .pid = 7, .tid = 8, .seq = 1, .start_ns = 1000000, .end_ns = 1004000,
 			    .call.entity = 0x401000,
 			    .call.shape = { { 10, 1, 1 }, { 256, 1, 1 }, 0 } };
-	struct capture_encoder *e = capture_encoder_new(&lib_funcs);
+	struct capture_encoder *enc = capture_encoder_new(&lib_funcs);
 	struct capture_block *b;
 	size_t first;
 	/* tag, shape 0, gap 500, duration 4100 */
 	const uint8_t row[] = { GP_ROW_CALL | GP_ROW_SHAPE, 0x01, 0xd2, 0x07, 0x12, 0x40 };
 
-	assert_int_equal(capture_encode(e, &ev), 0);
-	b = capture_encoder_take(e);
+	assert_int_equal(capture_encode(enc, &ev), 0);
+	b = capture_encoder_take(enc);
 	first = b->raw_bytes;
-	capture_encoder_give(e, b);
+	capture_encoder_give(enc, b);
 
-	assert_int_equal(capture_encode(e, &ev), 0);
+	assert_int_equal(capture_encode(enc, &ev), 0);
 	ev.seq++;
 	ev.start_ns += 4500;
 	ev.end_ns = ev.start_ns + 4100;
-	assert_int_equal(capture_encode(e, &ev), 0);
+	assert_int_equal(capture_encode(enc, &ev), 0);
 	/* The third time, what follows this shape is known. */
 	ev.seq++;
 	ev.start_ns += 4600;
 	ev.end_ns = ev.start_ns + 4100;
-	assert_int_equal(capture_encode(e, &ev), 0);
-	b = capture_encoder_take(e);
+	assert_int_equal(capture_encode(enc, &ev), 0);
+	b = capture_encoder_take(enc);
 	assert_int_equal(b->raw_bytes, first + 6 + 5);
 	assert_memory_equal(b->raw + first, row, sizeof(row));
 	assert_int_equal(b->raw[first + 6], GP_ROW_CALL);
@@ -127,14 +128,12 @@ TEST(a_launch_like_the_one_before_takes_five_bytes)
 	assert_int_equal(b->start_ns, 1000000);
 	assert_int_equal(b->end_ns, ev.end_ns);
 	free(b);
-	capture_encoder_free(e);
+	capture_encoder_free(enc);
 }
 
 TEST(a_long_text_is_cut_between_characters)
 {
 	char text[6001], *p = text;
-	struct events e = { .at = { .n = 0 } }, got = { .at = { .n = 0 } };
-	struct capture_reader *r;
 	const char *cut;
 
 	while (p < text + 6000)
@@ -148,9 +147,6 @@ TEST(a_long_text_is_cut_between_characters)
 	assert_int_equal(strlen(cut), (4096 - 3) / 3 * 3 + 3);
 	assert_memory_equal(cut, text, strlen(cut) - 3);
 	assert_string_equal(cut + strlen(cut) - 3, "...");
-	capture_free(r);
-	events_free(&e);
-	events_free(&got);
 }
 
 TEST(equal_functions_of_two_rows_become_one)
@@ -158,8 +154,6 @@ TEST(equal_functions_of_two_rows_become_one)
 	struct funcs twins = { .n = 2, .v = { { "f", "cudart", CLASS_LAUNCH, 0 },
 					      { "f", "cudart", CLASS_LAUNCH, 0 } } };
 	struct capture_writer *w = lib_create(&twins);
-	struct events got = { .at = { .n = 0 } };
-	struct capture_reader *r;
 
 	for (uint16_t i = 0; i < 10; i++) {
 		assert_int_equal(capture_push(w, &(struct event){ .kind = EVENT_CALL,
@@ -171,15 +165,10 @@ TEST(equal_functions_of_two_rows_become_one)
 	assert_int_equal(capture_read(r, &(struct event_sink){ events_add, &got }), 0);
 	assert_int_equal(got.at.n, 10);
 	assert_int_equal(capture_funcs(r)->n, 1);
-	capture_free(r);
-	events_free(&got);
 }
 
 TEST(reading_twice_delivers_twice)
 {
-	struct events e = { .at = { .n = 0 } }, got = { .at = { .n = 0 } };
-	struct capture_reader *r;
-
 	events_random(&e, 100);
 	events_record(&e, 7);
 	r = capture_open(lib_path);
@@ -189,9 +178,6 @@ TEST(reading_twice_delivers_twice)
 		assert_int_equal(capture_state(r), CAPTURE_COMPLETE);
 		assert_int_equal(capture_counts(r).blocks, 15);
 	}
-	capture_free(r);
-	events_free(&e);
-	events_free(&got);
 }
 
 static int refuse_third(void *ctx, const struct event *ev)
@@ -202,8 +188,6 @@ static int refuse_third(void *ctx, const struct event *ev)
 
 TEST(the_sinks_error_ends_the_reading)
 {
-	struct events e = { .at = { .n = 0 } };
-	struct capture_reader *r;
 	int seen = 0;
 
 	events_random(&e, 100);
@@ -211,14 +195,10 @@ TEST(the_sinks_error_ends_the_reading)
 	r = capture_open(lib_path);
 	assert_int_equal(capture_read(r, &(struct event_sink){ refuse_third, &seen }), -EBADMSG);
 	assert_int_equal(seen, 3);
-	capture_free(r);
-	events_free(&e);
 }
 
 TEST(an_empty_session_is_a_complete_capture)
 {
-	struct events e = { .at = { .n = 0 } };
-
 	events_record(&e, 0);
 	assert_reads(&e);
 }
@@ -227,8 +207,6 @@ TEST(a_function_that_is_not_in_the_table_is_refused)
 {
 	struct capture_writer *w = lib_create(&lib_funcs);
 	const struct event bad = { .kind = EVENT_CALL, .func = 12 };
-	struct events got = { .at = { .n = 0 } };
-	struct capture_reader *r;
 
 	assert_int_equal(capture_push(w, &(struct event){ .kind = EVENT_CALL }), 0);
 	stderr_hide();
@@ -241,8 +219,6 @@ TEST(a_function_that_is_not_in_the_table_is_refused)
 	assert_int_equal(capture_read(r, &(struct event_sink){ events_add, &got }), 0);
 	assert_int_equal(got.at.n, 1);
 	assert_int_equal(capture_state(r), CAPTURE_CUT);
-	capture_free(r);
-	events_free(&got);
 }
 
 /* ---- another thread stores ---------------------------------------------------------------- */
@@ -273,7 +249,6 @@ static void *store_blocks(void *ctx)
 
 TEST(another_thread_may_store_the_blocks)
 {
-	struct events e = { .at = { .n = 0 } };
 	struct handover h = { .w = lib_create(&lib_funcs) };
 	pthread_t thread;
 	void *failed;
@@ -290,14 +265,12 @@ TEST(another_thread_may_store_the_blocks)
 	assert_null(failed);
 	assert_int_equal(capture_close(h.w, NULL), 0);
 	assert_reads(&e);
-	events_free(&e);
 }
 
 /* ---- the file ----------------------------------------------------------------------------- */
 
 TEST(zstd_unpacks_all_rows)
 {
-	struct events e = { .at = { .n = 0 } };
 	struct capture_writer *w;
 	struct capture_stats stats;
 	char command[256];
@@ -322,12 +295,10 @@ TEST(zstd_unpacks_all_rows)
 		bytes++;
 	assert_int_equal(pclose(out), 0);
 	assert_int_equal(bytes, stats.raw_bytes + sizeof(struct gp_capture_end));
-	events_free(&e);
 }
 
 TEST(only_its_owner_may_read_it)
 {
-	struct events e = { .at = { .n = 0 } };
 	struct stat st;
 
 	unlink(lib_path);

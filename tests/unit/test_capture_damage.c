@@ -64,34 +64,47 @@ static void sample_free(struct sample *s)
 	free(s->file.v);
 }
 
-static void read_back(struct outcome *o)
-{
-	struct event_sink sink = { events_add, &o->got };
+static struct sample s;
+static struct outcome o;
 
-	memset(o, 0, sizeof(*o));
-	o->reader = capture_open(lib_path);
-	if (!o->reader)
-		return;
-	assert_int_equal(capture_read(o->reader, &sink), 0);
-	o->state = capture_state(o->reader);
-	o->n = capture_counts(o->reader);
-	o->funcs = capture_funcs(o->reader);
+static void outcome_free(void)
+{
+	events_free(&o.got);
+	capture_free(o.reader);
+	o = (struct outcome){ .n = { 0 } };
 }
 
-static void outcome_free(struct outcome *o)
+BEFORE_EACH
 {
-	events_free(&o->got);
-	capture_free(o->reader);
+	sample_make(&s);
+}
+
+AFTER_EACH
+{
+	sample_free(&s);
+	outcome_free();
+}
+
+static void read_back(void)
+{
+	outcome_free();
+	o.reader = capture_open(lib_path);
+	if (!o.reader)
+		return;
+	assert_int_equal(capture_read(o.reader, &(struct event_sink){ events_add, &o.got }), 0);
+	o.state = capture_state(o.reader);
+	o.n = capture_counts(o.reader);
+	o.funcs = capture_funcs(o.reader);
 }
 
 /* Every event that was read was written, and in this order. */
-static void assert_was_written(const struct sample *s, const struct outcome *o)
+static void assert_was_written(void)
 {
 	size_t at = 0;
 
-	for (size_t i = 0; i < o->got.at.n; i++, at++) {
-		while (at < EVENTS && event_diff(&s->events.at.v[at], &lib_funcs, &o->got.at.v[i],
-						 o->funcs))
+	for (size_t i = 0; i < o.got.at.n; i++, at++) {
+		while (at < EVENTS && event_diff(&s.events.at.v[at], &lib_funcs, &o.got.at.v[i],
+						 o.funcs))
 			at++;
 		if (at == EVENTS)
 			fail_msg("event %zu was never written there", i);
@@ -100,53 +113,38 @@ static void assert_was_written(const struct sample *s, const struct outcome *o)
 
 TEST(cut_at_every_byte_all_whole_blocks_are_delivered)
 {
-	struct sample s;
-	struct outcome o;
 	size_t whole = 0;
 
-	sample_make(&s);
 	for (size_t len = 0; len < s.file.n; len++) {
 		file_write(s.file.v, len);
-		read_back(&o);
+		read_back();
 		while (whole < BLOCKS && s.at[whole + 1] <= len)
 			whole++;
 		assert_int_equal(o.state, CAPTURE_CUT);
 		assert_int_equal(o.n.blocks, whole);
 		assert_int_equal(o.got.at.n, whole * BLOCK);
-		assert_was_written(&s, &o);
-		outcome_free(&o);
+		assert_was_written();
 	}
-	sample_free(&s);
 }
 
 TEST(flipped_at_every_bit_one_block_at_most_is_lost)
 {
-	struct sample s;
-	struct outcome o;
-
-	sample_make(&s);
 	for (size_t bit = 0; bit < s.file.n * 8; bit++) {
 		s.file.v[bit / 8] ^= (char)(1 << bit % 8);
 		file_write(s.file.v, s.file.n);
 		s.file.v[bit / 8] ^= (char)(1 << bit % 8);
-		read_back(&o);
+		read_back();
 		assert_int_equal(o.state, CAPTURE_DAMAGED);
 		assert_int_equal(o.n.bad_blocks, 1);
 		assert_true(o.got.at.n >= EVENTS - BLOCK);
 		assert_true(bit / 8 < s.at[0] || bit / 8 >= s.at[BLOCKS] ||
 			    o.got.at.n == EVENTS - BLOCK);
-		assert_was_written(&s, &o);
-		outcome_free(&o);
+		assert_was_written();
 	}
-	sample_free(&s);
 }
 
 TEST(without_a_block_the_others_read)
 {
-	struct sample s;
-	struct outcome o;
-
-	sample_make(&s);
 	for (size_t gone = 0; gone < BLOCKS; gone++) {
 		struct bytes b = { malloc(s.file.n), s.at[gone] };
 
@@ -155,15 +153,13 @@ TEST(without_a_block_the_others_read)
 		b.n += s.file.n - s.at[gone + 1];
 		file_write(b.v, b.n);
 		free(b.v);
-		read_back(&o);
+		read_back();
 		assert_int_equal(o.state, CAPTURE_DAMAGED);
 		assert_int_equal(o.n.bad_blocks, 1);
 		assert_int_equal(o.n.blocks, BLOCKS - 1);
 		assert_int_equal(o.got.at.n, EVENTS - BLOCK);
-		assert_was_written(&s, &o);
-		outcome_free(&o);
+		assert_was_written();
 	}
-	sample_free(&s);
 }
 
 /* One random change: bytes flipped, removed, doubled, overwritten, or cut off. */
@@ -194,10 +190,6 @@ static void damage(struct bytes *b)
 
 TEST(after_random_damage_nothing_unwritten_is_delivered)
 {
-	struct sample s;
-	struct outcome o;
-
-	sample_make(&s);
 	for (int round = 0; round < 3000; round++) {
 		struct bytes b = { malloc(s.file.n * 64), s.file.n };
 
@@ -206,48 +198,39 @@ TEST(after_random_damage_nothing_unwritten_is_delivered)
 			damage(&b);
 		file_write(b.v, b.n);
 		stderr_hide();
-		read_back(&o);
+		read_back();
 		stderr_show();
-		assert_was_written(&s, &o);
+		assert_was_written();
 		assert_true(!o.reader || o.state != CAPTURE_COMPLETE ||
 			    (b.n == s.file.n && !memcmp(b.v, s.file.v, b.n)));
-		outcome_free(&o);
 		free(b.v);
 	}
 	unlink(lib_path);		/* perhaps damaged past being taken for a capture */
-	sample_free(&s);
 }
 
 TEST(a_repeated_block_is_delivered_once)
 {
-	struct sample s;
-	struct outcome o;
 	struct bytes b;
 
-	sample_make(&s);
 	b.n = s.at[2];
 	b.v = malloc(s.file.n * 2);
 	memcpy(b.v, s.file.v, b.n);
 	memcpy(b.v + b.n, s.file.v + s.at[0], s.file.n - s.at[0]);
 	file_write(b.v, b.n + s.file.n - s.at[0]);
 	free(b.v);
-	read_back(&o);
+	read_back();
 	assert_int_equal(o.state, CAPTURE_DAMAGED);
 	assert_int_equal(o.got.at.n, EVENTS);
-	assert_was_written(&s, &o);
-	outcome_free(&o);
-	sample_free(&s);
+	assert_was_written();
 }
 
 /* A program may carry a whole capture in its arguments; zstd stores what it cannot shrink as it
  * is. Damage before it must not bring it to life. */
 TEST(a_text_that_is_a_block_is_never_taken_for_one)
 {
-	struct sample s, host;
-	struct outcome o;
+	struct sample host;
 	char *at;
 
-	sample_make(&s);
 	sample_make(&host);
 	host.file.v[host.at[1] + 8] ^= 1;
 	at = malloc(host.file.n + s.file.n);
@@ -257,27 +240,23 @@ TEST(a_text_that_is_a_block_is_never_taken_for_one)
 	       host.file.n - host.at[1] - 100);
 	file_write(at, host.file.n + s.file.n);
 	free(at);
-	read_back(&o);
+	read_back();
 	assert_int_equal(o.got.at.n, EVENTS - BLOCK);
 	assert_int_equal(o.n.bad_blocks, 1);
-	outcome_free(&o);
-	sample_free(&s);
 	sample_free(&host);
 }
 
 TEST(a_capture_being_recorded_reads_up_to_now)
 {
 	struct capture_writer *w = lib_create(&lib_funcs);
-	struct outcome o;
 
 	for (int i = 1; i <= 3; i++) {
 		assert_int_equal(capture_push(w, &(struct event){ .kind = EVENT_STOP }), 0);
 		assert_int_equal(capture_flush(w), 0);
 		assert_int_equal(capture_push(w, &(struct event){ .kind = EVENT_STOP }), 0);
-		read_back(&o);
+		read_back();
 		assert_int_equal(o.state, CAPTURE_GROWING);
 		assert_int_equal(o.got.at.n, 2 * i - 1);
-		outcome_free(&o);
 	}
 	assert_int_equal(capture_close(w, NULL), 0);
 }

@@ -2,7 +2,7 @@
 /* The names of captures, and that none is lost because another one is to have its name. */
 #include <errno.h>
 
-#include "capture/capture_file.h"
+#include "capture/capture_set.c"
 #include "lib/capture_lib.h"
 #include "lib/test.h"
 

@@ -7,18 +7,25 @@
 
 #include <errno.h>
 
-#include "capture/capture_recorder.h"
 #include "event/event.h"
 #include "lib/test.h"
 
 static struct capture_sink *new_hold(uint64_t before_ns, uint64_t max_bytes)
 {
-	struct capture_sink *k = capture_recorder_new(&(struct capture_recorder_plan){
-		.path = lib_path, .before_ns = before_ns, .max_bytes = max_bytes, .at_end = true },
-		&lib_funcs);
+	struct capture_sink *k = capture_recorder_new(&(struct capture_sink_plan){
+		.before_ns = before_ns, .max_bytes = max_bytes, .on = ON_EXIT },
+		lib_path, &lib_funcs);
 
 	assert_non_null(k);
 	return k;
+}
+
+static struct got end_and_read(struct play *p)
+{
+	stderr_hide();
+	end(p, NULL);
+	stderr_show();
+	return read_file(lib_path);
 }
 
 TEST(only_the_last_stretch_is_written)
@@ -29,10 +36,7 @@ TEST(only_the_last_stretch_is_written)
 	begin(&p);
 	for (int i = 0; i < 10000; i++)
 		call(&p, (uint32_t)i % 3, MS);
-	stderr_hide();
-	end(&p, NULL);
-	stderr_show();
-	got = read_file(lib_path);
+	got = end_and_read(&p);
 	assert_true(got.complete && got.has_host);
 	assert_in_range(got.calls, 999, 1001);
 	assert_int_equal(got.stop_ns - got.start_ns, SEC);
@@ -76,11 +80,8 @@ static void count_from(struct counting *c)
 
 static struct got end_counting(struct counting *c)
 {
-	stderr_hide();
 	push_counted(c);
-	end(&c->play, NULL);
-	stderr_show();
-	return read_file(lib_path);
+	return end_and_read(&c->play);
 }
 
 TEST(losses_in_the_held_span_are_in_it_and_earlier_ones_are_not)
@@ -180,8 +181,7 @@ TEST(memory_whose_records_were_lost_before_is_not_sure_in_it)
 		push(&p, (struct event){ .kind = EVENT_MEMORY, .pid = 10, .memory.op = MEMORY_ALLOC,
 					 .has = HAS_BYTES,
 					 .memory.kind = MEMORY_KIND_DEVICE, .memory.address = 4096,
-					 .memory.bytes = 64,
-					 .start_ns = p.now_ns });
+					 .memory.bytes = 64, .start_ns = p.now_ns });
 		if (cases[i].why)
 			push(&p, (struct event){ .kind = EVENT_UNSEEN, .pid = 10,
 						 .unseen.why = cases[i].why,
@@ -189,10 +189,7 @@ TEST(memory_whose_records_were_lost_before_is_not_sure_in_it)
 						 .end_ns = p.now_ns + MS });
 		for (int k = 0; k < 3000; k++)
 			call(&p, 0, MS);
-		stderr_hide();
-		end(&p, NULL);
-		stderr_show();
-		assert_int_equal(read_file(lib_path).memory_unsure, cases[i].unsure);
+		assert_int_equal(end_and_read(&p).memory_unsure, cases[i].unsure);
 	}
 }
 
@@ -204,10 +201,7 @@ TEST(a_session_shorter_than_the_stretch_is_written_whole)
 	begin(&p);
 	for (int i = 0; i < 100; i++)
 		call(&p, 0, MS);
-	stderr_hide();
-	end(&p, NULL);
-	stderr_show();
-	got = read_file(lib_path);
+	got = end_and_read(&p);
 	assert_int_equal(got.calls, 100);
 	assert_int_equal(got.stop_ns - got.start_ns, 100 * MS);
 }
@@ -222,10 +216,7 @@ TEST(a_call_open_since_long_is_in_it)
 	enter(&p, 2);
 	for (int i = 0; i < 10000; i++)
 		call(&p, 0, MS);
-	stderr_hide();
-	end(&p, NULL);
-	stderr_show();
-	got = read_file(lib_path);
+	got = end_and_read(&p);
 	assert_int_equal(got.enters, 1);
 	assert_int_equal(got.first_seq[2], 1);
 	assert_int_equal(got.lost, 0);
@@ -278,11 +269,10 @@ TEST(the_second_file_begins_where_the_first_ended)
 
 TEST(a_folder_that_is_not_there_is_refused_at_once)
 {
-	struct capture_recorder_plan plan = { .path = "/nowhere/at/all.gpr", .before_ns = SEC,
-					  .max_bytes = 1 << 20 };
+	struct capture_sink_plan plan = { .before_ns = SEC, .max_bytes = 1 << 20 };
 
 	stderr_hide();
-	assert_null(capture_recorder_new(&plan, &lib_funcs));
+	assert_null(capture_recorder_new(&plan, "/nowhere/at/all.gpr", &lib_funcs));
 	assert_int_equal(errno, ENOENT);
 	assert_non_null(strstr(stderr_show(), "/nowhere"));
 }

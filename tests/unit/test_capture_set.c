@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "capture/capture_set.h"
+#include "capture/capture_sink.h"
 #include "lib/test.h"
 
 /* ---- several files -------------------------------------------------------------------------- */
@@ -27,8 +27,8 @@ static void play_much(struct play *p, unsigned int n)
 
 static struct capture_sink *new_set(uint64_t max_files)
 {
-	struct capture_sink *k = capture_set_new(&(struct capture_set_plan){
-		.path = lib_path, .max_bytes = FILE_BYTES, .max_files = max_files }, &lib_funcs);
+	struct capture_sink *k = capture_set_new(&(struct capture_sink_plan){
+		.max_bytes = FILE_BYTES, .max_files = max_files }, lib_path, &lib_funcs);
 
 	assert_non_null(k);
 	return k;
@@ -174,9 +174,9 @@ TEST(losses_stay_in_the_file_they_happened_in)
 
 TEST(without_a_limit_it_is_one_file_as_it_came)
 {
-	struct capture_set_plan plan = { .path = lib_path };
+	struct capture_sink_plan plan = { .max_bytes = 0 };
 	struct events e = { .at = { .n = 0 } }, got = { .at = { .n = 0 } };
-	struct capture_sink *k = capture_set_new(&plan, &lib_funcs);
+	struct capture_sink *k = capture_set_new(&plan, lib_path, &lib_funcs);
 	struct capture_reader *r;
 
 	events_random(&e, 2000);

@@ -377,46 +377,21 @@ static void rows_exist(const char *file, unsigned int max_left_out, bool is_pinn
 	free(exports);
 }
 
-TEST_TITLED("rows: exist in the real libcudart", real_cudart_has_the_rows)
-{
-	rows_exist("libcudart.so.13", 0, true);
-}
+#define ROWS_EXIST(library, name, ...)                                                     \
+	TEST_TITLED("rows: exist in the real " library, real_##name##_has_the_rows)                \
+	{                                                                                          \
+		rows_exist(__VA_ARGS__);                                                           \
+	}
 
-TEST_TITLED("rows: exist in the real libnccl", real_nccl_has_the_rows)
-{
-	rows_exist("libnccl.so.2", 0, true);
-}
-
-TEST_TITLED("rows: exist in the real libcuda", real_cuda_has_the_rows)
-{
-	/* A stub has the names; how the driver's functions begin is not seen here. */
-	rows_exist("stubs/libcuda.so", 0, true);
-}
-
-TEST_TITLED("rows: exist in the real libnvrtc", real_nvrtc_has_the_rows)
-{
-	rows_exist("libnvrtc.so.13", 0, true);
-}
-
-TEST_TITLED("rows: exist in the real libnvJitLink", real_nvjitlink_has_the_rows)
-{
-	rows_exist("libnvJitLink.so.13", 0, true);
-}
-
-TEST_TITLED("rows: exist in the real libcublas", real_cublas_has_the_rows)
-{
-	rows_exist("libcublas.so.13", 0, true);
-}
-
-TEST_TITLED("rows: exist in the real libcublasLt", real_cublaslt_has_the_rows)
-{
-	rows_exist("libcublasLt.so.13", 0, true);
-}
-
-TEST_TITLED("rows: exist in the real libcudnn", real_cudnn_has_the_rows)
-{
-	rows_exist("libcudnn.so.9", 6, false);
-}
+ROWS_EXIST("libcudart", cudart, "libcudart.so.13", 0, true)
+ROWS_EXIST("libnccl", nccl, "libnccl.so.2", 0, true)
+/* A stub has the names; how the driver's functions begin is not seen here. */
+ROWS_EXIST("libcuda", cuda, "stubs/libcuda.so", 0, true)
+ROWS_EXIST("libnvrtc", nvrtc, "libnvrtc.so.13", 0, true)
+ROWS_EXIST("libnvJitLink", nvjitlink, "libnvJitLink.so.13", 0, true)
+ROWS_EXIST("libcublas", cublas, "libcublas.so.13", 0, true)
+ROWS_EXIST("libcublasLt", cublaslt, "libcublasLt.so.13", 0, true)
+ROWS_EXIST("libcudnn", cudnn, "libcudnn.so.9", 6, false)
 
 /* Also a twin's, and that of a function which the catalogue does not know: by its class. */
 TEST_TITLED("rows: name the role of a function", roles_are_of_rows)

@@ -185,6 +185,15 @@ static long meaning(uint32_t value)
 	return value == SECCOMP_RET_ALLOW ? ENOSYS : (long)(value & SECCOMP_RET_DATA);
 }
 
+static const struct filter_call *filter_find(const char *name)
+{
+	const struct filter_call *c = filter_calls;
+
+	while (c->name && strcmp(c->name, name))
+		c++;
+	return c->name ? c : NULL;
+}
+
 TEST(a_filter_answers_as_the_kernel_does)
 {
 	struct reported *reported = mmap(NULL, sizeof(*reported), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "session/command.h"
+#include "session/command.c"
 #include "lib/test.h"
 
 #define ARGV(...) (char *const[]){ __VA_ARGS__, NULL }

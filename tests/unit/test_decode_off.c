@@ -24,7 +24,7 @@ static struct event decoded(const struct gp_off *rec)
 
 	assert_non_null(copy);
 	memcpy(copy, rec, sizeof(*rec));
-	assert_int_equal(decode_off(copy, sizeof(*rec), &ev, &texts), DECODE_OK);
+	assert_int_equal(decode_call(NULL, copy, sizeof(*rec), &ev, &texts), DECODE_OK);
 	free(copy);
 	return ev;
 }
@@ -138,12 +138,12 @@ TEST(impossible_events_are_invalid)
 	struct event ev;
 
 	for (size_t n = 0; n < sizeof(rec); n++)
-		assert_int_equal(decode_off(&rec, n, &ev, &texts), DECODE_INVALID);
+		assert_int_equal(decode_call(NULL, &rec, n, &ev, &texts), DECODE_INVALID);
 	rec.start_ns = UINT64_MAX - 10;
-	assert_int_equal(decode_off(&rec, sizeof(rec), &ev, &texts), DECODE_INVALID);
+	assert_int_equal(decode_call(NULL, &rec, sizeof(rec), &ev, &texts), DECODE_INVALID);
 	rec = off(SYS_futex);
 	rec.tid = 0;
-	assert_int_equal(decode_off(&rec, sizeof(rec), &ev, &texts), DECODE_INVALID);
+	assert_int_equal(decode_call(NULL, &rec, sizeof(rec), &ev, &texts), DECODE_INVALID);
 }
 
 /* Behind the row's words, and behind the id of a stack. */

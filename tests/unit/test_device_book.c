@@ -85,7 +85,7 @@ TEST(the_examples_of_the_header)
 {
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
 		const struct example *e = &examples[i];
-		struct device_book *b = device_book_new(OPEN, NULL);
+		struct device_book *b = device_book_new(OPEN, NULL, NULL);
 		struct gaps gaps = { .n = 0 };
 		struct device_sum sum;
 
@@ -109,7 +109,7 @@ TEST(late_work_is_booked_in_unsettled_time)
 	static const struct device_work before = K(1, 10, 50), late = K(1, 30, 95);
 
 	for (int first = 0; first < 2; first++) {
-		struct device_book *b = device_book_new(OPEN, NULL);
+		struct device_book *b = device_book_new(OPEN, NULL, NULL);
 		struct gaps gaps = { .n = 0 };
 		struct device_counts counts;
 		struct device_sum sum;
@@ -123,7 +123,7 @@ TEST(late_work_is_booked_in_unsettled_time)
 		assert_balanced(&sum);
 		assert_int_equal(sum.owned_ns[1], first ? 85 : 65);
 		assert_int_equal(sum.idle_ns, first ? 15 : 35);
-		device_book_counts(b, &counts);
+		counts = device_book_progress(b).counts;
 		assert_int_equal(counts.late, first);
 		assert_int_equal(counts.late_ns, first ? 20 : 0);
 		device_book_free(b);
@@ -162,7 +162,7 @@ TEST(random_works_all_at_once)
 	for (int round = 0; round < random_rounds(3000); round++) {
 		size_t n = below(WORKS_MAX);
 		uint64_t span = 1 + below(500), close = OPEN + below(600);
-		struct device_book *b = device_book_new(OPEN, NULL);
+		struct device_book *b = device_book_new(OPEN, NULL, NULL);
 		struct device_counts counts;
 		struct gaps gaps = { .n = 0 };
 		struct device_sum sum;
@@ -173,7 +173,7 @@ TEST(random_works_all_at_once)
 		}
 		assert_int_equal(device_book_read(b, close, &sum, keep_gap, &gaps), 0);
 		assert_as_specified(works, n, close, &sum, &gaps);
-		device_book_counts(b, &counts);
+		counts = device_book_progress(b).counts;
 		assert_int_equal(counts.late, 0);
 		device_book_free(b);
 	}
@@ -186,7 +186,7 @@ TEST(random_works_settled_as_they_come)
 
 	for (int round = 0; round < random_rounds(3000); round++) {
 		size_t n = 1 + below(WORKS_MAX - 1), given = 0;
-		struct device_book *b = device_book_new(OPEN, NULL);
+		struct device_book *b = device_book_new(OPEN, NULL, NULL);
 		struct device_counts counts;
 		struct gaps settled = { .n = 0 }, gaps;
 		struct device_sum sum;
@@ -209,9 +209,9 @@ TEST(random_works_settled_as_they_come)
 		assert_int_equal(device_book_read(b, close, &sum, keep_gap, &gaps), 0);
 		assert_as_specified(works, n, sum.close_ns, &sum, &gaps);
 		assert_int_equal(device_book_settle(b, UINT64_MAX / 2, keep_gap, &settled), 0);
-		device_book_counts(b, &counts);
+		counts = device_book_progress(b).counts;
 		assert_int_equal(counts.late, 0);
-		assert_int_equal(device_book_waiting(b), 0);
+		assert_int_equal(device_book_progress(b).waiting, 0);
 		device_book_free(b);
 	}
 }
@@ -223,7 +223,7 @@ TEST(works_that_come_long_after_they_ended_are_as_specified)
 
 	for (int round = 0; round < random_rounds(3000); round++) {
 		size_t n = 1 + below(WORKS_MAX - 1);
-		struct device_book *b = device_book_new(OPEN, NULL);
+		struct device_book *b = device_book_new(OPEN, NULL, NULL);
 		struct gaps gaps = { .n = 0 };
 		struct device_counts counts;
 		struct device_sum sum;
@@ -239,7 +239,7 @@ TEST(works_that_come_long_after_they_ended_are_as_specified)
 		at += 1 + below(100);
 		assert_int_equal(device_book_read(b, at, &sum, keep_gap, &gaps), 0);
 		assert_as_specified(works, n, sum.close_ns, &sum, &gaps);
-		device_book_counts(b, &counts);
+		counts = device_book_progress(b).counts;
 		assert_int_equal(counts.late, 0);
 		device_book_free(b);
 	}
@@ -249,7 +249,7 @@ TEST(works_that_come_long_after_they_ended_are_as_specified)
 TEST(late_works_are_counted_and_break_no_sum)
 {
 	for (int round = 0; round < random_rounds(3000); round++) {
-		struct device_book *b = device_book_new(OPEN, NULL);
+		struct device_book *b = device_book_new(OPEN, NULL, NULL);
 		struct gaps gaps = { .n = 0 };
 		struct device_counts counts;
 		uint64_t horizon = OPEN, late_ns = 0, invalid = 0;
@@ -258,7 +258,7 @@ TEST(late_works_are_counted_and_break_no_sum)
 		for (uint64_t i = 0; i < WORKS_MAX; i++) {
 			struct device_work w = random_work(i, 0, 300);
 			uint64_t from = w.start_ns < OPEN ? OPEN : w.start_ns;
-			uint64_t got = device_book_idle_since(b);
+			uint64_t got = device_book_progress(b).idle_since_ns;
 
 			if (w.end_ns < w.start_ns || w.state >= WORK_STATES || w.bucket >= DEVICE_BUCKETS)
 				invalid++;
@@ -272,7 +272,7 @@ TEST(late_works_are_counted_and_break_no_sum)
 		}
 		assert_int_equal(device_book_read(b, horizon + below(400), &sum, NULL, NULL), 0);
 		assert_balanced(&sum);
-		device_book_counts(b, &counts);
+		counts = device_book_progress(b).counts;
 		assert_int_equal(counts.late_ns, late_ns);
 		assert_int_equal(counts.invalid, invalid);
 		device_book_free(b);
@@ -285,13 +285,13 @@ TEST(works_of_lane_after_lane_are_as_if_sorted)
 	enum { WORKS = 20000, LANES = 4 };
 	static struct device_work works[WORKS];
 	struct device_room room = { 10 * WORKS };
-	struct device_book *b[2] = { device_book_new(OPEN, &room), device_book_new(OPEN, &room) };
+	struct device_book *b[2] = { device_book_new(OPEN, &room, NULL), device_book_new(OPEN, &room, NULL) };
 	struct device_sum sum[2];
 
 	for (uint64_t i = 0; i < WORKS; i++) {
 		works[i] = random_work(i, i % (WORKS / LANES) * 10, 30);
 		works[i].lane = i / (WORKS / LANES);
-		assert_false(device_book_full(b[0]));
+		assert_int_equal(device_book_crowded(b[0]), 0);
 		assert_int_equal(device_book_push(b[0], &works[i]), 0);
 	}
 	qsort(works, WORKS, sizeof(*works), by_start);
@@ -312,17 +312,18 @@ TEST(works_of_lane_after_lane_are_as_if_sorted)
 TEST(a_full_book_settles_early_and_balances)
 {
 	struct device_room room = { 1000 };
-	struct device_book *b = device_book_new(OPEN, &room);
+	struct device_book *b = device_book_new(OPEN, &room, NULL);
 	struct device_sum sum;
 	uint64_t owned = 0;
 
 	for (uint64_t i = 0; i < 100000; i++) {
 		struct device_work w = random_work(i, i * 10, below(50) ? 30 : 20000);
+		uint64_t until = device_book_crowded(b);
 
-		if (device_book_full(b))
-			assert_int_equal(device_book_settle(b, device_book_crowded(b), NULL, NULL), 0);
+		if (until)
+			assert_int_equal(device_book_settle(b, until, NULL, NULL), 0);
 		assert_int_equal(device_book_push(b, &w), 0);
-		assert_true(device_book_waiting(b) <= 1000 + 128);
+		assert_true(device_book_progress(b).waiting <= 1000 + 128);
 	}
 	assert_int_equal(device_book_read(b, OPEN + 1000000, &sum, NULL, NULL), 0);
 	assert_balanced(&sum);
@@ -336,7 +337,7 @@ TEST(a_full_book_settles_early_and_balances)
 /* A long work under which a million short ones begin and end: memory follows what runs. */
 TEST(finished_work_is_forgotten_below_running_work)
 {
-	struct device_book *b = device_book_new(0, NULL);
+	struct device_book *b = device_book_new(0, NULL, NULL);
 	struct device_work w = { .start_ns = 1, .end_ns = 10000000, .bucket = 1 };
 	struct device_sum sum;
 
@@ -345,7 +346,7 @@ TEST(finished_work_is_forgotten_below_running_work)
 		w = (struct device_work){ .start_ns = 10 * i, .end_ns = 10 * i + 5, .bucket = 2 };
 		assert_int_equal(device_book_push(b, &w), 0);
 		assert_int_equal(device_book_settle(b, 10 * i + 1, NULL, NULL), 0);
-		assert_int_equal(device_book_waiting(b), 0);
+		assert_int_equal(device_book_progress(b).waiting, 0);
 	}
 	assert_int_equal(device_book_read(b, 10000010, &sum, NULL, NULL), 0);
 	assert_int_equal(sum.owned_ns[1], 9999999);

@@ -94,44 +94,6 @@ TEST(many_names_are_distinct_up_to_a_bound)
 	devices_free(d);
 }
 
-static bool keep_all(const void *ctx, uint32_t pid)
-{
-	(void)ctx, (void)pid;
-	return true;
-}
-
-/* Names without room, twice, and an interval without any between them. */
-TEST(rows_that_had_no_work_in_an_interval_are_made_anew)
-{
-	enum { NAMES = 20000 };
-	struct work w = { .kind = WORK_KIND_KERNEL };
-	struct devices *d = devices_new();
-	const struct kernels *ks;
-	char name[32];
-
-	for (uint64_t round = 0; round < 2; round++) {
-		uint64_t count = 0, others = 0;
-
-		for (uint64_t i = 0; i < NAMES; i++) {
-			uint64_t start_ns = 2000 + round * NAMES + i;
-
-			snprintf(name, sizeof(name), "k%llu", (unsigned long long)i);
-			push(d, 1, &w, name, start_ns, start_ns + 1);
-		}
-		ks = &devices_get(d, 0)->kernels;
-		for (size_t i = 0; i < kernels_count(ks); i++) {
-			count += kernels_at(ks, i)->time.count;
-			others += !strcmp(kernels_at(ks, i)->name, "[other]");
-		}
-		assert_int_equal(count, NAMES);
-		assert_int_equal(others, 1);
-		devices_cut(d, NULL, keep_all, NULL);
-		devices_cut(d, NULL, keep_all, NULL);
-		assert_int_equal(kernels_count(ks), 0);
-	}
-	devices_free(d);
-}
-
 TEST(every_row_of_buckets_has_a_name_of_its_own)
 {
 	for (unsigned int i = 0; i < DEVICE_BUCKETS_END; i++)

@@ -43,92 +43,84 @@ static int write_down(void *ctx, enum drain_item_kind kind, const void *data, si
 	return 0;
 }
 
-struct pair {
+static struct {
 	struct source calls, tasks;
 	struct line line;
 	struct drain_order order;
-};
+} p;
 
-static void pair_open(struct pair *p)
+BEFORE_EACH
 {
-	memset(p, 0, sizeof(*p));
-	source_open(&p->calls);
-	source_open(&p->tasks);
-	p->order = (struct drain_order){ .calls = &p->calls.ring, .tasks = &p->tasks.ring,
-					 .put = write_down, .ctx = &p->line };
+	memset(&p, 0, sizeof(p));
+	source_open(&p.calls);
+	source_open(&p.tasks);
+	p.order = (struct drain_order){ .calls = &p.calls.ring, .tasks = &p.tasks.ring,
+					.put = write_down, .ctx = &p.line };
 }
 
-static void pair_close(struct pair *p)
+AFTER_EACH
 {
-	drain_order_free(&p->order);
-	source_close(&p->calls);
-	source_close(&p->tasks);
+	drain_order_free(&p.order);
+	source_close(&p.calls);
+	source_close(&p.tasks);
 }
 
-static uint32_t *reserve_task(struct pair *p, uint8_t kind, uint32_t tid)
+static uint32_t *reserve_task(uint8_t kind, uint32_t tid)
 {
 	struct gp_task rec = { .kind = kind, .pid = tid, .tid = tid, .time_ns = 1 };
 
-	return source_reserve(&p->tasks, &rec, sizeof(rec));
+	return source_reserve(&p.tasks, &rec, sizeof(rec));
 }
 
-static uint32_t *reserve_call(struct pair *p, uint32_t tid)
+static uint32_t *reserve_call(uint32_t tid)
 {
 	struct gp_call rec = { .kind = GP_CALL, .pid = tid, .tid = tid };
 
-	return source_reserve(&p->calls, &rec, sizeof(rec));
+	return source_reserve(&p.calls, &rec, sizeof(rec));
 }
 
-static void round_says(struct pair *p, bool complete, const char *expected)
+static void round_says(bool complete, const char *expected)
 {
-	p->line.text[0] = '\0';
-	assert_int_equal(drain_order_round(&p->order), complete);
-	assert_string_equal(p->line.text, expected);
+	p.line.text[0] = '\0';
+	assert_int_equal(drain_order_round(&p.order), complete);
+	assert_string_equal(p.line.text, expected);
 }
 
 TEST_TITLED("order: a thread's birth, its calls, a round later its exit",
 	    order_new_before_calls_before_exit)
 {
-	struct pair p;
-
-	pair_open(&p);
-	source_commit(reserve_task(&p, GP_TASK_NEW, 7));
-	source_commit(reserve_call(&p, 7));
-	source_commit(reserve_call(&p, 7));
-	source_commit(reserve_task(&p, GP_TASK_EXIT, 7));
-	round_says(&p, true, "N7 C7 C7 ");
-	source_commit(reserve_call(&p, 8));
-	round_says(&p, true, "C8 X7 | ");
-	round_says(&p, true, "| ");
-	pair_close(&p);
+	source_commit(reserve_task(GP_TASK_NEW, 7));
+	source_commit(reserve_call(7));
+	source_commit(reserve_call(7));
+	source_commit(reserve_task(GP_TASK_EXIT, 7));
+	round_says(true, "N7 C7 C7 ");
+	source_commit(reserve_call(8));
+	round_says(true, "C8 X7 | ");
+	round_says(true, "| ");
 }
 
 TEST_TITLED("order: a thread's exit, then who takes its number by exec",
 	    order_exit_before_the_numbers_next_owner)
 {
-	struct pair p;
-
-	pair_open(&p);
-	source_commit(reserve_call(&p, 7));
-	source_commit(reserve_task(&p, GP_TASK_EXIT, 7));
-	source_commit(reserve_task(&p, GP_TASK_NEW, 7));
-	source_commit(reserve_task(&p, GP_TASK_NEW, 8));
-	round_says(&p, true, "N8 C7 ");
-	round_says(&p, true, "X7 N7 | ");
-	source_commit(reserve_task(&p, GP_TASK_EXIT, 7));
-	round_says(&p, true, "| ");
-	source_commit(reserve_task(&p, GP_TASK_NEW, 7));
-	round_says(&p, true, "X7 | ");
-	round_says(&p, true, "N7 | ");
-	pair_close(&p);
+	source_commit(reserve_call(7));
+	source_commit(reserve_task(GP_TASK_EXIT, 7));
+	source_commit(reserve_task(GP_TASK_NEW, 7));
+	source_commit(reserve_task(GP_TASK_NEW, 8));
+	round_says(true, "N8 C7 ");
+	round_says(true, "X7 N7 | ");
+	source_commit(reserve_task(GP_TASK_EXIT, 7));
+	round_says(true, "| ");
+	source_commit(reserve_task(GP_TASK_NEW, 7));
+	round_says(true, "X7 | ");
+	round_says(true, "N7 | ");
 }
 
-static void commit_task(struct pair *p, uint8_t kind, uint32_t tid, uint64_t process_ns)
+static void commit_task(uint8_t kind, uint32_t tid, uint64_t process_ns)
 {
 	struct gp_task rec = { .kind = kind, .pid = 7, .tid = tid, .time_ns = 50,
 			       .process_ns = process_ns };
 
-	source_commit(source_reserve(&p->tasks, &rec, sizeof(rec)));
+	source_commit(source_reserve(&p.tasks, &rec, sizeof(rec)));
 }
 
 /* Process 7, with a thread 8, ends; another gets its pid, runs a program, has a thread 9, and calls. */
@@ -137,20 +129,17 @@ TEST_TITLED("order: a process is through before the next owner of its pid is tol
 {
 	struct gp_call old = { .kind = GP_CALL, .pid = 7, .tid = 8, .start_ns = 40 },
 		       young = { .kind = GP_CALL, .pid = 7, .tid = 9, .start_ns = 60 };
-	struct pair p;
 
-	pair_open(&p);
-	commit_task(&p, GP_TASK_EXIT, 8, 10);
-	commit_task(&p, GP_TASK_EXEC, 7, 45);
-	commit_task(&p, GP_TASK_NEW, 9, 45);
+	commit_task(GP_TASK_EXIT, 8, 10);
+	commit_task(GP_TASK_EXEC, 7, 45);
+	commit_task(GP_TASK_NEW, 9, 45);
 	source_commit(source_reserve(&p.calls, &old, sizeof(old)));
-	round_says(&p, true, "C8 ");
-	round_says(&p, true, "X8 E7 N9 | ");
-	commit_task(&p, GP_TASK_EXIT, 9, 45);
-	commit_task(&p, GP_TASK_EXEC, 7, 48);
+	round_says(true, "C8 ");
+	round_says(true, "X8 E7 N9 | ");
+	commit_task(GP_TASK_EXIT, 9, 45);
+	commit_task(GP_TASK_EXEC, 7, 48);
 	source_commit(source_reserve(&p.calls, &young, sizeof(young)));
-	round_says(&p, true, "X9 E7 C9 | ");
-	pair_close(&p);
+	round_says(true, "X9 E7 C9 | ");
 }
 
 /* Thread 7's number goes to who calls exec, and is used before the round is over. */
@@ -161,92 +150,76 @@ TEST_TITLED("order: who takes a number by exec is known before it calls",
 		       takes = { .kind = GP_TASK_NEW, .pid = 7, .tid = 7, .time_ns = 50 };
 	struct gp_call old = { .kind = GP_CALL, .pid = 7, .tid = 7, .start_ns = 40 },
 		       young = { .kind = GP_CALL, .pid = 7, .tid = 7, .start_ns = 50 };
-	struct pair p;
 
-	pair_open(&p);
 	source_commit(source_reserve(&p.calls, &old, sizeof(old)));
 	source_commit(source_reserve(&p.tasks, &leaves, sizeof(leaves)));
 	source_commit(source_reserve(&p.tasks, &takes, sizeof(takes)));
 	source_commit(source_reserve(&p.calls, &young, sizeof(young)));
 	source_commit(source_reserve(&p.calls, &young, sizeof(young)));
-	source_commit(reserve_call(&p, 8));
-	round_says(&p, true, "C7 X7 N7 C7 C7 C8 ");
-	round_says(&p, true, "| ");
+	source_commit(reserve_call(8));
+	round_says(true, "C7 X7 N7 C7 C7 C8 ");
+	round_says(true, "| ");
 	assert_int_equal(p.order.births, 0);
 	source_commit(source_reserve(&p.tasks, &leaves, sizeof(leaves)));
-	round_says(&p, true, "| ");
+	round_says(true, "| ");
 	source_commit(source_reserve(&p.tasks, &takes, sizeof(takes)));
 	source_commit(source_reserve(&p.calls, &young, sizeof(young)));
-	round_says(&p, true, "X7 N7 C7 | ");
-	pair_close(&p);
+	round_says(true, "X7 N7 C7 | ");
 }
 
 TEST_TITLED("order: no call passes a birth that is being written", order_call_waits_for_busy_new)
 {
-	struct pair p;
 	uint32_t *busy;
 
-	pair_open(&p);
-	busy = reserve_task(&p, GP_TASK_NEW, 7);
-	source_commit(reserve_task(&p, GP_TASK_NEW, 8));
-	source_commit(reserve_call(&p, 8));
-	round_says(&p, false, "");
+	busy = reserve_task(GP_TASK_NEW, 7);
+	source_commit(reserve_task(GP_TASK_NEW, 8));
+	source_commit(reserve_call(8));
+	round_says(false, "");
 	source_commit(busy);
-	round_says(&p, true, "N7 N8 C8 ");
-	pair_close(&p);
+	round_says(true, "N7 N8 C8 ");
 }
 
 TEST_TITLED("order: an exit waits for calls that are being written", order_exit_waits_for_busy_call)
 {
-	struct pair p;
 	uint32_t *busy;
 
-	pair_open(&p);
-	round_says(&p, true, "");
-	busy = reserve_call(&p, 9);
-	source_commit(reserve_call(&p, 7));
-	source_commit(reserve_task(&p, GP_TASK_EXIT, 7));
-	round_says(&p, false, "");
-	round_says(&p, false, "");
+	round_says(true, "");
+	busy = reserve_call(9);
+	source_commit(reserve_call(7));
+	source_commit(reserve_task(GP_TASK_EXIT, 7));
+	round_says(false, "");
+	round_says(false, "");
 	source_commit(busy);
-	source_commit(reserve_task(&p, GP_TASK_EXIT, 9));
-	round_says(&p, true, "C9 C7 | ");
-	round_says(&p, true, "X7 X9 | ");
-	pair_close(&p);
+	source_commit(reserve_task(GP_TASK_EXIT, 9));
+	round_says(true, "C9 C7 | ");
+	round_says(true, "X7 X9 | ");
 }
 
 TEST_TITLED("order: a mark says only what is so, also of exits", order_mark_is_the_round_before)
 {
 	uint64_t before;
-	struct pair p;
 
-	pair_open(&p);
-	round_says(&p, true, "");
+	round_says(true, "");
 	before = time_now_ns();
-	source_commit(reserve_task(&p, GP_TASK_EXIT, 7));
-	round_says(&p, true, "| ");
+	source_commit(reserve_task(GP_TASK_EXIT, 7));
+	round_says(true, "| ");
 	/* The exit, which happened after `before`, has not been delivered. */
 	assert_true(p.line.mark_ns <= before);
-	round_says(&p, true, "X7 | ");
+	round_says(true, "X7 | ");
 	assert_true(p.line.mark_ns >= before);
-	pair_close(&p);
 }
 
 TEST_TITLED("order: without room nothing is lost or overtaken", order_survives_refusals)
 {
-	struct pair p;
-
-	pair_open(&p);
-	source_commit(reserve_task(&p, GP_TASK_EXIT, 7));
-	source_commit(reserve_task(&p, GP_TASK_EXIT, 8));
-	round_says(&p, true, "");
+	source_commit(reserve_task(GP_TASK_EXIT, 7));
+	source_commit(reserve_task(GP_TASK_EXIT, 8));
+	round_says(true, "");
 	p.line.full = true;
-	round_says(&p, false, "");
-	source_commit(reserve_call(&p, 9));
-	round_says(&p, false, "");
+	round_says(false, "");
+	source_commit(reserve_call(9));
+	round_says(false, "");
 	p.line.full = false;
-	round_says(&p, true, "C9 X7 X8 | ");
-	pair_close(&p);
+	round_says(true, "C9 X7 X8 | ");
 }
 
 /* ---- the queue ----------------------------------------------------------------------------------- */
@@ -331,7 +304,7 @@ TEST_TITLED("queue: an item larger than a chunk is refused", queue_refuses_what_
 
 static void take_all(void *ctx)
 {
-	struct drain_queue *q = drain_queue_of(*(struct drain **)ctx);
+	struct drain_queue *q = (*(struct drain **)ctx)->queue;
 	struct drain_chunk *c;
 
 	while ((c = drain_queue_take(q)))

@@ -66,8 +66,10 @@ static void none(const struct finding_book *b)
 	assert_int_equal(f->all.n, 0);
 }
 
-/* The only finding of a book is this one. */
-static struct finding only(const struct finding_book *b, const char *name)
+static struct finding found;
+
+/* The only finding of a book is this one, which becomes `found`. */
+static void only(const struct finding_book *b, const char *name)
 {
 	const struct findings *f = judge(b);
 
@@ -79,14 +81,14 @@ static struct finding only(const struct finding_book *b, const char *name)
 	assert_string_equal(f->all.v[0].name, name);
 	assert_int_equal(f->all.v[0].pid, 12);
 	assert_int_equal(f->all.v[0].device, 1);
-	return f->all.v[0];
+	found = f->all.v[0];
 }
 
-static void assert_share(const struct finding *f, double share, double bound)
+static void assert_share(double share, double bound)
 {
-	assert_true(f->has_share);
-	assert_float_equal((float)f->share, (float)share, 1e-6f);
-	assert_float_equal((float)f->gain_bound, (float)bound, 1e-6f);
+	assert_true(found.has_share);
+	assert_float_equal((float)found.share, (float)share, 1e-6f);
+	assert_float_equal((float)found.gain_bound, (float)bound, 1e-6f);
 }
 
 static void assert_has(const struct strbuf *text, const char *part)
@@ -114,12 +116,11 @@ TEST(a_needless_sync_is_named_with_its_function_and_thread)
 	struct finding_stall rows[] = { loss(STALL_SYNC, 1000 * MS, "cudaStreamSynchronize"),
 				       loss(STALL_COPY_SMALL, 500 * MS, "cudaMemcpy") };
 	struct finding_book b = book_with(rows, 2);
-	struct finding found;
 
 	rows[0].stall.cause_ns[IDLE_SYNC] = 400 * MS;
 	rows[0].stall.cause_ns[IDLE_OTHER] = 600 * MS;
-	found = only(&b, "needless-sync");
-	assert_share(&found, 0.15, 0.15);
+	only(&b, "needless-sync");
+	assert_share(0.15, 0.15);
 	assert_int_equal(found.tid, 13);
 	assert_string_equal(finding_severity(&found), "medium");
 	assert_has(&found.cause, "thread 13 (train) waits in cudaStreamSynchronize");
@@ -136,12 +137,11 @@ TEST(unseen_time_between_calls_is_not_blamed_on_a_sync)
 {
 	struct finding_stall row = loss(STALL_SYNC, 1000 * MS, "cudaStreamSynchronize");
 	struct finding_book b = book_with(&row, 1);
-	struct finding found;
 
 	row.stall.cause_ns[IDLE_SYNC] = 300 * MS;
 	row.stall.cause_ns[IDLE_UNKNOWN] = 700 * MS;
-	found = only(&b, "needless-sync");
-	assert_share(&found, 0.03, 0.1);
+	only(&b, "needless-sync");
+	assert_share(0.03, 0.1);
 	assert_has(&found.evidence, "300.0 ms still in the call, 0 ns until the next work began; "
 		   "500 calls x 3.000 ms; 700.0 ms more, between calls, are not counted: the thread may have had no CPU");
 	row.stall.cause_ns[IDLE_SYNC] = 50 * MS;
@@ -150,8 +150,8 @@ TEST(unseen_time_between_calls_is_not_blamed_on_a_sync)
 	row = loss(STALL_LAUNCH, 1000 * MS, NULL);
 	row.stall.cause_ns[IDLE_LAUNCH] = 200 * MS;
 	row.stall.cause_ns[IDLE_UNKNOWN] = 800 * MS;
-	found = only(&b, "launch-bound");
-	assert_share(&found, 0.02, 0.1);
+	only(&b, "launch-bound");
+	assert_share(0.02, 0.1);
 }
 
 TEST(an_input_stall_has_its_known_cause_only)
@@ -159,11 +159,10 @@ TEST(an_input_stall_has_its_known_cause_only)
 	struct finding_stall row = loss(STALL_HOST, 3000 * MS, NULL);
 	struct finding_book b = book_with(&row, 1);
 	const struct offcpu_row off = { .what = (char *)"futex", .waker = (char *)"loader" };
-	struct finding found;
 
 	row.stall.cause_ns[IDLE_OTHER] = 3000 * MS;
-	found = only(&b, "input-stall");
-	assert_share(&found, 0.3, 0.3);
+	only(&b, "input-stall");
+	assert_share(0.3, 0.3);
 	assert_string_equal(finding_severity(&found), "high");
 	assert_has(&found.cause, "thread 13 (train) is in no call");
 	assert_string_equal(found.evidence.s, "1,500 times, 2.000 ms each, 5.000 ms at most");
@@ -171,17 +170,17 @@ TEST(an_input_stall_has_its_known_cause_only)
 	row.stall.cause_ns[IDLE_OTHER] = 300 * MS;
 	row.stall.cause_ns[IDLE_LOCK] = 2700 * MS;
 	row.off = &off;
-	found = only(&b, "input-stall");
+	only(&b, "input-stall");
 	assert_has(&found.cause, "it waits for a lock or another thread (futex, woken by loader)");
 	assert_string_equal(found.next.s, "gpuprof stat --stacks --wide --table offcpu -d 10s -p 12");
 	assert_has(&found.evidence, "; 10 % on a CPU, 90 % lock");
 	row.stall.cause_ns[IDLE_OTHER] = 2900 * MS;
 	row.stall.cause_ns[IDLE_LOCK] = 100 * MS;
-	found = only(&b, "input-stall");
+	only(&b, "input-stall");
 	assert_has(&found.cause, "it runs host code");
 	memset(row.stall.cause_ns, 0, sizeof(row.stall.cause_ns));
 	row.stall.cause_ns[IDLE_UNKNOWN] = 3000 * MS;
-	found = only(&b, "input-stall");
+	only(&b, "input-stall");
 	assert_has(&found.cause, "is in no call that CUPTI records");
 	assert_has(&found.cause, "or is in one that only probes see");
 }
@@ -190,29 +189,27 @@ TEST(a_thread_without_a_cpu_differs_from_a_waiting_one)
 {
 	struct finding_stall row = loss(STALL_RUNQUEUE, 800 * MS, NULL);
 	struct finding_book b = book_with(&row, 1);
-	struct finding found;
 
-	found = only(&b, "cpu-starved");
-	assert_share(&found, 0.08, 0.08);
+	only(&b, "cpu-starved");
+	assert_share(0.08, 0.08);
 	assert_has(&found.cause, "thread 13 (train) is ready to run and gets no CPU");
 }
 
 TEST(communication_is_exposed_where_no_compute_runs_beside)
 {
 	struct finding_book b = clean_book();
-	struct finding found;
 
 	b.comm_ns = 1500 * MS;
 	b.comm_kernel = "_Z23ncclDevKernel_AllReducei";
 	b.comm_tid = 14;
 	b.comm_thread = "main";
-	found = only(&b, "exposed-comm");
-	assert_share(&found, 0.15, 0.15);
+	only(&b, "exposed-comm");
+	assert_share(0.15, 0.15);
 	assert_has(&found.cause, "ncclDevKernel_AllReduce runs with no compute beside it; thread 14 (main)");
 	assert_has(&found.evidence, "100 communications x 20.00 ms, 25 % hidden under compute");
 	b.compute_ns = 800 * MS;	/* of that 500 ms hide communication already */
-	found = only(&b, "exposed-comm");
-	assert_share(&found, 0.15, 0.15);
+	only(&b, "exposed-comm");
+	assert_share(0.15, 0.15);
 	assert_has(&found.evidence, "300.0 ms more could hide under the compute there is");
 }
 
@@ -220,13 +217,12 @@ TEST(a_device_that_waits_for_launches_is_launch_bound)
 {
 	struct finding_stall row = loss(STALL_LAUNCH, 400 * MS, NULL);
 	struct finding_book b = book_with(&row, 1);
-	struct finding found;
 
 	row.stall.cause_ns[IDLE_LAUNCH] = 100 * MS;
 	row.stall.cause_ns[IDLE_OTHER] = 250 * MS;
 	row.stall.cause_ns[IDLE_QUEUED] = 50 * MS;
-	found = only(&b, "launch-bound");
-	assert_share(&found, 0.04, 0.04);
+	only(&b, "launch-bound");
+	assert_share(0.04, 0.04);
 	assert_string_equal(finding_severity(&found), "low");
 	assert_has(&found.evidence, "100.0 ms in launch calls, 250.0 ms between them, 50.00 ms until it began");
 }
@@ -235,31 +231,29 @@ TEST(unpinned_copies_cost_their_exposed_time_and_the_wait)
 {
 	struct finding_stall row = loss(STALL_COPY, 200 * MS, "cudaMemcpyAsync");
 	struct finding_book b = book_with(&row, 1);
-	struct finding found;
 
 	b.pageable = (struct finding_copies){ 100, 100ull << 24, 800 * MS, 500 * MS };
-	found = only(&b, "unpinned-copies");
-	assert_share(&found, 0.07, 0.07);
+	only(&b, "unpinned-copies");
+	assert_share(0.07, 0.07);
 	assert_has(&found.cause, "thread 13 (train) copies pageable memory by cudaMemcpyAsync");
 	assert_has(&found.evidence, "100 copies of 16.0 MiB at 2.1 GB/s (pinned ones 20 GB/s); "
 		   "500.0 ms with no compute beside, 200.0 ms idle for it");
 	b.pageable = (struct finding_copies){ 0 };
-	found = only(&b, "blocking-copies");
-	assert_share(&found, 0.02, 0.02);
+	only(&b, "blocking-copies");
+	assert_share(0.02, 0.02);
 }
 
 TEST(compiling_is_found_only_of_the_later_half)
 {
 	struct finding_stall row = loss(STALL_COMPILE, 600 * MS, "cuModuleLoadData");
 	struct finding_book b = book_with(&row, 1);
-	struct finding found;
 
-	found = only(&b, "steady-compile");
-	assert_share(&found, 0.03, 0.03);
+	only(&b, "steady-compile");
+	assert_share(0.03, 0.03);
 	assert_has(&found.cause, "cuModuleLoadData");
 	row.stall.cause_ns[IDLE_UNKNOWN] = 400 * MS;
-	found = only(&b, "steady-compile");
-	assert_share(&found, 0.02, 0.03);
+	only(&b, "steady-compile");
+	assert_share(0.02, 0.03);
 	assert_has(&found.evidence, "of that 200.0 ms in the later half; 500 calls x 3.000 ms; 400.0 ms more, "
 		   "between calls, are not counted");
 	row.stall.cause_ns[IDLE_UNKNOWN] = 550 * MS;	/* what is known is less than a line is worth */
@@ -272,36 +266,33 @@ TEST(allocations_and_collective_calls_that_stop_the_device)
 {
 	struct finding_stall row = loss(STALL_ALLOC, 600 * MS, "cudaFree");
 	struct finding_book b = book_with(&row, 1);
-	struct finding found;
 
-	found = only(&b, "alloc-stall");
+	only(&b, "alloc-stall");
 	assert_has(&found.cause, "thread 13 (train) is in cudaFree, while the device has nothing to do");
 	row = loss(STALL_COLLECTIVE, 600 * MS, "ncclGroupEnd");
-	found = only(&b, "comm-call");
-	assert_share(&found, 0.06, 0.06);
+	only(&b, "comm-call");
+	assert_share(0.06, 0.06);
 }
 
 TEST(small_kernels_have_the_saving_of_a_graph)
 {
 	struct finding_stall rows[] = { loss(STALL_QUEUED, 3000 * MS, NULL), loss(STALL_LAUNCH, 80 * MS, NULL) };
 	struct finding_book b = book_with(rows, 2);
-	struct finding found;
 
 	none(&b);	/* 980 us each: it is something else */
 	b.kernels = 1000000;
-	found = only(&b, "small-kernels");
-	assert_share(&found, 0.3, 0.308);
+	only(&b, "small-kernels");
+	assert_share(0.3, 0.308);
 	assert_has(&found.evidence, "1,000,000 kernels x 9.800 us; 3.000 s idle between launched ones");
 }
 
 TEST(another_process_on_the_device_is_found_where_it_is_known)
 {
 	struct finding_book b = clean_book();
-	struct finding found;
 
 	b.waited_ns = 1000 * MS;
-	found = only(&b, "other-process");
-	assert_share(&found, 0.1, 0.1);
+	only(&b, "other-process");
+	assert_share(0.1, 0.1);
 	b.has_waited = false;
 	none(&b);
 }
@@ -310,25 +301,23 @@ TEST(device_wait_excludes_time_of_another_process)
 {
 	struct finding_stall row = loss(STALL_WAITED, 1500 * MS, NULL);
 	struct finding_book b = book_with(&row, 1);
-	struct finding found;
 
 	b.has_waited = false;
-	found = only(&b, "device-wait");
-	assert_share(&found, 0.15, 0.15);
+	only(&b, "device-wait");
+	assert_share(0.15, 0.15);
 	b.has_waited = true;
 	b.waited_ns = 1450 * MS;
-	found = only(&b, "other-process");
-	assert_share(&found, 0.145, 0.145);
+	only(&b, "other-process");
+	assert_share(0.145, 0.145);
 }
 
 TEST(memory_never_freed_has_no_share_of_time)
 {
 	struct finding_book b = clean_book();
-	struct finding found;
 
 	b.leaked_bytes = 2ull << 30;
 	b.leaks = 512;
-	found = only(&b, "never-freed");
+	only(&b, "never-freed");
 	assert_false(found.has_share);
 	assert_string_equal(finding_severity(&found), "low");
 	assert_string_equal(found.evidence.s, "2.0 GiB in 512 allocations, of 40.0 GiB that it had at most");
@@ -347,12 +336,11 @@ TEST(a_call_after_which_all_fail_is_severe_with_advice)
 {
 	const struct func launch = { "cuLaunchKernel", "cuda", CLASS_LAUNCH, 0 };
 	struct finding_book b = clean_book();
-	struct finding found;
 
 	b.fatal_function = &launch;
 	b.fatal_result = 719;
 	b.fatal_calls = 7;
-	found = only(&b, "cuda-error");
+	only(&b, "cuda-error");
 	assert_false(found.has_share);
 	assert_string_equal(finding_severity(&found), "high");
 	assert_string_equal(found.cause.s, "cuLaunchKernel gave CUDA_ERROR_LAUNCH_FAILED (719): a kernel "
@@ -360,6 +348,6 @@ TEST(a_call_after_which_all_fail_is_severe_with_advice)
 	assert_string_equal(found.evidence.s, "7 calls failed so");
 	assert_string_equal(found.next.s, "compute-sanitizer COMMAND");
 	b.fatal_result = 999;
-	found = only(&b, "cuda-error");
+	only(&b, "cuda-error");
 	assert_string_equal(found.next.s, "dmesg | grep -i xid");
 }

@@ -28,17 +28,38 @@ static void assert_has(const struct strbuf *text, const char *part)
 
 #define BASE (1000 * SECOND)
 
+static struct model *m;
+static struct findings f;
+
+static void restart(void)
+{
+	findings_free(&f);
+	snap_end(m);
+	m = session(BASE);
+}
+
+BEFORE_EACH
+{
+	restart();
+}
+
+AFTER_EACH
+{
+	findings_free(&f);
+	snap_end(m);
+	m = NULL;
+}
+
 struct step {			/* one thread's call, and the work that it launched, in ms */
 	uint16_t func;
 	double start, end, work_start, work_end;
 };
 
-static void step(struct model *m, uint32_t seq, const struct step *s)
+static void step(uint32_t seq, const struct step *s)
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = seq };
 	struct event ev = { .kind = EVENT_CALL, .has = HAS_END, .pid = 12, .tid = 13, .seq = seq,
-			    .func = s->func,
-			    .start_ns = BASE + (uint64_t)(s->start * (double)MS),
+			    .func = s->func, .start_ns = BASE + (uint64_t)(s->start * (double)MS),
 			    .end_ns = BASE + (uint64_t)(s->end * (double)MS) };
 
 	push(m, ev);
@@ -62,13 +83,10 @@ TEST(findings_of_a_session_are_its_gaps)
 		{ L, 30, 30.1, 31, 50 }, { S, 30.2, 50.3, 0, 0 }, { L, 50.8, 51, 51, 60 },
 		{ S, 51.1, 60.2, 0, 0 }, { L, 80, 80.1, 80.2, 90 },
 	};
-	struct model *m = session(BASE);
-	struct findings f = { 0 };
 
 	for (uint32_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
-		step(m, i + 1, &steps[i]);
-	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
-	assert_int_equal(model_finish(m), 0);
+		step(i + 1, &steps[i]);
+	finish(m, BASE + 100 * MS);
 	assert_int_equal(findings_of(&f, m, 0), 0);
 	assert_int_equal(f.all.n, 2);
 	assert_string_equal(f.all.v[0].name, "input-stall");
@@ -77,81 +95,63 @@ TEST(findings_of_a_session_are_its_gaps)
 	assert_float_equal((float)f.all.v[1].share, 0.014f, 1e-6f);
 	assert_has(&f.all.v[1].cause, "thread 13 waits in cudaStreamSynchronize");
 	assert_has(&f.all.v[1].evidence, "2 calls x");
-	findings_free(&f);
-	model_free(m);
 }
 
 /* A sync of [30.2, 70) ms, of which it was as `why` says in [54.9, 69.9); the device ran dry at 50. */
-static void push_late_sync(struct model *m, enum off_reason why)
+static void push_late_sync(enum off_reason why)
 {
 	static const struct step steps[] = {
 		{ L, 30, 30.1, 31, 50 }, { L, 70.5, 71, 71, 90 },
 	};
 
-	step(m, 1, &steps[0]);
+	step(1, &steps[0]);
 	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END, .pid = 12, .tid = 13, .seq = 2,
 				.func = S, .start_ns = BASE + 302 * MS / 10,
 				.end_ns = BASE + 70 * MS, .call.blocked_ns = 39 * MS,
 				.call.late_why = (uint8_t)why, .call.late_ns = 15 * MS,
 				.call.after_late_ns = MS / 10 });
-	step(m, 3, &steps[1]);
-	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
-	assert_int_equal(model_finish(m), 0);
+	step(3, &steps[1]);
+	finish(m, BASE + 100 * MS);
 }
 
-static void assert_sync(const struct finding *f)
+static void assert_sync(const struct finding *sync)
 {
-	assert_string_equal(f->name, "needless-sync");
-	assert_float_equal((float)f->share, 0.06f, 1e-6f);
-	assert_float_equal((float)f->gain_bound, 0.06f, 1e-6f);
+	assert_string_equal(sync->name, "needless-sync");
+	assert_float_equal((float)sync->share, 0.06f, 1e-6f);
+	assert_float_equal((float)sync->gain_bound, 0.06f, 1e-6f);
 }
 
 TEST(that_a_sync_had_no_cpu_is_no_fault_of_the_sync)
 {
-	struct model *m = session(BASE);
-	struct findings f = { 0 };
-
-	push_late_sync(m, OFF_RUNQUEUE);
+	push_late_sync(OFF_RUNQUEUE);
 	assert_int_equal(findings_of(&f, m, 0), 0);
 	assert_int_equal(f.all.n, 2);
 	assert_string_equal(f.all.v[0].name, "cpu-starved");
 	assert_float_equal((float)f.all.v[0].share, 0.15f, 1e-6f);
 	assert_sync(&f.all.v[1]);
-	findings_free(&f);
-	model_free(m);
 }
 
 TEST(that_a_process_was_stopped_is_no_fault_of_its_calls)
 {
-	struct model *m = session(BASE);
-	struct findings f = { 0 };
-
-	push_late_sync(m, OFF_STOPPED);
+	push_late_sync(OFF_STOPPED);
 	assert_int_equal(findings_of(&f, m, 0), 0);
 	assert_int_equal(f.all.n, 2);
 	assert_string_equal(f.all.v[0].name, "stopped");
 	assert_float_equal((float)f.all.v[0].share, 0.15f, 1e-6f);
 	assert_has(&f.all.v[0].cause, "thread 13 was stopped by a signal");
 	assert_sync(&f.all.v[1]);
-	findings_free(&f);
-	model_free(m);
 }
 
 /* A crafted capture may hold any number: it is no index into sums. */
 TEST(a_call_is_late_for_no_other_reason)
 {
-	struct model *m = session(BASE);
-	struct findings f = { 0 };
-
-	push_late_sync(m, (enum off_reason)60);
+	push_late_sync((enum off_reason)60);
 	assert_int_equal(findings_of(&f, m, 0), 0);
 	assert_int_equal(f.all.n, 1);
 	assert_string_equal(f.all.v[0].name, "needless-sync");
-	findings_free(&f);
-	model_free(m);
 }
 
-static void one_work(struct model *m, uint32_t pid, uint32_t seq, const double ms[4])
+static void one_work(uint32_t pid, uint32_t seq, const double ms[4])
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = seq };
 	struct event ev = { .kind = EVENT_API, .pid = pid, .tid = pid, .api.correlation = seq,
@@ -170,51 +170,40 @@ static void one_work(struct model *m, uint32_t pid, uint32_t seq, const double m
 TEST(a_process_that_waits_for_another_is_found)
 {
 	const struct device_facts facts = { .uuid = "GPU-1" };
-	struct model *m = session(BASE);
-	struct findings f = { 0 };
 
 	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 12, .device.facts = facts });
 	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 22, .device.facts = facts });
-	one_work(m, 12, 1, (const double[]){ 1, 2, 2, 40 });
-	one_work(m, 12, 2, (const double[]){ 45, 46, 90, 100 });
-	one_work(m, 22, 1, (const double[]){ 0, 1, 50, 90 });
-	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
-	assert_int_equal(model_finish(m), 0);
+	one_work(12, 1, (const double[]){ 1, 2, 2, 40 });
+	one_work(12, 2, (const double[]){ 45, 46, 90, 100 });
+	one_work(22, 1, (const double[]){ 0, 1, 50, 90 });
+	finish(m, BASE + 100 * MS);
 	assert_int_equal(findings_of(&f, m, 0), 0);
 	assert_true(f.all.n > 0);
 	assert_string_equal(f.all.v[0].name, "other-process");
 	assert_int_equal(f.all.v[0].pid, 12);
 	assert_float_equal((float)f.all.v[0].share, 0.4f, 1e-6f);
-	findings_free(&f);
-	model_free(m);
 }
 
 /* It allocated before the interval in which it ends. */
 TEST(unfreed_memory_is_counted_whenever_it_was_allocated)
 {
-	struct model *m = session(BASE);
-	struct findings f = { 0 };
-
 	model_use_intervals(m);
 	push(m, (struct event){ .kind = EVENT_MEMORY, .pid = 12, .memory.op = MEMORY_ALLOC,
 				.memory.address = 4096,
 				.memory.kind = MEMORY_KIND_DEVICE, .has = HAS_BYTES,
-				.memory.bytes = 3ull << 30,
-				.start_ns = BASE + 5 * MS });
-	one_work(m, 12, 1, (const double[]){ 1, 2, 2, 40 });
+				.memory.bytes = 3ull << 30, .start_ns = BASE + 5 * MS });
+	one_work(12, 1, (const double[]){ 1, 2, 2, 40 });
 	push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + 15 * SECOND });
-	model_cut(m, BASE + 15 * SECOND);
+	snap_cut(m, BASE + 15 * SECOND);
 	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 12, .tid = 12, .seq = 1,
 				.end_ns = BASE + 16 * SECOND });
 	assert_int_equal(findings_of(&f, m, 0), 0);
 	assert_int_equal(f.all.n, 1);
 	assert_string_equal(f.all.v[0].name, "never-freed");
 	assert_has(&f.all.v[0].evidence, "3.0 GiB in 1 allocation,");
-	findings_free(&f);
-	model_free(m);
 }
 
-static void failed(struct model *m, uint32_t seq, int32_t result, bool device_1)
+static void failed(uint32_t seq, int32_t result, bool device_1)
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 1000 + seq, .device = device_1 };
 
@@ -229,14 +218,11 @@ static void failed(struct model *m, uint32_t seq, int32_t result, bool device_1)
 TEST(calls_after_which_all_fail_are_reported_once_and_first)
 {
 	static const int32_t results[] = { 0, 0, 0, 999, 999, 2, 600, 999 };
-	struct model *m = session(BASE);
-	struct findings f = { 0 };
 	size_t got = 0;
 
 	for (uint32_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
-		failed(m, i + 1, results[i], i % 2);
-	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
-	assert_int_equal(model_finish(m), 0);
+		failed(i + 1, results[i], i % 2);
+	finish(m, BASE + 100 * MS);
 	assert_int_equal(findings_of(&f, m, 0), 0);
 	for (size_t i = 0; i < f.all.n; i++)
 		got += !strcmp(f.all.v[i].name, "cuda-error");
@@ -245,23 +231,18 @@ TEST(calls_after_which_all_fail_are_reported_once_and_first)
 	assert_int_equal(f.all.v[0].device, 0);
 	assert_has(&f.all.v[0].cause, "cudaStreamSynchronize gave cudaErrorUnknown (999)");
 	assert_string_equal(f.all.v[0].evidence.s, "3 calls failed so");
-	findings_free(&f);
-	model_free(m);
 }
 
 /* It was refused twice, and has no device. */
 TEST(a_missing_device_is_a_finding_without_a_device)
 {
-	struct model *m = session(BASE);
-	struct findings f = { 0 };
 	struct strbuf verdict = STRBUF_INIT;
 
 	for (uint32_t seq = 1; seq < 4; seq++)
 		push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END | HAS_RESULT, .pid = 12, .tid = 13,
 					.seq = seq, .func = S, .call.result = seq > 1 ? 100 : 0,
 					.start_ns = BASE + seq * MS, .end_ns = BASE + seq * MS + 100 });
-	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
-	assert_int_equal(model_finish(m), 0);
+	finish(m, BASE + 100 * MS);
 	assert_int_equal(findings_of(&f, m, 0), 0);
 	assert_int_equal(f.all.n, 1);
 	assert_string_equal(f.all.v[0].name, "cuda-error");
@@ -272,17 +253,13 @@ TEST(a_missing_device_is_a_finding_without_a_device)
 	assert_has(&verdict, "cudaStreamSynchronize gave cudaErrorNoDevice (100): there is no device for it");
 	assert_has(&verdict, "Evidence: 2 calls failed so.");
 	strbuf_free(&verdict);
-	findings_free(&f);
-	model_free(m);
 }
 
 /* 2 GiB are still there at the end, 1 GiB was freed. */
-static struct findings with_memory(const struct event *end)
+static void find_with_memory(const struct event *end)
 {
-	struct model *m = session(BASE);
-	struct findings f = { 0 };
-
-	one_work(m, 12, 1, (const double[]){ 1, 2, 2, 99 });
+	restart();
+	one_work(12, 1, (const double[]){ 1, 2, 2, 99 });
 	for (uint64_t i = 0; i < 4; i++)
 		push(m, (struct event){ .kind = EVENT_MEMORY, .pid = 12, .has = HAS_BYTES,
 					.memory.op = i < 3 ? MEMORY_ALLOC : MEMORY_FREE,
@@ -291,11 +268,8 @@ static struct findings with_memory(const struct event *end)
 					.memory.address = 4096 + i % 3, .memory.bytes = 1 << 30 });
 	if (end)
 		push(m, *end);
-	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
-	assert_int_equal(model_finish(m), 0);
+	finish(m, BASE + 100 * MS);
 	assert_int_equal(findings_of(&f, m, 0), 0);
-	model_free(m);
-	return f;
 }
 
 /* Seen as its first thread ended, or found out when the session did. */
@@ -306,27 +280,21 @@ TEST(memory_that_was_never_freed_is_found_when_the_process_has_ended)
 		{ .kind = EVENT_IDENTITY, .pid = 12, .tid = 12, .fact.key = "ended",
 		  .fact.value = "yes" },
 	};
-	struct findings f;
 
 	for (size_t i = 0; i < 2; i++) {
-		f = with_memory(&ends[i]);
+		find_with_memory(&ends[i]);
 		assert_int_equal(f.all.n, 1);
 		assert_string_equal(f.all.v[0].name, "never-freed");
 		assert_has(&f.all.v[0].evidence, "2.0 GiB in 2 allocations");
-		findings_free(&f);
 	}
-	f = with_memory(NULL);
+	find_with_memory(NULL);
 	assert_int_equal(f.all.n, 0);
-	findings_free(&f);
 }
 
 /* Of some records it is unknown how many were of memory, and the calls were not seen. */
 TEST(memory_with_lost_records_is_no_leak)
 {
-	struct model *m = session(BASE);
-	struct findings f = { 0 };
-
-	one_work(m, 12, 1, (const double[]){ 1, 2, 2, 99 });
+	one_work(12, 1, (const double[]){ 1, 2, 2, 99 });
 	push(m, (struct event){ .kind = EVENT_MEMORY, .pid = 12, .has = HAS_BYTES,
 				.memory.op = MEMORY_ALLOC,
 				.memory.kind = MEMORY_KIND_DEVICE, .start_ns = BASE + 10 * MS,
@@ -337,19 +305,16 @@ TEST(memory_with_lost_records_is_no_leak)
 				.start_ns = BASE + 12 * MS, .end_ns = BASE + 13 * MS });
 	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 12, .tid = 12, .seq = 1,
 				.end_ns = BASE + 99 * MS });
-	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
-	assert_int_equal(model_finish(m), 0);
+	finish(m, BASE + 100 * MS);
 	assert_true(snap_of(m)->processes.v[0].memory_incomplete);
 	assert_int_equal(findings_of(&f, m, 0), 0);
 	for (size_t i = 0; i < f.all.n; i++)
 		assert_string_not_equal(f.all.v[i].name, "never-freed");
-	findings_free(&f);
-	model_free(m);
 }
 
 /* ---- laws ------------------------------------------------------------------------------------- */
 
-static void push_random(struct model *m, uint64_t *now)
+static void push_random(uint64_t *now)
 {
 	static const uint8_t kinds[] = { EVENT_CALL, EVENT_CALL, EVENT_ENTER, EVENT_API, EVENT_API,
 					 EVENT_WORK, EVENT_WORK, EVENT_WORK, EVENT_EXIT,
@@ -372,12 +337,12 @@ static void push_random(struct model *m, uint64_t *now)
 }
 
 /* Of each book: what is lost in one way is not lost in another, and bounds are bounds. */
-static void check_shares(const struct findings *f)
+static void check_shares(void)
 {
 	double sum[2] = { 0 };
 
-	for (size_t i = 0; i < f->all.n; i++) {
-		const struct finding *one = &f->all.v[i];
+	for (size_t i = 0; i < f.all.n; i++) {
+		const struct finding *one = &f.all.v[i];
 
 		assert_true(one->has_share && one->share >= 0 && one->share <= 1);
 		assert_true(one->gain_bound >= one->share && one->gain_bound <= 1);
@@ -392,20 +357,16 @@ TEST(shares_of_a_book_never_exceed_the_whole)
 {
 	random_seed(state);
 	for (int round = 0; round < random_rounds(100); round++) {
-		struct model *m = session(BASE);
 		uint64_t now = BASE;
-		struct findings f = { 0 };
 
+		restart();
 		for (int i = 0; i < 600; i++)
-			push_random(m, &now);
+			push_random(&now);
 		assert_int_equal(findings_of(&f, m, now), 0);
-		check_shares(&f);
+		check_shares();
 		findings_free(&f);
-		push(m, (struct event){ .kind = EVENT_STOP, .end_ns = now });
-		assert_int_equal(model_finish(m), 0);
+		finish(m, now);
 		assert_int_equal(findings_of(&f, m, 0), 0);
-		check_shares(&f);
-		findings_free(&f);
-		model_free(m);
+		check_shares();
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Single values as text: times, bytes, reals, and names that may hold anything. */
-#include "view/format.h"
+#include "view/render.c"
 
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@ static void is_ns(uint64_t ns, const char *wanted)
 {
 	struct strbuf sb = STRBUF_INIT;
 
-	format_ns(&sb, ns);
+	strbuf_addstr(&sb, ns_text(ns).s);
 	assert_string_equal(sb.s, wanted);
 	strbuf_free(&sb);
 }
@@ -20,7 +20,7 @@ static void is_bytes(uint64_t bytes, const char *wanted)
 {
 	struct strbuf sb = STRBUF_INIT;
 
-	format_bytes(&sb, bytes);
+	strbuf_addstr(&sb, bytes_text(bytes).s);
 	assert_string_equal(sb.s, wanted);
 	strbuf_free(&sb);
 }

@@ -33,8 +33,7 @@ static struct gpusim_work submit(struct gpusim_stream *stream, struct gpusim_wor
 
 static struct gpusim_work kernel_of(const void *entity)
 {
-	return (struct gpusim_work){ .kind = GPUSIM_KERNEL,
-				     .entity = entity,
+	return (struct gpusim_work){ .kind = GPUSIM_KERNEL, .entity = entity,
 				     .shape = { { 4, 2, 1 }, { 32, 1, 1 } } };
 }
 
@@ -50,17 +49,19 @@ static struct gpusim_work copy(struct gpusim_stream *stream, enum gpusim_work_ki
 }
 
 /* A context for each test, so that none waits for the work of another. */
-static int new_context(void **state)
+static struct gpusim_context *current;
+
+BEFORE_EACH
 {
-	return gpusim_context_create(0, (struct gpusim_context **)state);
+	assert_int_equal(gpusim_context_create(0, &current), GPUSIM_OK);
 }
 
-static int drop_context(void **state)
+AFTER_EACH
 {
-	return gpusim_context_destroy(*state);
+	assert_int_equal(gpusim_context_destroy(current), GPUSIM_OK);
 }
 
-TEST_WITH(test_stream_is_fifo, new_context, drop_context)
+TEST(test_stream_is_fifo)
 {
 	struct gpusim_stream *stream = new_stream(GPUSIM_STREAM_NON_BLOCKING);
 	uint64_t before = gpusim_now_ns();
@@ -78,7 +79,7 @@ TEST_WITH(test_stream_is_fifo, new_context, drop_context)
 	assert_int_equal(gpusim_stream_destroy(stream), GPUSIM_OK);
 }
 
-TEST_WITH(test_streams_overlap, new_context, drop_context)
+TEST(test_streams_overlap)
 {
 	struct gpusim_stream *one = new_stream(GPUSIM_STREAM_NON_BLOCKING);
 	struct gpusim_stream *other = new_stream(GPUSIM_STREAM_NON_BLOCKING);
@@ -88,7 +89,7 @@ TEST_WITH(test_streams_overlap, new_context, drop_context)
 	assert_true(second.start_ns < first.end_ns);
 }
 
-TEST_WITH(test_legacy_stream_orders_blocking_streams, new_context, drop_context)
+TEST(test_legacy_stream_orders_blocking_streams)
 {
 	struct gpusim_stream *stream = new_stream(0);
 	struct gpusim_work before = launch(stream, slow_kernel);
@@ -99,7 +100,7 @@ TEST_WITH(test_legacy_stream_orders_blocking_streams, new_context, drop_context)
 	assert_true(after.start_ns >= legacy.end_ns);
 }
 
-TEST_WITH(test_sync_returns_after_all_work, new_context, drop_context)
+TEST(test_sync_returns_after_all_work)
 {
 	struct gpusim_stream *stream = new_stream(GPUSIM_STREAM_NON_BLOCKING);
 	struct gpusim_work last;
@@ -115,7 +116,7 @@ TEST_WITH(test_sync_returns_after_all_work, new_context, drop_context)
 	assert_true(gpusim_now_ns() >= last.end_ns);
 }
 
-TEST_WITH(test_copies_take_bytes_by_bandwidth, new_context, drop_context)
+TEST(test_copies_take_bytes_by_bandwidth)
 {
 	struct gpusim_stream *stream = new_stream(GPUSIM_STREAM_NON_BLOCKING);
 	struct gpusim_work work = copy(stream, GPUSIM_COPY_HTOD, 10 * MS);
@@ -128,7 +129,7 @@ TEST_WITH(test_copies_take_bytes_by_bandwidth, new_context, drop_context)
 	assert_int_equal(work.end_ns - work.start_ns, MS);
 }
 
-TEST_WITH(test_copies_of_pageable_memory_are_slower, new_context, drop_context)
+TEST(test_copies_of_pageable_memory_are_slower)
 {
 	struct gpusim_stream *stream = new_stream(GPUSIM_STREAM_NON_BLOCKING);
 	struct gpusim_work work = { .kind = GPUSIM_COPY_HTOD, .bytes = 6 * MS, .pageable = true };
@@ -146,7 +147,7 @@ TEST_WITH(test_copies_of_pageable_memory_are_slower, new_context, drop_context)
 	assert_int_equal(gpusim_host_free(other), GPUSIM_OK);
 }
 
-TEST_WITH(test_copy_engines_serve_one_at_a_time, new_context, drop_context)
+TEST(test_copy_engines_serve_one_at_a_time)
 {
 	struct gpusim_stream *one = new_stream(GPUSIM_STREAM_NON_BLOCKING);
 	struct gpusim_stream *other = new_stream(GPUSIM_STREAM_NON_BLOCKING);
@@ -159,7 +160,7 @@ TEST_WITH(test_copy_engines_serve_one_at_a_time, new_context, drop_context)
 	assert_true(back.start_ns < first.end_ns);
 }
 
-TEST_WITH(test_one_seed_gives_one_run, new_context, drop_context)
+TEST(test_one_seed_gives_one_run)
 {
 	static const char by_rule[1];
 	struct gpusim_stream *stream = new_stream(GPUSIM_STREAM_NON_BLOCKING);
@@ -181,7 +182,7 @@ TEST_WITH(test_one_seed_gives_one_run, new_context, drop_context)
 	assert_in_range(sum / 64, 3004 - 60, 3004 + 60);
 }
 
-TEST_WITH(test_events_mark_the_end_of_work, new_context, drop_context)
+TEST(test_events_mark_the_end_of_work)
 {
 	struct gpusim_stream *stream = new_stream(GPUSIM_STREAM_NON_BLOCKING);
 	struct gpusim_stream *waiter = new_stream(GPUSIM_STREAM_NON_BLOCKING);
@@ -208,7 +209,7 @@ TEST_WITH(test_events_mark_the_end_of_work, new_context, drop_context)
 	assert_int_equal(gpusim_event_sync(after), GPUSIM_INVALID_HANDLE);
 }
 
-TEST_WITH(test_memory_is_counted, new_context, drop_context)
+TEST(test_memory_is_counted)
 {
 	uint64_t one, two, more, free_bytes, total_bytes;
 
@@ -230,7 +231,7 @@ TEST_WITH(test_memory_is_counted, new_context, drop_context)
 	assert_int_equal(free_bytes, MEMORY_BYTES);
 }
 
-TEST_WITH(test_random_allocations_never_overlap, new_context, drop_context)
+TEST(test_random_allocations_never_overlap)
 {
 	struct {
 		uint64_t address, bytes;
@@ -257,7 +258,7 @@ TEST_WITH(test_random_allocations_never_overlap, new_context, drop_context)
 	assert_int_equal(free_bytes, total_bytes);
 }
 
-TEST_WITH(test_errors_have_the_real_codes, new_context, drop_context)
+TEST(test_errors_have_the_real_codes)
 {
 	struct gpusim_stream *stream = new_stream(0);
 	struct gpusim_work work = kernel_of(quick_kernel);
@@ -281,7 +282,7 @@ TEST_WITH(test_errors_have_the_real_codes, new_context, drop_context)
 	assert_null(gpusim_error_name(12345, true));
 }
 
-TEST_WITH(test_graph_replays_what_was_captured, new_context, drop_context)
+TEST(test_graph_replays_what_was_captured)
 {
 	struct gpusim_stream *stream = new_stream(GPUSIM_STREAM_NON_BLOCKING);
 	struct gpusim_graph_exec *exec;
@@ -304,7 +305,71 @@ TEST_WITH(test_graph_replays_what_was_captured, new_context, drop_context)
 	assert_int_equal(gpusim_graph_launch(exec, stream), GPUSIM_INVALID_HANDLE);
 }
 
-TEST_WITH(test_hang_never_ends, new_context, drop_context)
+TEST(test_stream_joins_the_capture_of_an_event_it_waits_for)
+{
+	struct gpusim_stream *stream = new_stream(GPUSIM_STREAM_NON_BLOCKING);
+	struct gpusim_stream *other = new_stream(GPUSIM_STREAM_NON_BLOCKING);
+	struct gpusim_graph *graph, *joined;
+	struct gpusim_event *event;
+	uint64_t id, other_id;
+	size_t nodes = 0;
+
+	assert_int_equal(gpusim_event_create(&event), GPUSIM_OK);
+	assert_int_equal(gpusim_capture_begin(stream), GPUSIM_OK);
+	assert_int_equal(gpusim_event_record(event, stream), GPUSIM_OK);
+	assert_int_equal(gpusim_stream_wait_event(other, event), GPUSIM_OK);
+	assert_int_equal(launch(other, slow_kernel).end_ns, 0);
+	assert_int_equal(gpusim_capture_query(stream, &id, &graph), GPUSIM_OK);
+	assert_int_equal(gpusim_capture_query(other, &other_id, &joined), GPUSIM_OK);
+	assert_true(id && id == other_id && graph == joined);
+	assert_int_equal(gpusim_capture_end(other, &joined), GPUSIM_ILLEGAL_STATE);
+	assert_int_equal(gpusim_capture_end(stream, &graph), GPUSIM_OK);
+	assert_int_equal(gpusim_graph_nodes(graph, &nodes), GPUSIM_OK);
+	assert_int_equal(nodes, 1);
+	assert_int_equal(gpusim_capture_query(other, &other_id, &joined), GPUSIM_OK);
+	assert_int_equal(other_id, 0);
+	assert_int_equal(gpusim_stream_wait_event(other, event), GPUSIM_OK);
+	assert_true(launch(other, quick_kernel).end_ns != 0);
+}
+
+TEST(test_backed_memory_has_what_was_copied)
+{
+	char sent[] = "sixteen bytes...", got[sizeof(sent)] = "";
+	uint64_t there, other;
+	struct gpusim_allocation found;
+
+	assert_int_equal(gpusim_memory_alloc(100, &there), GPUSIM_OK);
+	assert_int_equal(gpusim_memory_alloc(100, &other), GPUSIM_OK);
+	submit(NULL, (struct gpusim_work){ .kind = GPUSIM_COPY_HTOD, .bytes = sizeof(sent),
+					   .to = there, .from = (uint64_t)(uintptr_t)sent });
+	submit(NULL, (struct gpusim_work){ .kind = GPUSIM_SET, .bytes = 7, .to = there,
+					   .value = 'x', .value_bytes = 1 });
+	submit(NULL, (struct gpusim_work){ .kind = GPUSIM_COPY_DTOD, .bytes = sizeof(sent),
+					   .to = other, .from = there });
+	submit(NULL, (struct gpusim_work){ .kind = GPUSIM_COPY_DTOH, .bytes = sizeof(sent),
+					   .to = (uint64_t)(uintptr_t)got, .from = other });
+	assert_string_equal(got, "xxxxxxx bytes...");
+	assert_true(gpusim_memory_find(other + 99, &found));
+	assert_true(found.address == other && found.bytes == 100);
+	assert_false(gpusim_memory_find(other + 100, &found));
+	assert_int_equal(gpusim_memory_free(there), GPUSIM_OK);
+	assert_int_equal(gpusim_memory_free(other), GPUSIM_OK);
+}
+
+TEST(test_registered_host_memory_is_page_locked)
+{
+	char buffer[64];
+	uint64_t within = (uint64_t)(uintptr_t)buffer + 63;
+
+	assert_int_equal(gpusim_host_register(buffer, sizeof(buffer)), GPUSIM_OK);
+	assert_true(gpusim_host_is_pinned(within));
+	assert_int_equal(gpusim_host_free(buffer), GPUSIM_INVALID_VALUE);
+	assert_int_equal(gpusim_host_unregister(buffer), GPUSIM_OK);
+	assert_false(gpusim_host_is_pinned(within));
+	assert_int_equal(gpusim_host_unregister(buffer), GPUSIM_INVALID_VALUE);
+}
+
+TEST(test_hang_never_ends)
 {
 	struct gpusim_stream *stream = new_stream(GPUSIM_STREAM_NON_BLOCKING);
 
@@ -313,7 +378,7 @@ TEST_WITH(test_hang_never_ends, new_context, drop_context)
 	assert_int_equal(gpusim_stream_query(stream), GPUSIM_NOT_READY);
 }
 
-TEST_WITH(test_devices_have_lasting_identities, new_context, drop_context)
+TEST(test_devices_have_lasting_identities)
 {
 	unsigned char first[16], second[16];
 	char name[32];
@@ -327,7 +392,7 @@ TEST_WITH(test_devices_have_lasting_identities, new_context, drop_context)
 	assert_string_equal(name, "gpusim device 1");
 }
 
-TEST_WITH(test_forked_child_cannot_use_the_device, new_context, drop_context)
+TEST(test_forked_child_cannot_use_the_device)
 {
 	int status;
 	pid_t child = fork();
@@ -349,6 +414,7 @@ static int start(void **state)
 	setenv("GPUSIM_DEVICES", "2", 1);
 	setenv("GPUSIM_COPY_GBPS", "10", 1);
 	setenv("GPUSIM_MEMORY_BYTES", "1048576", 1);
+	setenv("GPUSIM_BACKED", "1", 1);
 	unsetenv("GPUSIM_HANG");
 	gpusim_kernel_duration(quick_kernel, 1000);
 	gpusim_kernel_duration(slow_kernel, SLOW);

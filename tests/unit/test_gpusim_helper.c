@@ -40,7 +40,8 @@ static void run(struct helper_run *r, const char *const *environment)
 
 TEST(every_work_of_a_process_comes_in_every_version)
 {
-	static const char *const versions[] = { "11.8", "12.1", "12.4", "12.8", "13.0" };
+	static const char *const versions[] = { "11.8", "12.1", "12.4", "12.8", "12.9",
+						"13.0", "13.1", "13.2", "13.3", "13.5" };
 
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
 		struct helper_run r;
@@ -56,6 +57,8 @@ TEST(every_work_of_a_process_comes_in_every_version)
 		assert_true(r.seen.kind[GP_RING_API] >= LAUNCHES + COPIES);
 		assert_int_equal(r.seen.kind[GP_RING_LOSS], 0);
 		assert_int_equal(r.head.state, GP_HELPER_ENDED);
+		assert_true(r.head.cupti_version > 0);	/* from 13.3 on not before it is armed */
+		assert_int_equal(r.head.sessions, 1);
 	}
 }
 
@@ -152,8 +155,8 @@ TEST(a_failed_arming_gives_its_reason)
 	assert_string_equal(r.head.reason, "cuptiActivityEnable: CUPTI_ERROR_NOT_INITIALIZED");
 	run(&r, (const char *const[]){ "GPUSIM_CUPTI_FAULTS", "unusable", NULL });
 	assert_string_equal(r.head.reason, "cuptiActivityRegisterCallbacks: CUPTI_ERROR_UNKNOWN");
-	run(&r, (const char *const[]){ "GPUSIM_CUPTI_FAULTS", "unusable", "GPUSIM_CUPTI", "99.0", NULL });
-	assert_string_equal(r.head.reason, "libcupti 99.0 is newer than the driver's CUDA 13.0");
+	run(&r, (const char *const[]){ "GPUSIM_CUPTI_FAULTS", "unusable", "GPUSIM_CUPTI", "13.1", NULL });
+	assert_string_equal(r.head.reason, "libcupti 13.1 is newer than the driver's CUDA 13.0");
 	run(&r, (const char *const[]){ "GPUPROF_CUPTI", "/nonexistent", NULL });
 	assert_string_equal(r.head.reason, "no libcupti found");
 }
@@ -176,4 +179,43 @@ TEST(unwatched_it_sleeps_and_a_reader_wakes_it)
 	watch(&r);
 	assert_true(r.seen.kind[GP_RING_KERNEL] > 0);
 	assert_true(r.seen.kind[GP_RING_KERNEL] <= LAUNCHES);
+}
+
+/* 13.2 must not be called within cuInit: the helper waits for its end, which is no failure. */
+TEST(a_cupti_that_must_wait_for_the_driver_is_armed_right_after_its_start)
+{
+	struct helper_run r;
+
+	run(&r, (const char *const[]){ "GPUSIM_CUPTI", "13.2", "GPUPROF_CUPTI",
+				       "build/sim/cupti13.2/libcupti.so.13", NULL });
+	assert_string_equal(r.head.reason, "");
+	assert_true(r.seen.kind[GP_RING_KERNEL] > LAUNCHES / 2);
+}
+
+/* 13.2 overflows the stack where it cannot initialise, in any of its functions. */
+TEST(a_cupti_that_cannot_initialise_changes_no_process)
+{
+	static const struct {
+		const char *version, *cupti, *name, *value;
+	} all[] = {
+		{ "13.0", "build/sim/libcupti.so.13", "GPUSIM_DEVICES", "0" },
+		{ "13.2", "build/sim/cupti13.2/libcupti.so.13", "GPUSIM_DEVICES", "0" },
+		{ "13.2", "build/sim/cupti13.2/libcupti.so.13", "GPUSIM_DRIVER", "12040" },
+		{ "13.3", "build/sim/cupti13.3/libcupti.so.13", "GPUSIM_DRIVER", "12040" },
+		{ "13.5", "build/sim/cupti13.3/libcupti.so.13", "GPUSIM_DEVICES", "0" },
+	};
+	static const char *const argv[] = { "build/sim/lives", "end", NULL };
+	struct helper_run r, without;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		print_message("  %s, %s=%s\n", all[i].version, all[i].name, all[i].value);
+		setenv(all[i].name, all[i].value, 1);
+		helper_run(&r, argv, (const char *const[]){ "GPUSIM_CUPTI", all[i].version,
+							     "GPUPROF_CUPTI", all[i].cupti, NULL });
+		helper_run_without(&without, argv);
+		unsetenv(all[i].name);
+		assert_int_equal(r.status, without.status);
+		assert_string_equal(r.out, without.out);
+		assert_int_equal(r.seen.kind[GP_RING_KERNEL], 0);
+	}
 }

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "join/graph_callbacks.h"
+#include "join/graphs.c"
 #include "lib/random.h"
 #include "lib/test.h"
 
@@ -86,7 +86,7 @@ TEST(whichever_comes_first_a_node_is_of_the_call_that_its_thread_was_in)
 		clone(n, 11, 4);		/* of no call */
 		if (nodes_first)
 			assert_int_equal(call(n, 7, 1000, false), 1);
-		assert_true(graph_callbacks_is_waiting(n));
+		assert_true(n->waiting.n);
 		graph_callbacks_settle(n, 2000, range_of, NULL);
 		assert_int_equal(of(n, 5), 1);
 		assert_int_equal(of(n, 9), 1);
@@ -97,7 +97,7 @@ TEST(whichever_comes_first_a_node_is_of_the_call_that_its_thread_was_in)
 		assert_int_equal(of(n, 9), 0);
 		assert_int_equal(of(n, 10), 0);
 		assert_int_equal(of(n, 6), 1000);
-		assert_false(graph_callbacks_is_waiting(n));
+		assert_false(n->waiting.n);
 		end(n, &room);
 	}
 }

@@ -5,29 +5,44 @@
  * calls are lost: then nothing is said rather than anything wrong. TEST_SEED repeats a run.
  */
 #include "graphs_room.h"
-#include "join/graph_callbacks.h"
+#include "join/graphs.h"
 #include "lib/test.h"
 #include "lib/work_named.h"
 
 /* ---- worked examples -------------------------------------------------------------------------- */
 
-/* The graph of two as the executable graph 200, whose nodes were seen. A launch of it. */
-static struct launch play_two(struct play *p, uint64_t began[2])
+static struct play p;
+
+BEFORE_EACH
 {
-	begin_play(p);
-	capture_two(p, began);
-	make(p, 200, 100);
-	is_of_two(p, 200, 5, 50, began);
-	return launch(p, 200);
+	begin_play(&p);
+}
+
+AFTER_EACH
+{
+	end_play(&p);
+}
+
+static void restart(void)
+{
+	end_play(&p);
+	begin_play(&p);
+}
+
+/* The graph of two as the executable graph 200, whose nodes were seen. A launch of it. */
+static struct launch play_two(uint64_t began[2])
+{
+	capture_two(&p, began);
+	make(&p, 200, 100);
+	is_of_two(&p, 200, 5, 50, began);
+	return launch(&p, 200);
 }
 
 TEST(nodes_are_the_calls_in_their_order)
 {
-	struct play p;
 	struct launch l;
 	uint64_t began[2];
 
-	begin_play(&p);
 	kernel(&p, 1, 0x10, 4);		/* not captured */
 	capture_two(&p, began);
 	kernel(&p, 1, 0x10, 4);
@@ -38,16 +53,13 @@ TEST(nodes_are_the_calls_in_their_order)
 	call(&p, ROLE_FORGET, (struct event){ .call.entity = 100 });
 	l = launch(&p, 201);
 	assert_int_equal(of(&p, &l, (struct node){ 6, 60, "gemm", 4 }), began[0]);
-	end_play(&p);
 }
 
 TEST(a_stream_that_waits_for_one_that_captures_captures_too)
 {
-	struct play p;
 	uint64_t began[3];
 	struct launch l;
 
-	begin_play(&p);
 	record(&p, 0xe0, 3);		/* of no capture: who waits for it captures nothing */
 	begin(&p, 1);
 	began[0] = kernel(&p, 1, 0x10, 4);
@@ -70,7 +82,6 @@ TEST(a_stream_that_waits_for_one_that_captures_captures_too)
 	assert_int_equal(of(&p, &l, (struct node){ 5, 51, "relu", 8 }), began[1]);
 	assert_int_equal(of(&p, &l, (struct node){ 5, 52, NULL, 4096 }), began[2]);
 	kernel(&p, 2, 0x20, 8);		/* the capture is over for S2 too */
-	end_play(&p);
 }
 
 TEST(inconsistent_records_are_rejected)
@@ -82,11 +93,10 @@ TEST(inconsistent_records_are_rejected)
 	};
 
 	for (size_t i = 0; i < 3; i++) {
-		struct play p;
 		uint64_t began[2];
 		struct launch l;
 
-		begin_play(&p);
+		restart();
 		capture_two(&p, began);
 		make(&p, 200, 100);
 		for (int k = 0; k < 3; k++) {
@@ -94,16 +104,13 @@ TEST(inconsistent_records_are_rejected)
 			assert_int_equal(of(&p, &l, others[i][0]), 0);
 			assert_int_equal(of(&p, &l, others[i][1]), 0);
 		}
-		end_play(&p);
 	}
 }
 
 TEST(a_kernel_has_one_name)
 {
-	struct play p;
 	struct launch l;
 
-	begin_play(&p);
 	begin(&p, 1);
 	kernel(&p, 1, 0x10, 4);
 	kernel(&p, 1, 0x10, 4);
@@ -114,7 +121,6 @@ TEST(a_kernel_has_one_name)
 		assert_int_equal(of(&p, &l, (struct node){ 5, 50, "gemm", 4 }), 0);
 		assert_int_equal(of(&p, &l, (struct node){ 5, 51, "relu", 4 }), 0);
 	}
-	end_play(&p);
 }
 
 TEST(an_ambiguous_capture_is_unresolved)
@@ -122,10 +128,9 @@ TEST(an_ambiguous_capture_is_unresolved)
 	static const enum func_role spoils[] = { ROLE_SPOIL, ROLE_LAUNCH };
 
 	for (size_t i = 0; i < 3; i++) {
-		struct play p;
 		struct launch l;
 
-		begin_play(&p);
+		restart();
 		begin(&p, 1);
 		kernel(&p, 1, 0x10, 4);
 		if (i < 2)
@@ -136,17 +141,15 @@ TEST(an_ambiguous_capture_is_unresolved)
 		make(&p, 200, 100);
 		l = launch(&p, 200);
 		assert_int_equal(of(&p, &l, (struct node){ 5, 50, "gemm", 4 }), 0);
-		end_play(&p);
 	}
 }
 
 TEST(an_update_brings_the_calls_of_another_capture)
 {
-	struct play p;
 	uint64_t began[2], again[2];
 	struct launch old, l;
 
-	old = play_two(&p, began);
+	old = play_two(began);
 	begin(&p, 2);
 	again[0] = kernel(&p, 2, 0x10, 40);
 	again[1] = kernel(&p, 2, 0x20, 80);
@@ -161,16 +164,14 @@ TEST(an_update_brings_the_calls_of_another_capture)
 					      .call.address = 555 });	/* of a call that was not seen */
 	l = launch(&p, 200);
 	assert_int_equal(of(&p, &l, (struct node){ 5, 50, "gemm", 40 }), 0);
-	end_play(&p);
 }
 
 TEST(a_handle_that_is_used_again_is_another_graph)
 {
-	struct play p;
 	uint64_t began[2];
 	struct launch l, old;
 
-	old = play_two(&p, began);
+	old = play_two(began);
 	call(&p, ROLE_FORGET_EXEC, (struct event){ .call.entity = 200 });
 	begin(&p, 1);
 	copy(&p, 1, 64);
@@ -184,20 +185,16 @@ TEST(a_handle_that_is_used_again_is_another_graph)
 	p.now_ns += 2 * JOIN_WINDOW_NS;
 	make(&p, 201, 100);		/* the first is forgotten now */
 	assert_int_equal(of(&p, &old, (struct node){ 5, 50, "gemm", 4 }), 0);
-	end_play(&p);
 }
 
 TEST(graphs_that_were_there_before_are_unresolved)
 {
-	struct play p;
 	struct launch l;
 
-	begin_play(&p);
 	for (int i = 0; i < 100; i++) {
 		l = launch(&p, 200);
 		assert_int_equal(of(&p, &l, (struct node){ 5, 50, "gemm", 4 }), 0);
 	}
-	end_play(&p);
 }
 
 static uint32_t range_of(const void *ctx, uint32_t tid, uint64_t ns)
@@ -208,7 +205,6 @@ static uint32_t range_of(const void *ctx, uint32_t tid, uint64_t ns)
 
 TEST(open_ranges_of_a_launch_are_found_later)
 {
-	struct play p;
 	uint64_t began[2], border;
 	struct launch l;
 	const struct captured_call *c;
@@ -217,7 +213,6 @@ TEST(open_ranges_of_a_launch_are_found_later)
 	const struct event ev = { .kind = EVENT_WORK, .work = work_named(w, "gemm") };
 	int err;
 
-	begin_play(&p);
 	capture_two(&p, began);
 	border = began[1];
 	make(&p, 200, 100);
@@ -229,7 +224,6 @@ TEST(open_ranges_of_a_launch_are_found_later)
 	graphs_settle(p.g, p.now_ns + 10 * SEC, range_of, &border);
 	assert_int_equal(graphs_push_work(p.g, &ev, &l, &c, &err), EVIDENCE_ORDER);
 	assert_int_equal(c->range, 3);
-	end_play(&p);
 }
 
 static uint32_t nothing(const void *ctx, uint32_t tid, uint64_t ns)
@@ -246,12 +240,10 @@ TEST(a_node_known_by_callback_has_its_call_from_the_first_launch_on)
 				.graph_node = 51, .grid = { 8, 1, 1 }, .block = { 32, 1, 1 } };
 	const struct event ev = { .kind = EVENT_WORK, .work = work_named(w, "relu") };
 	const struct captured_call *c;
-	struct play p;
 	uint64_t began[2];
 	struct launch l;
 	int err;
 
-	begin_play(&p);
 	capture_two(&p, began);
 	for (uint64_t i = 0; i < 2; i++) {
 		graph_callbacks_push_node(graphs_callbacks(p.g), &(struct event){ .node.id = 40 + i, .tid = p.tid,
@@ -267,7 +259,6 @@ TEST(a_node_known_by_callback_has_its_call_from_the_first_launch_on)
 	assert_int_equal(graph_callbacks_find(graphs_callbacks(p.g), 51, &c), EVIDENCE_CALLBACK);
 	assert_int_equal(graphs_push_work(p.g, &ev, &l, &c, &err), EVIDENCE_CALLBACK);
 	assert_int_equal(c->start_ns, began[1]);
-	end_play(&p);
 }
 
 /* ---- random programs -------------------------------------------------------------------------- */
@@ -280,9 +271,8 @@ static void play_at_random(bool lossy, uint64_t *got)
 	uint64_t began[NODES];
 	struct node nodes[NODES];
 	unsigned int n = 1 + (unsigned int)below(NODES);
-	struct play p;
 
-	begin_play(&p);
+	restart();
 	p.lossy = lossy;
 	begin(&p, 1);
 	record(&p, 0xe1, 1);
@@ -308,7 +298,6 @@ static void play_at_random(bool lossy, uint64_t *got)
 			*got += is != 0;
 		}
 	}
-	end_play(&p);
 }
 
 TEST(results_are_true_whatever_is_lost)
@@ -326,10 +315,9 @@ TEST(any_calls_are_survived)
 	static const uint64_t any = 0;
 
 	for (int round = 0; round < random_rounds(200); round++) {
-		struct play p;
 		struct launch l = { .tid = 7 };
 
-		begin_play(&p);
+		restart();
 		p.room.calls_left = p.room.nodes_left = 40;
 		for (int i = 0; i < 400; i++) {
 			p.tid = 7 + (uint32_t)below(2);
@@ -350,15 +338,14 @@ TEST(any_calls_are_survived)
 		graphs_free(p.g);
 		assert_int_equal(p.room.calls_left, 40);
 		assert_int_equal(p.room.nodes_left, 40);
+		begin_play(&p);
 	}
 }
 
 TEST(a_graph_over_the_node_limit_is_unresolved)
 {
-	struct play p;
 	uint64_t began[2];
 
-	begin_play(&p);
 	p.room.nodes_left = 0;
 	begin(&p, 1);
 	end(&p, 1, 100);		/* no calls */
@@ -371,17 +358,14 @@ TEST(a_graph_over_the_node_limit_is_unresolved)
 		assert_int_equal(of(&p, &l, (struct node){ 5 + (uint32_t)(i % 2), 50, "gemm", 4 }), 0);
 	}
 	p.room.nodes_left = GRAPHS_NODES_MAX;
-	end_play(&p);
 }
 
 TEST(updates_without_end_need_no_more_room)
 {
-	struct play p;
 	uint64_t began[2], left = 0;
 	const uint64_t border = 0;
 	struct launch l;
 
-	begin_play(&p);
 	capture_two(&p, began);
 	make(&p, 200, 100);
 	is_of_two(&p, 200, 5, 50, began);
@@ -395,7 +379,6 @@ TEST(updates_without_end_need_no_more_room)
 	assert_int_equal(p.room.calls_left, left);
 	l = launch(&p, 200);
 	assert_int_equal(of(&p, &l, (struct node){ 5, 50, "gemm", 4 }), began[0]);
-	end_play(&p);
 }
 
 TEST_GROUP(random_seed, NULL);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/helper/life.h"
+#include "source/helper/helpers.c"
 
 #include "lib/test.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* When a process's device activity is not recorded, and what had no room: the examples of the header. */
-#include "source/helper/life.h"
+#include "source/helper/helpers.c"
 
 #include "lib/test.h"
 

@@ -16,8 +16,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "helper/agent.c"
 #include "base/io.h"
-#include "helper/agent.h"
 #include "helper/cupti.h"
 #include "lib/emulated.h"
 
@@ -38,7 +38,7 @@ static int load(void)
 	return (strcmp(cupti.path, CUPTI) ? 0 : LOADS_CUPTI) | (*said ? CHAINS : 0);
 }
 
-static int run(const char *program)
+static int run(const char *path)
 {
 	int status;
 	pid_t pid = fork();
@@ -48,7 +48,7 @@ static int run(const char *program)
 		setenv("GPUPROF_CUPTI", CUPTI, 1);
 		setenv("GPUPROF_CHAIN_INJECTION", "build/sim/libchained.so", 1);
 		unsetenv("LD_LIBRARY_PATH");
-		execl(program, program, "load", NULL);
+		execl(path, path, "load", NULL);
 		_exit(127);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);

@@ -7,13 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "helper/agent.c"
 #include "base/time.h"
-#include "helper/agent.h"
-#include "helper/nvtx.h"
 #include "lib/emulated.h"
 #include "lib/test.h"
-
-int InitializeInjectionNvtx2(nvtx_export_fn export_table);	/* user/helper/agent.c */
 
 #define DEEP (768u << 10)
 #define LITTLE (128u << 10)	/* the least that arm64 takes */
@@ -28,7 +25,7 @@ static bool is_excepted(int signal)
 	return signal == SIGKILL || signal == SIGSTOP || signal == 32 || signal == 33;
 }
 
-static void *look(void *ctx)
+static void *look_at_itself(void *ctx)
 {
 	volatile char deep[DEEP];
 	sigset_t blocked;
@@ -55,7 +52,7 @@ TEST(has_room_for_cupti_and_hears_no_signal)
 	assert_int_equal(pthread_attr_setstacksize(&small, LITTLE), 0);
 	assert_int_equal(pthread_setattr_default_np(&small), 0);
 	pthread_sigmask(SIG_BLOCK, NULL, &before);
-	assert_int_equal(thread_start(look, NULL), 0);
+	assert_int_equal(thread_start(look_at_itself, NULL), 0);
 	pthread_sigmask(SIG_BLOCK, NULL, &after);
 	for (uint64_t end = time_now_ns() + 20 * NS_PER_SEC; time_now_ns() < end; usleep(1000))
 		if (__atomic_load_n(&seen.done, __ATOMIC_ACQUIRE))
@@ -65,7 +62,7 @@ TEST(has_room_for_cupti_and_hears_no_signal)
 	pthread_setattr_default_np(&usual);
 }
 
-static void *enter(void *after)
+static void *come_in(void *after)
 {
 	bool *entered = after;
 
@@ -81,7 +78,7 @@ TEST(a_thread_that_is_to_be_cancelled_comes_out_of_it_first)
 	pthread_t thread;
 	void *result;
 
-	assert_int_equal(pthread_create(&thread, NULL, enter, &entered), 0);
+	assert_int_equal(pthread_create(&thread, NULL, come_in, &entered), 0);
 	assert_int_equal(pthread_join(thread, &result), 0);
 	assert_ptr_equal(result, PTHREAD_CANCELED);
 	assert_true(entered);

@@ -14,7 +14,7 @@
 
 #include "base/time.h"
 #include "lib/test.h"
-#include "source/helper/threads.h"
+#include "source/helper/decode.c"
 
 struct other {
 	pthread_t thread;

@@ -92,7 +92,7 @@ static void run_one(struct helpers *h, bool torn)
 
 TEST(one_that_died_within_a_record_is_read_to_there)
 {
-	struct helpers *h = helpers_new(HELPERS_WORKS_ONLY);
+	struct helpers *h = helpers_new(HELPERS_WORKS_ONLY, GP_RING_WANT_NODES);
 
 	assert_non_null(h);
 	run_one(h, true);
@@ -101,7 +101,7 @@ TEST(one_that_died_within_a_record_is_read_to_there)
 
 TEST(those_that_ended_keep_no_descriptor)
 {
-	struct helpers *h = helpers_new(HELPERS_ALL_CALLS);
+	struct helpers *h = helpers_new(HELPERS_ALL_CALLS, GP_RING_WANT_NODES);
 	unsigned int before = count_fds();
 	struct helpers_status st;
 
@@ -239,7 +239,7 @@ struct room {
 
 static void room_open_with(struct room *r, uint32_t state, enum helpers_calls calls)
 {
-	*r = (struct room){ .h = helpers_new(calls), .t = puppet_start(state, 0) };
+	*r = (struct room){ .h = helpers_new(calls, GP_RING_WANT_NODES), .t = puppet_start(state, 0) };
 	r->sink = (struct event_sink){ note_unseen, &r->got };
 	assert_non_null(r->h);
 	assert_int_equal(helpers_add(r->h, &(struct helpers_process){ .pid = r->t->pid,
@@ -387,7 +387,7 @@ TEST(a_helper_without_call_records_blocks_no_other)
 TEST(among_many_descriptors_it_is_looked_for_a_little_at_a_time)
 {
 	struct puppet *t = puppet_start(GP_HELPER_VIRGIN, 900);
-	struct helpers *h = helpers_new(HELPERS_WORKS_ONLY);
+	struct helpers *h = helpers_new(HELPERS_WORKS_ONLY, GP_RING_WANT_NODES);
 	unsigned int ignored = 0, pumps = 0;
 	const struct event_sink sink = { count_losses, &ignored };
 
@@ -402,7 +402,7 @@ TEST(among_many_descriptors_it_is_looked_for_a_little_at_a_time)
 
 TEST(one_without_a_helper_that_ended_is_forgotten)
 {
-	struct helpers *h = helpers_new(HELPERS_WORKS_ONLY);
+	struct helpers *h = helpers_new(HELPERS_WORKS_ONLY, GP_RING_WANT_NODES);
 	unsigned int ignored = 0, before = count_fds();
 	const struct event_sink sink = { count_losses, &ignored };
 	pid_t pid = fork();

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ledger/host_devices.c"
 #include "base/num.h"
 #include "ledger/devices.h"
 #include "lib/random.h"
@@ -136,10 +137,12 @@ TEST(unseen_time_of_a_process_is_unknown_where_none_ran)
 	unseen_free(&lost);
 }
 
-static bool keep(const void *ctx, uint32_t pid)
+static const struct device_state *state_of(const struct devices *d, const struct host_member *m)
 {
-	(void)pid;
-	return ctx;
+	for (size_t i = 0; i < devices_count(d); i++)
+		if (devices_get(d, i)->process == m->process && devices_get(d, i)->device == m->device)
+			return devices_get(d, i);
+	return NULL;
 }
 
 static uint64_t late_ns(const struct devices *d)
@@ -160,8 +163,7 @@ TEST(late_time_is_settled_when_the_last_process_leaves_the_device)
 	push(d, 1, 0, 1005, 1010, 1030);
 	assert_int_equal(devices_settle(d, 1, 1060, &by), 0);
 	assert_true(late_ns(d) >= 20);
-	devices_cut(d, &by, keep, d);
-	devices_cut(d, &by, keep, NULL);
+	host_devices_leave(devices_hosts(d), devices_hosts(d)->all.v[0]->members.v[0], NULL);
 	assert_int_equal(devices_hosts(d)->all.n, 0);
 	assert_true(late_ns(d) >= 20);
 	devices_free(d);
@@ -181,7 +183,7 @@ TEST(an_unnamed_device_gets_its_name_later)
 	assert_string_equal(devices_hosts(d)->all.v[1]->uuid, "");
 	report_device(d, 3, 0, "GPU-a");
 	assert_int_equal(devices_hosts(d)->all.n, 2);
-	assert_int_equal(share_book_members(devices_hosts(d)->all.v[0]->book), 2);
+	assert_int_equal(devices_hosts(d)->all.v[0]->book->members.n, 2);
 	devices_free(d);
 }
 
@@ -261,7 +263,7 @@ static void assert_read(struct devices *d, const struct script *s, uint64_t now)
 	assert_memory_equal(&sum, &spec.sum, sizeof(sum));
 	for (size_t i = 0; i < PROCESSES; i++) {
 		const struct host_member *member = devices_hosts(d)->all.v[0]->members.v[i];
-		const struct device_state *st = devices_find(d, member->process, member->device);
+		const struct device_state *st = state_of(d, member);
 		struct share_member got = share_book_member(b, i), want = spec.member[st->process - 1];
 		uint64_t idle[IDLE_CAUSES];
 		struct device_sum own;
@@ -301,7 +303,7 @@ TEST(random_processes_on_one_device)
 							s.works[next[p]].start : OPEN + 1000, &by), 0);
 		}
 		assert_read(d, &s, OPEN + 1900);
-		assert_int_equal(devices_settle_all(d, OPEN + 2500, &by), 0);
+		assert_int_equal(devices_settle(d, DEVICES_OF_ALL, OPEN + 2500, &by), 0);
 		assert_read(d, &s, OPEN + 2500);
 		devices_free(d);
 	}
@@ -356,7 +358,7 @@ static void assert_walls(struct devices *d, const struct lives *l, const struct 
 	assert_memory_equal(&sum, &spec.sum, sizeof(sum));
 	for (size_t i = 0; i < PROCESSES; i++) {
 		const struct host_member *member = devices_hosts(d)->all.v[0]->members.v[i];
-		const struct device_state *st = devices_find(d, member->process, member->device);
+		const struct device_state *st = state_of(d, member);
 		uint64_t idle[IDLE_CAUSES], end = l->exit[st->process - 1];
 		struct device_sum own;
 
@@ -391,7 +393,7 @@ TEST(random_processes_that_begin_and_end_at_different_times)
 			     l.s.works[i].end);
 		assert_walls(d, &l, &with, OPEN + 6000);
 		for (uint64_t ns = OPEN; ns <= OPEN + 6000; ns += 1 + below(300))
-			assert_int_equal(devices_settle_all(d, ns, &with), 0);
+			assert_int_equal(devices_settle(d, DEVICES_OF_ALL, ns, &with), 0);
 		assert_walls(d, &l, &with, OPEN + 6000);
 		assert_int_equal(late_ns(d), 0);
 		devices_free(d);

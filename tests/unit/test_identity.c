@@ -123,15 +123,15 @@ TEST_TITLED("environment: ranks and jobs are those of the launcher, and digits",
 	struct environment hostile = ENV("RANK=1; rm -rf /\0LOCAL_RANK=-1\0PMI_RANK=99999999999");
 	struct environment none = { .block = NULL };
 
-	assert_string_equal(environment_rank(&torchrun).value, "17");
-	assert_string_equal(environment_rank(&torchrun).name, "RANK");
-	assert_string_equal(environment_rank(&srun).name, "SLURM_PROCID");
-	assert_string_equal(environment_job(&srun).value, "99");
-	assert_string_equal(environment_job(&srun).name, "slurm");
-	assert_string_equal(environment_rank(&mpi).value, "3");
-	assert_string_equal(environment_job(&mpi).name, "pbs");
-	assert_null(environment_rank(&hostile).value);
-	assert_null(environment_rank(&none).value);
+	assert_string_equal(environment_get(&torchrun, ENVIRONMENT_RANK).value, "17");
+	assert_string_equal(environment_get(&torchrun, ENVIRONMENT_RANK).name, "RANK");
+	assert_string_equal(environment_get(&srun, ENVIRONMENT_RANK).name, "SLURM_PROCID");
+	assert_string_equal(environment_get(&srun, ENVIRONMENT_JOB).value, "99");
+	assert_string_equal(environment_get(&srun, ENVIRONMENT_JOB).name, "slurm");
+	assert_string_equal(environment_get(&mpi, ENVIRONMENT_RANK).value, "3");
+	assert_string_equal(environment_get(&mpi, ENVIRONMENT_JOB).name, "pbs");
+	assert_null(environment_get(&hostile, ENVIRONMENT_RANK).value);
+	assert_null(environment_get(&none, ENVIRONMENT_RANK).value);
 	assert_null(environment_find(&torchrun, "RAN"));
 	assert_null(environment_find(&srun, "NOTHING"));
 	assert_string_equal(environment_find(&srun, "RANK"), "");
@@ -178,20 +178,20 @@ TEST_TITLED("gpus: numbered in the order of their addresses",
 	assert_non_null(mkdtemp(folder));
 	plant(folder, "0000:af:00.0", "B", 0);
 	plant(folder, "0000:3b:00.0", "A", 1);
-	gpus_read(&g, folder);
+	read_gpus(&g, folder);
 	remove_folder(folder);
 	assert_true(g.present);
 	assert_int_equal(g.n, 2);
 	assert_int_equal(g.v[0].minor, 1);
-	assert_int_equal(gpus_find(&g, "1"), 1);
-	assert_int_equal(gpus_find(&g, "2"), -ENOENT);
-	assert_int_equal(gpus_find(&g, "GPU-00000001"), 0);
-	assert_int_equal(gpus_find(&g, "GPU-"), -ENOENT);
-	assert_int_equal(gpus_find(&g, "all"), -ENOENT);
-	gpus_read(&g, "/no/such/folder");
+	assert_int_equal(find_gpu(&g, "1"), 1);
+	assert_int_equal(find_gpu(&g, "2"), -ENOENT);
+	assert_int_equal(find_gpu(&g, "GPU-00000001"), 0);
+	assert_int_equal(find_gpu(&g, "GPU-"), -ENOENT);
+	assert_int_equal(find_gpu(&g, "all"), -ENOENT);
+	read_gpus(&g, "/no/such/folder");
 	assert_int_equal(g.n, 0);
-	assert_int_equal(gpus_find(&g, "63"), 63);
-	assert_int_equal(gpus_find(&g, "64"), -ENOENT);
+	assert_int_equal(find_gpu(&g, "63"), 63);
+	assert_int_equal(find_gpu(&g, "64"), -ENOENT);
 }
 
 TEST_TITLED("gpus: what CUDA_VISIBLE_DEVICES leaves is told only where it can be",
@@ -252,7 +252,7 @@ static struct gpus divided(void)
 	plant_instance(folder, "gpu0/mig/gi9/ci0", 85);
 	plant_instance(folder, "gpu0/mig/gi2/ci0", 22);
 	plant_instance(folder, "gpu7/mig/gi2/ci0", 99);	/* of no device */
-	gpus_read_instances(&g, folder);
+	read_instances(&g, folder);
 	remove_folder(folder);
 	assert_int_equal(g.n_instances, 3);
 	return g;
@@ -264,13 +264,13 @@ TEST_TITLED("gpus: MIG instances are numbered in their order and known by what i
 	struct gpus g = divided();
 	struct gpu_set set = { .gpus = 1 };
 
-	assert_int_equal(gpus_find_instance(&g, "1:0"), 0);
+	assert_int_equal(find_instance(&g, "1:0"), 0);
 	assert_int_equal(g.instance[0].gi, 2);
-	assert_int_equal(gpus_find_instance(&g, "1:2"), 2);
+	assert_int_equal(find_instance(&g, "1:2"), 2);
 	assert_int_equal(g.instance[2].cap, 86);
-	assert_int_equal(gpus_find_instance(&g, "1:3"), -ENOENT);
-	assert_int_equal(gpus_find_instance(&g, "0:0"), -ENOENT);
-	assert_int_equal(gpus_find_instance(&g, "MIG-"), -ENOENT);
+	assert_int_equal(find_instance(&g, "1:3"), -ENOENT);
+	assert_int_equal(find_instance(&g, "0:0"), -ENOENT);
+	assert_int_equal(find_instance(&g, "MIG-"), -ENOENT);
 	gpu_set_add_cap(&set, &g, 85);
 	gpu_set_add_cap(&set, &g, 4711);
 	is_printed(&set, &g, "0,1:1");
@@ -295,9 +295,9 @@ TEST_TITLED("gpus: a MIG instance is found by its UUID", an_instance_is_found_by
 	gpus_set_instances(&g, NULL, 0);
 	assert_int_equal(g.n_instances, 3);
 	gpus_set_instances(&g, reported, 2);
-	assert_int_equal(gpus_find_instance(&g, "1:5"), 0);
+	assert_int_equal(find_instance(&g, "1:5"), 0);
 	assert_int_equal(g.instance[0].cap, 86);
-	assert_int_equal(gpus_find_instance(&g, "1:0"), -ENOENT);
+	assert_int_equal(find_instance(&g, "1:0"), -ENOENT);
 	assert_true(gpus_visible_to(&g, &new, true, &set));
 	is_printed(&set, &g, "1:6");
 	assert_false(gpus_visible_to(&g, &other, true, &set));

@@ -15,21 +15,19 @@
 
 static char place[64];
 
-static int make_place(void **state)
+BEFORE_EACH
 {
-	(void)state;
 	umask(022);
 	snprintf(place, sizeof(place), "/tmp/gpuprof-install-XXXXXX");
-	return !mkdtemp(place) || chdir(place);
+	assert_true(mkdtemp(place) && !chdir(place));
 }
 
-static int remove_place(void **state)
+AFTER_EACH
 {
 	char command[128];
 
-	(void)state;
 	snprintf(command, sizeof(command), "rm -rf '%s'", place);
-	return chdir("/") || system(command);
+	assert_true(!chdir("/") && !system(command));
 }
 
 static int install(const char *dir)
@@ -51,7 +49,7 @@ static mode_t mode_of(const char *path)
 	return lstat(path, &st) ? 0 : st.st_mode & 07777;
 }
 
-TEST_WITH(what_is_missing_is_made_readable_by_all, make_place, remove_place)
+TEST(what_is_missing_is_made_readable_by_all)
 {
 	char dir[PATH_MAX];
 
@@ -70,7 +68,7 @@ TEST_WITH(what_is_missing_is_made_readable_by_all, make_place, remove_place)
 }
 
 /* What was made there its owner could replace by a link, before it was given its mode. */
-TEST_WITH(nothing_is_made_where_others_can_write, make_place, remove_place)
+TEST(nothing_is_made_where_others_can_write)
 {
 	assert_int_equal(mkdir("open", 0755) || chmod("open", 0777), 0);
 	assert_int_equal(install("open/new/deep"), -EPERM);
@@ -83,7 +81,7 @@ TEST_WITH(nothing_is_made_where_others_can_write, make_place, remove_place)
 	assert_int_equal(mode_of("open/new"), 0);
 }
 
-TEST_WITH(no_other_users_link_is_followed, make_place, remove_place)
+TEST(no_other_users_link_is_followed)
 {
 	assert_int_equal(mkdir("ours", 0755) || symlink("ours", "link"), 0);
 	if (geteuid())
@@ -93,7 +91,7 @@ TEST_WITH(no_other_users_link_is_followed, make_place, remove_place)
 	assert_int_equal(mode_of("ours/new"), 0);
 }
 
-TEST_WITH(what_is_no_directory_is_refused, make_place, remove_place)
+TEST(what_is_no_directory_is_refused)
 {
 	assert_int_equal(symlink("round", "round"), 0);
 	assert_int_equal(install("round/new"), -ELOOP);

@@ -11,8 +11,7 @@ static void launch_of(uint32_t pid, uint32_t correlation)
 	push(&(struct event){ .kind = EVENT_API, .process = pid, .tid = pid,
 				 .api.correlation = correlation,
 				 .api.cbid = LAUNCH_CBID, .api.domain = RUNTIME,
-				 .start_ns = BASE + correlation,
-				 .end_ns = BASE + correlation });
+				 .start_ns = BASE + correlation, .end_ns = BASE + correlation });
 }
 
 static void work_of(uint32_t pid, uint32_t correlation)
@@ -31,12 +30,11 @@ static int any_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
 	return 0;
 }
 
-static int join_of_many(void **state)
+BEFORE_EACH
 {
-	(void)state;
 	memset(&seen, 0, sizeof(seen));
 	j = join_new(&(struct join_sink){ on_work, any_horizon, NULL, on_called, NULL });
-	return j ? 0 : -1;
+	assert_non_null(j);
 }
 
 /* The first has as many launches and works as one process may: there is enough for others. */
@@ -102,5 +100,3 @@ TEST(more_processes_than_there_is_room_for_have_a_little_each)
 			(i % 2 ? launch_of : work_of)(pid, i);
 	assert_int_equal(counts_of().matched, PROCESSES * EACH);
 }
-
-TEST_EACH(join_of_many, close_join);

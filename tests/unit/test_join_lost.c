@@ -3,6 +3,11 @@
 #include "join_room.h"
 #include "lib/test.h"
 
+BEFORE_EACH
+{
+	restart();
+}
+
 static void captured(uint64_t start, uint64_t end)
 {
 	assert_false(join_push_call(j, 1, 5, &(struct launch_call){ .start_ns = start, .end_ns = end,
@@ -225,5 +230,3 @@ TEST(kernels_that_met_nothing_when_their_process_ended_are_lost)
 		assert_int_equal(seen.unknown.end, ENDLESS);
 	}
 }
-
-TEST_EACH(open_join, close_join);

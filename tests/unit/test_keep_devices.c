@@ -45,8 +45,7 @@ static void begin(struct capture_sink *k)
 				.range.what = RANGE_PUSH,
 				.start_ns = 101 * SEC + 1, .range.name = "gone" });
 	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID,
-				.range.what = RANGE_POP,
-				.start_ns = 101 * SEC + 2 });
+				.range.what = RANGE_POP, .start_ns = 101 * SEC + 2 });
 	for (uint64_t address = 1; address <= 3; address++)
 		push(k, (struct event){ .kind = EVENT_MEMORY, .has = HAS_BYTES, .pid = PID,
 					.memory.op = MEMORY_ALLOC,
@@ -67,8 +66,7 @@ static void work(struct capture_sink *k, uint32_t number, uint64_t late_ms)
 
 	push(k, (struct event){ .kind = EVENT_API, .has = HAS_RESULT | HAS_END, .pid = PID, .tid = PID,
 				.api.correlation = number + 1, .api.cbid = 211, .api.domain = 5,
-				.start_ns = start_ns,
-				.end_ns = start_ns + 1000 });
+				.start_ns = start_ns, .end_ns = start_ns + 1000 });
 	push(k, (struct event){ .kind = EVENT_WORK, .pid = PID, .start_ns = start_ns + 2000,
 				.end_ns = start_ns + 2000 + MS / 2, .work = work_named(w, "gemm") });
 	push(k, (struct event){ .kind = EVENT_WATERMARK, .end_ns = start_ns + late_ms * MS });
@@ -88,8 +86,7 @@ static void report(struct capture_sink *k, uint32_t number)
 				.range.what = RANGE_MARK,
 				.start_ns = start_ns, .range.name = "mark" });
 	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID,
-				.range.what = RANGE_POP,
-				.start_ns = start_ns + MS / 2 });
+				.range.what = RANGE_POP, .start_ns = start_ns + MS / 2 });
 	push(k, (struct event){ .kind = EVENT_UNSEEN, .pid = PID, .unseen.why = UNSEEN_LOST,
 				.unseen.count = 1,
 				.start_ns = start_ns, .end_ns = start_ns + MS / 2 });
@@ -97,8 +94,8 @@ static void report(struct capture_sink *k, uint32_t number)
 
 static uint64_t play_late(unsigned int works, uint64_t late_ms, void (*also)(struct capture_sink *k, uint32_t number))
 {
-	struct capture_sink *k = capture_set_new(&(struct capture_set_plan){
-		.path = lib_path, .max_bytes = FILE_BYTES }, &lib_funcs);
+	struct capture_sink *k = capture_set_new(&(struct capture_sink_plan){
+		.max_bytes = FILE_BYTES }, lib_path, &lib_funcs);
 	struct capture_sink_stats stats;
 
 	assert_non_null(k);
@@ -216,16 +213,15 @@ static int hear_unseen(void *ctx, const struct event *ev)
 
 static void sum_unseen(struct late *l, uint64_t file)
 {
-	struct strbuf path = STRBUF_INIT;
 	struct capture_reader *c;
+	char path[PATH_MAX];
 
 	l->stop_ns = 0;
-	capture_file_number(&path, lib_path, file);
-	c = capture_open(path.s);
+	assert_int_equal(capture_file_name(path, lib_path, file), 0);
+	c = capture_open(path);
 	assert_non_null(c);
 	assert_int_equal(capture_read(c, &(struct event_sink){ hear_unseen, l }), 0);
 	capture_free(c);
-	strbuf_free(&path);
 }
 
 static struct range_sum range_of(const struct model *m, const char *name)

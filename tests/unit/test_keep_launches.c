@@ -87,8 +87,8 @@ static void push(struct session *s, struct event ev)
 
 static void open_session(struct session *s)
 {
-	s->k = capture_set_new(&(struct capture_set_plan){
-		.path = lib_path, .max_bytes = FILE_BYTES }, &lib_funcs);
+	s->k = capture_set_new(&(struct capture_sink_plan){
+		.max_bytes = FILE_BYTES }, lib_path, &lib_funcs);
 	s->m = model_new(&lib_funcs);
 	assert_non_null(s->k);
 	assert_non_null(s->m);
@@ -132,7 +132,7 @@ struct sums {
 
 static void add(struct sums *to, const struct model *m)
 {
-	const struct kernel_configs *l = &snap_of(m)->kernel_configs;
+	const struct kernel_configs *l = snap_of(m)->kernel_configs;
 	struct model_counts c;
 
 	model_counts(m, &c);

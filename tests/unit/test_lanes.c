@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "ledger/device_book.h"
 #include "ledger/lanes.h"
 #include "lib/random.h"
 #include "lib/test.h"
@@ -15,22 +16,11 @@
 #define WORKS_MAX 60
 #define OPEN 1000
 
-static int on_pushed(void *lanes, const struct device_work *work)
-{
-	return lanes_submit(lanes, work);
-}
-
-static int on_begun(void *lanes, const struct device_work *work)
-{
-	return lanes_begin(lanes, work);
-}
-
 static struct device_book *new_book(struct lanes *lanes)
 {
-	struct device_book *b = device_book_new(OPEN, NULL);
+	struct device_book *b = device_book_new(OPEN, NULL, lanes);
 
 	assert_non_null(b);
-	device_book_watch(b, &(struct device_watch){ on_pushed, on_begun, lanes });
 	return b;
 }
 
@@ -50,7 +40,6 @@ TEST(the_example_of_the_header)
 		assert_int_equal(device_book_push(b, &w), 0);
 	}
 	assert_int_equal(device_book_settle(b, OPEN + 100, NULL, NULL), 0);
-	lanes_settle(&lanes, OPEN + 100);
 	assert_int_equal(lanes_count(&lanes), 1);
 	assert_int_equal(lanes_at(&lanes, 0)->depth_max, 2);
 	assert_int_equal(lanes.depth_max, 2);
@@ -118,12 +107,9 @@ TEST(random_works_are_as_specified)
 			qsort(works, n, sizeof(*works), by_start);
 		for (size_t i = 0; i < n; i++)
 			assert_int_equal(device_book_push(b, &works[i]), 0);
-		for (uint64_t at = OPEN; at < OPEN + 400; at += 1 + below(100)) {
+		for (uint64_t at = OPEN; at < OPEN + 400; at += 1 + below(100))
 			assert_int_equal(device_book_settle(b, at, NULL, NULL), 0);
-			lanes_settle(&lanes, at);
-		}
 		assert_int_equal(device_book_settle(b, OPEN + 400, NULL, NULL), 0);
-		lanes_settle(&lanes, OPEN + 400);
 		for (size_t i = 0; i < lanes_count(&lanes); i++) {
 			const struct lane_stats *lane = lanes_at(&lanes, i);
 
@@ -140,20 +126,23 @@ TEST(random_works_are_as_specified)
 TEST(lanes_over_the_limit_are_one)
 {
 	struct lanes lanes = { .depth_max = 0 };
+	struct device_book *b = new_book(&lanes);
 	uint64_t works = 0;
 
 	for (uint64_t i = 0; i < 10 * LANES_MAX; i++) {
-		const struct device_work w = { .lane = i, .start_ns = i, .end_ns = i + 1 };
+		const struct device_work w = { .lane = i, .start_ns = OPEN + i, .end_ns = OPEN + i + 1 };
 
-		assert_int_equal(lanes_begin(&lanes, &w), 0);
-		assert_int_equal(lanes_begin(&lanes, &w), 0);
+		assert_int_equal(device_book_push(b, &w), 0);
+		assert_int_equal(device_book_push(b, &w), 0);
 	}
+	assert_int_equal(device_book_settle(b, OPEN + 10 * LANES_MAX, NULL, NULL), 0);
 	assert_int_equal(lanes_count(&lanes), LANES_MAX + 1);
 	assert_true(lanes_at(&lanes, LANES_MAX)->key.other);
 	for (size_t i = 0; i < lanes_count(&lanes); i++)
 		works += lanes_at(&lanes, i)->works;
 	assert_int_equal(works, 20 * LANES_MAX);
 	assert_int_equal(lanes_at(&lanes, LANES_MAX - 1)->works, 2);
+	device_book_free(b);
 	lanes_free(&lanes);
 }
 

@@ -3,11 +3,12 @@
  * What lost records do to what is known of memory: nothing where they were of works alone, and nothing
  * where every call was seen; else its rows are incomplete. And what a helper's losses are of.
  */
+#include "source/helper/helpers.c"
+
 #include <string.h>
 
 #include "source/helper/decode.c"
 #include "lib/test.h"
-#include "source/helper/life.h"
 #include "event/event.h"
 #include "gpuprof/ring.h"
 #include "model/model.h"
@@ -86,8 +87,7 @@ static void push_acts(struct model *m, const struct lost *c)
 		if (c->calls >> i & 1)
 			push(m, (struct event){ .kind = EVENT_CALL, .tid = PID, .seq = seq,
 				.func = frees ? FREE : MALLOC, .has = HAS_BYTES | HAS_RESULT,
-				.call.bytes = frees ? 0 : 100,
-				.start_ns = at, .end_ns = at + 1000,
+				.call.bytes = frees ? 0 : 100, .start_ns = at, .end_ns = at + 1000,
 				.call.address = c->blind && !i ? 0 : address });
 		if (c->records >> i & 1)
 			push(m, (struct event){ .kind = EVENT_MEMORY, .has = HAS_BYTES,

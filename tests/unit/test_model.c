@@ -7,11 +7,14 @@
 #include <string.h>
 
 #include "base/time.h"
-#include "lib/test.h"
-#include "unit/model_room.h"
 #include "view/render.h"
 #include "view_of.h"
-#include "snap_of.h"
+#include "model_each.h"
+
+BEFORE_EACH
+{
+	restart(1000);
+}
 
 static struct event call(uint32_t tid, uint32_t seq, uint16_t func, uint64_t start, uint64_t end)
 {
@@ -75,9 +78,8 @@ static void assert_rows(struct table *t, const char *header, const char *rows)
 
 /* ---- calls ------------------------------------------------------------------------------- */
 
-static struct model *some_calls(void)
+static void some_calls(void)
 {
-	struct model *m = session(1000);
 	struct event ev = { .kind = EVENT_PROCESS, .pid = 100, .task.comm = "train",
 			    .task.cmdline = "train -x" };
 
@@ -88,57 +90,46 @@ static struct model *some_calls(void)
 	push(m, copy(4, 4096, 0, 1030));
 	push(m, copy(5, 8192, 1, 1050));
 	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100));
-	return m;
 }
 
 TEST(test_calls_by_function)
 {
-	struct model *m = some_calls();
-
+	some_calls();
 	assert_rows(view_now(&view_calls, m), CALLS,
 		    "100,train,cudaMemcpy,copy,2,1,0,12288,20,10,10,10,10,,,,,0,\n"
 		    "100,train,cudaLaunchKernel,launch,3,0,0,,12,4,4,4,4,,,,,0,\n");
-	model_free(m);
 }
 
 TEST(test_calls_by_launch)
 {
-	struct model *m = some_calls();
-
+	some_calls();
 	assert_rows(view_by(&view_calls, m, 0, CALLS_BY_LAUNCH), CALLS,
 		    "100,train,cudaMemcpy,copy,2,1,0,12288,20,10,10,10,10,,,,,0,\n"
 		    "100,train,cudaLaunchKernel,launch,2,0,0,,8,4,4,4,4,8x1x1,256x2x1,,,0,\n"
 		    "100,train,cudaLaunchKernel,launch,1,0,0,,4,4,4,4,4,64x1x1,256x2x1,,,0,\n");
-	model_free(m);
 }
 
 TEST(test_calls_by_result)
 {
-	struct model *m = some_calls();
-
+	some_calls();
 	assert_rows(view_by(&view_calls, m, 0, CALLS_BY_RESULT), CALLS,
 		    "100,train,cudaLaunchKernel,launch,3,0,0,,12,4,4,4,4,,,cudaSuccess,,0,\n"
 		    "100,train,cudaMemcpy,copy,1,0,0,4096,10,10,10,10,10,,,cudaSuccess,,0,\n"
 		    "100,train,cudaMemcpy,copy,1,1,0,8192,10,10,10,10,10,,,cudaErrorInvalidValue,,0,\n");
-	model_free(m);
 }
 
 TEST(test_unknown_is_not_zero)
 {
-	struct model *m = session(1000);
 	struct event ev = call(100, 1, L, 1000, 1000);
 
 	ev.has = 0;
 	push(m, ev);
 	assert_rows(view_now(&view_calls, m), CALLS,
 		    "100,,cudaLaunchKernel,launch,1,,0,,,,,,,,,,,0,\n");
-	model_free(m);
 }
 
 TEST(test_open_call)
 {
-	struct model *m = session(1000);
-
 	push(m, of_thread(EVENT_THREAD, 100, 0, 500, 0));
 	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100));
 	push(m, (struct event){ .kind = EVENT_ENTER, .pid = 100, .tid = 100, .seq = 1, .func = S,
@@ -147,12 +138,10 @@ TEST(test_open_call)
 		    "100,,cudaStreamSynchronize,sync,0,,1,,,,,,,,,,,0,\n");
 	assert_rows(view_now(&view_threads, m), THREADS,
 		    "100,100,,sync,60,0.6,,100,,500,,\n100,100,,other,40,0.4,,100,,500,,\n");
-	model_free(m);
 }
 
 TEST(test_shapes_are_bounded)
 {
-	struct model *m = session(1000);
 	const struct cell *c;
 	struct table *t;
 	struct model_counts counts;
@@ -173,39 +162,32 @@ TEST(test_shapes_are_bounded)
 	model_counts(m, &counts);
 	assert_int_equal(counts.more, 1000);
 	table_free(t);
-	model_free(m);
 }
 
 /* ---- threads and processes ----------------------------------------------------------------- */
 
 TEST(test_only_callers_have_books)
 {
-	struct model *m = session(1000);
-
 	push(m, of_thread(EVENT_THREAD, 101, 0, 900, 0));
 	push(m, of_thread(EVENT_EXIT, 101, 1, 900, 1050));
 	push(m, call(102, 1, L, 1010, 1020));
 	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100));
 	assert_rows(view_now(&view_threads, m), THREADS,
 		    "100,102,,other,90,0.9,,100,,,,\n100,102,,launch,10,0.1,,100,,,,\n");
-	model_free(m);
 }
 
 TEST(test_a_thread_of_which_all_was_lost)
 {
-	struct model *m = session(1000);
-
 	push(m, of_thread(EVENT_EXIT, 101, 5, 1020, 1050));
 	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100));
 	assert_rows(view_now(&view_threads, m), THREADS, "100,101,,lost,30,1,,30,,1020,,\n");
-	model_free(m);
 }
 
 TEST(test_a_tid_is_used_again)
 {
 	const uint64_t ms = NS_PER_MS;
-	struct model *m = session(1000 * ms);
 
+	restart(1000 * ms);
 	push(m, of_thread(EVENT_THREAD, 101, 0, 1000 * ms, 0));
 	push(m, call(101, 1, L, 1010 * ms, 1020 * ms));
 	push(m, of_thread(EVENT_EXIT, 101, 2, 1000 * ms, 1040 * ms));
@@ -222,14 +204,11 @@ TEST(test_a_tid_is_used_again)
 		    "100,101,,launch,10000000,0.3333333333333333,,30000000,,1060000000,,\n"
 		    "100,101,,lost,10000000,0.3333333333333333,,30000000,,1060000000,,\n"
 		    "100,101,,launch,10000000,1,,10000000,,1090000000,,\n");
-	model_free(m);
 }
 
 /* Exec in another thread: the process lives on, so the new first thread is not much younger. */
 TEST(test_a_number_is_taken_by_exec)
 {
-	struct model *m = session(1000);
-
 	push(m, of_thread(EVENT_THREAD, 100, 0, 950, 0));
 	push(m, call(100, 1, L, 1010, 1020));
 	push(m, of_thread(EVENT_EXIT, 100, 2, 950, 1050));
@@ -239,15 +218,14 @@ TEST(test_a_number_is_taken_by_exec)
 	assert_rows(view_at(&view_threads, m, 1100), THREADS,
 		    "100,100,,other,40,0.8,,50,,950,,\n100,100,,launch,10,0.2,,50,,950,,\n"
 		    "100,100,,other,30,0.75,,40,,1060,,\n100,100,,launch,10,0.25,,40,,1060,,\n");
-	model_free(m);
 }
 
 TEST(test_a_pid_is_used_again)
 {
-	struct model *m = session(NS_PER_SEC);
 	struct event ev = { .kind = EVENT_PROCESS, .pid = 100, .task.comm = "old",
 			    .start_ns = NS_PER_SEC };
 
+	restart(NS_PER_SEC);
 	push(m, ev);
 	push(m, call(100, 1, L, NS_PER_SEC, NS_PER_SEC + 5));
 	ev.task.comm = "new";
@@ -258,7 +236,6 @@ TEST(test_a_pid_is_used_again)
 		    "100,old,cudaLaunchKernel,launch,1,0,0,,5,5,5,5,5,,,,1000000000,0,\n"
 		    "100,new,cudaLaunchKernel,launch,1,0,0,,5,5,5,5,5,,,,2000000000,0,\n");
 	assert_int_equal(snap_of(m)->threads.n, 2);
-	model_free(m);
 }
 
 static struct event birth(uint32_t pid, uint64_t process_ns)
@@ -273,8 +250,8 @@ static struct event birth(uint32_t pid, uint64_t process_ns)
 TEST(test_a_pid_is_used_again_within_a_tick)
 {
 	const uint64_t born = NS_PER_SEC + NS_PER_MS;
-	struct model *m = session(NS_PER_SEC);
 
+	restart(NS_PER_SEC);
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 100, .start_ns = NS_PER_SEC });
 	push(m, birth(100, born));		/* procfs said the same, to the tick */
 	push(m, call(100, 1, L, born, born + 5));
@@ -285,14 +262,12 @@ TEST(test_a_pid_is_used_again_within_a_tick)
 		    "100,,cudaLaunchKernel,launch,1,0,0,,5,5,5,5,5,,,,1001000000,0,\n"
 		    "100,,cudaStreamSynchronize,sync,1,0,0,,1,1,1,1,1,,,,1001000007,0,\n");
 	assert_int_equal(model_processes(m), 2);
-	model_free(m);
 }
 
 TEST(test_identity_is_of_one_program)
 {
 	struct event ev = { .kind = EVENT_IDENTITY, .pid = 100, .fact.key = "rank",
 			    .fact.value = "3" };
-	struct model *m = session(1000);
 	struct model_counts counts;
 
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 100, .task.comm = "train" });
@@ -307,28 +282,22 @@ TEST(test_identity_is_of_one_program)
 	assert_int_equal(counts.invalid[EVENT_IDENTITY], 1);
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 100, .task.comm = "sh" });
 	assert_null(snapshot_identity(&snap_of(m)->processes.v[0], "rank"));
-	model_free(m);
 }
 
 TEST(test_children_are_named_and_counted)
 {
-	struct model *m = session(1000);
-
 	for (uint32_t i = 0; i < MODEL_CHILDREN + 3; i++)
 		push(m, (struct event){ .kind = EVENT_FORK, .pid = 100, .tid = 200 + i,
 					.start_ns = 1000 + i,
 					.task.comm = "a worker of long name" });
 	assert_int_equal(model_process(m, 0)->children, MODEL_CHILDREN + 3);
-	assert_int_equal(model_process(m, 0)->n_child, MODEL_CHILDREN);
-	assert_int_equal(model_process(m, 0)->child[1].pid, 201);
-	assert_string_equal(model_process(m, 0)->child[1].comm, "a worker of lon");
-	model_free(m);
+	assert_int_equal(model_process(m, 0)->child.n, MODEL_CHILDREN);
+	assert_int_equal(model_process(m, 0)->child.v[1].pid, 201);
+	assert_string_equal(model_process(m, 0)->child.v[1].comm, "a worker of lon");
 }
 
 TEST(test_unarmed_time)
 {
-	struct model *m = session(1000);
-
 	push(m, of_thread(EVENT_UNARMED, 0, 0, 1000, 1030));
 	push(m, call(101, 1, L, 1050, 1060));
 	push(m, of_thread(EVENT_UNARMED, 0, 0, 1070, 1080));
@@ -336,33 +305,48 @@ TEST(test_unarmed_time)
 	assert_rows(view_now(&view_threads, m), THREADS,
 		    "100,101,,other,50,0.5,,100,,,,\n100,101,,unarmed,40,0.4,,100,,,,\n"
 		    "100,101,,launch,10,0.1,,100,,,,\n");
-	model_free(m);
 }
 
 /* ---- the session ---------------------------------------------------------------------------- */
 
 TEST(test_interval_mode)
 {
-	struct model *m = session(1000);
-
 	push(m, call(101, 1, L, 1010, 1020));
 	push(m, of_thread(EVENT_EXIT, 101, 2, 0, 1030));
 	push(m, (struct event){ .kind = EVENT_ENTER, .pid = 100, .tid = 102, .seq = 1, .func = S,
 				.start_ns = 1040 });
-	model_cut(m, 1050);
+	snap_cut(m, 1050);
 	push(m, call(102, 2, S, 1040, 1060));
 	assert_rows(view_at(&view_threads, m, 1080), THREADS,
 		    "100,102,,other,20,0.6666666666666666,,30,,,,\n"
 		    "100,102,,sync,10,0.3333333333333333,,30,,,,\n");
 	assert_rows(view_now(&view_calls, m), CALLS,
 		    "100,,cudaStreamSynchronize,sync,1,0,0,,20,20,20,20,20,,,,,0,\n");
-	assert_int_equal(snap_of(m)->session.interval_ns, 1050);
-	model_free(m);
+	assert_int_equal(snap_of(m)->since_ns, 1050);
+}
+
+/* The worked example of snapshot_subtract; and who ended before the second interval. */
+TEST(test_a_call_over_two_intervals)
+{
+	const struct snapshot *snap;
+
+	push(m, (struct event){ .kind = EVENT_ENTER, .pid = 100, .tid = 101, .seq = 1, .func = S,
+				.start_ns = 1000 });
+	push(m, call(102, 1, L, 1001, 1002));
+	push(m, of_thread(EVENT_EXIT, 102, 2, 0, 1005));
+	assert_int_equal(snap_at(m, 1010)->threads.v[0].book.ns[CLASS_SYNC], 10);
+	snap_cut(m, 1010);
+	push(m, call(101, 2, S, 1000, 1016));
+	snap = snap_at(m, 1020);
+	assert_int_equal(snap->threads.n, 1);
+	assert_int_equal(snap->threads.v[0].book.ns[CLASS_SYNC], 6);
+	assert_int_equal(snap->threads.v[0].book.ns[CLASS_OTHER], 4);
+	assert_int_equal(snap->threads.v[0].book.open_ns, 1010);
+	assert_int_equal(snap->counts.late_ns, 0);
 }
 
 TEST(test_facts_and_readings)
 {
-	struct model *m = session(1000);
 	struct event fact = { .kind = EVENT_FACT, .fact.key = "host", .fact.value = "a" };
 	struct event count = { .kind = EVENT_COUNT, .count.source = "bpf", .count.kind = "call" };
 
@@ -383,18 +367,16 @@ TEST(test_facts_and_readings)
 	push(m, count);
 	assert_rows(view_now(&view_events, m), EVENTS, "bpf,call,5,2,3,,,0,1,0\n");
 	assert_int_equal(snap_of(m)->readings.n, 1);
-	model_free(m);
 }
 
 TEST(test_a_session_without_its_start)
 {
-	struct model *m = model_new(&funcs);
-
+	model_free(m);
+	m = model_new(&funcs);
 	push(m, call(101, 7, L, 5000, 5010));
 	push(m, call(101, 8, L, 5020, 5030));
 	assert_int_equal(snap_of(m)->now_ns, 5030);
 	assert_rows(view_now(&view_threads, m), THREADS,
 		    "100,101,,launch,20,0.6666666666666666,,30,,,,\n"
 		    "100,101,,other,10,0.3333333333333333,,30,,,,\n");
-	model_free(m);
 }

@@ -3,14 +3,17 @@
  * A call that began before the session, in the tables and in captures: it is open, or it has
  * returned and how long it took is not known; a capture that begins while it lasts says so too.
  */
-#include "lib/test.h"
-#include "model_room.h"
-#include "snap_of.h"
 
 #include <string.h>
 
 #include "capture/capture_state.h"
 #include "view_of.h"
+#include "model_each.h"
+
+BEFORE_EACH
+{
+	restart(1000);
+}
 
 static struct event of_call(uint8_t kind, uint32_t seq, uint64_t end)
 {
@@ -36,7 +39,7 @@ static struct event left(uint32_t seq, uint64_t end, int32_t result)
 }
 
 /* The only row of the calls of `sync`, and what it must say; -1: unknown. */
-static void assert_sync(const struct model *m, int count, int errors, int open, int before)
+static void assert_sync(int count, int errors, int open, int before)
 {
 	struct table *t = view_now(&view_calls, m);
 	const struct { const char *name; int value; } cells[] = {
@@ -63,7 +66,7 @@ static void assert_sync(const struct model *m, int count, int errors, int open, 
 	fail_msg("there is no row of class sync");
 }
 
-static uint64_t ns_of(const struct model *m, unsigned int bucket)
+static uint64_t ns_of(unsigned int bucket)
 {
 	struct snapshot_thread t;
 
@@ -75,68 +78,55 @@ static uint64_t ns_of(const struct model *m, unsigned int bucket)
 
 TEST(test_a_thread_that_hangs_is_in_its_call_from_the_start)
 {
-	struct model *m = session(1000);
 	struct event open = of_call(EVENT_OPEN, 0, 1100);
 
 	push(m, inside(1010, true));
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = 1100 });
 	push(m, open);
-	assert_sync(m, 0, -1, 1, 1);
-	assert_int_equal(ns_of(m, CLASS_SYNC), 100);
-	model_free(m);
+	assert_sync(0, -1, 1, 1);
+	assert_int_equal(ns_of(CLASS_SYNC), 100);
 }
 
 TEST(test_its_return_has_a_result_and_no_duration)
 {
-	struct model *m = session(1000);
-
 	push(m, inside(1010, true));
 	push(m, left(1, 1040, 700));
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = 1100 });
-	assert_sync(m, 0, 1, 0, 1);
-	assert_int_equal(ns_of(m, CLASS_SYNC), 40);
-	assert_int_equal(ns_of(m, CLASS_OTHER), 60);
-	model_free(m);
+	assert_sync(0, 1, 0, 1);
+	assert_int_equal(ns_of(CLASS_SYNC), 40);
+	assert_int_equal(ns_of(CLASS_OTHER), 60);
 }
 
 TEST(test_an_end_that_was_not_seen_is_bounded)
 {
-	struct model *m = session(1000);
-
 	push(m, inside(1010, false));
-	assert_sync(m, 0, -1, 1, 1);
+	assert_sync(0, -1, 1, 1);
 	push(m, of_call(EVENT_GONE, 0, 1030));
-	assert_sync(m, 0, -1, 0, 1);
-	assert_int_equal(ns_of(m, CLASS_SYNC), 10);
-	assert_int_equal(ns_of(m, BUCKET_UNKNOWN), 20);
-	model_free(m);
-
-	m = session(1000);
+	assert_sync(0, -1, 0, 1);
+	assert_int_equal(ns_of(CLASS_SYNC), 10);
+	assert_int_equal(ns_of(BUCKET_UNKNOWN), 20);
+	restart(1000);
 	push(m, inside(1010, false));
 	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END, .pid = 100, .tid = 101,
 				.func = L, .seq = 1, .start_ns = 1050, .end_ns = 1055 });
-	assert_sync(m, 0, -1, 0, 1);
-	assert_int_equal(ns_of(m, BUCKET_UNKNOWN), 40);
-	assert_int_equal(ns_of(m, CLASS_LAUNCH), 5);
-	model_free(m);
+	assert_sync(0, -1, 0, 1);
+	assert_int_equal(ns_of(BUCKET_UNKNOWN), 40);
+	assert_int_equal(ns_of(CLASS_LAUNCH), 5);
 }
 
 TEST(test_intervals_count_it_while_it_lasts_and_when_it_ends)
 {
-	struct model *m = session(1000);
-
 	push(m, inside(1010, true));
-	model_cut(m, 1050);
-	assert_sync(m, 0, -1, 1, 1);
-	assert_int_equal(ns_of(m, CLASS_SYNC), 0);
+	snap_cut(m, 1050);
+	assert_sync(0, -1, 1, 1);
+	assert_int_equal(ns_of(CLASS_SYNC), 0);
 	push(m, left(1, 1080, 0));
-	assert_sync(m, 0, 0, 0, 1);
-	assert_int_equal(ns_of(m, CLASS_SYNC), 30);
-	model_cut(m, 1100);
+	assert_sync(0, 0, 0, 1);
+	assert_int_equal(ns_of(CLASS_SYNC), 30);
+	snap_cut(m, 1100);
 	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END, .pid = 100, .tid = 101,
 				.func = L, .seq = 2, .start_ns = 1150, .end_ns = 1155 });
-	assert_int_equal(ns_of(m, CLASS_OTHER), 50);
-	model_free(m);
+	assert_int_equal(ns_of(CLASS_OTHER), 50);
 }
 
 /* ---- captures ----------------------------------------------------------------------------- */

@@ -7,22 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ledger/share_book.h"
+#include "ledger/host_devices.h"
 #include "lib/random.h"
-#include "lib/test.h"
-#include "model_room.h"
-#include "snap_of.h"
 #include "lib/work_named.h"
+#include "model_each.h"
 
 #define BASE 1000000000000ull
 
-static void call(struct model *m, uint32_t seq, uint16_t func, uint64_t start, uint64_t end)
+BEFORE_EACH
+{
+	restart(BASE);
+}
+
+static void call(uint32_t seq, uint16_t func, uint64_t start, uint64_t end)
 {
 	push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 8, .seq = seq, .func = func,
 				.start_ns = BASE + start, .end_ns = BASE + end });
 }
 
-static void api(struct model *m, uint32_t correlation, uint64_t start, uint64_t end)
+static void api(uint32_t correlation, uint64_t start, uint64_t end)
 {
 	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 8,
 				.api.correlation = correlation,
@@ -30,7 +33,7 @@ static void api(struct model *m, uint32_t correlation, uint64_t start, uint64_t 
 				.end_ns = BASE + end });
 }
 
-static void work(struct model *m, uint32_t correlation, uint64_t start, uint64_t end)
+static void work(uint32_t correlation, uint64_t start, uint64_t end)
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = correlation };
 
@@ -44,12 +47,14 @@ struct read {
 };
 
 /* A book adds up whenever it is read. */
-static struct read read_book(const struct model *m, uint64_t now_ns)
+static struct read read_book(uint64_t now_ns)
 {
 	const struct snapshot *snap = snap_at(m, now_ns);
 	struct read r;
 	uint64_t owned = 0, idle = 0;
 
+	if (!snap->devices.n)		/* of an interval: it has ended before */
+		return (struct read){ 0 };
 	assert_int_equal(snap->devices.n, 1);
 	r.sum = snap->devices.v[0].sum;
 	memcpy(r.idle, snap->devices.v[0].idle_ns, sizeof(r.idle));
@@ -63,39 +68,38 @@ static struct read read_book(const struct model *m, uint64_t now_ns)
 }
 
 /* #1 L [10,15) -> [20,50); #2 S [16,60); #4 L [80,84) -> [90,95): #3 is lost. */
-static void calls(struct model *m)
+static void calls(void)
 {
-	call(m, 1, L, 10, 15);
-	call(m, 2, S, 16, 60);
-	call(m, 4, L, 80, 84);
+	call(1, L, 10, 15);
+	call(2, S, 16, 60);
+	call(4, L, 80, 84);
 }
 
-static void records(struct model *m)
+static void records(void)
 {
-	work(m, 31, 20, 50);
-	work(m, 32, 90, 95);
-	api(m, 31, 11, 14);
-	api(m, 32, 81, 83);
-	work(m, 99, 97, 98);
+	work(31, 20, 50);
+	work(32, 90, 95);
+	api(31, 11, 14);
+	api(32, 81, 83);
+	work(99, 97, 98);
 }
 
 TEST(gaps_are_divided_in_any_order_of_arrival)
 {
 	for (int calls_last = 0; calls_last < 2; calls_last++) {
-		struct model *m = session(BASE);
 		struct model_counts counts;
 		struct read r;
 
+		restart(BASE);
 		if (!calls_last)
-			calls(m);
-		records(m);
+			calls();
+		records();
 		if (calls_last)
-			calls(m);
-		r = read_book(m, BASE + 100);
+			calls();
+		r = read_book(BASE + 100);
 		assert_int_equal(r.idle[IDLE_OPEN], 5);
-		push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });
-		assert_int_equal(model_finish(m), 0);
-		r = read_book(m, snap_of(m)->now_ns);
+		finish(m, BASE + 100);
+		r = read_book(snap_of(m)->now_ns);
 		assert_int_equal(r.idle[IDLE_OTHER], 10);
 		assert_int_equal(r.idle[IDLE_LAUNCH], 5 + 4);
 		assert_int_equal(r.idle[IDLE_QUEUED], 5 + 6);
@@ -106,14 +110,12 @@ TEST(gaps_are_divided_in_any_order_of_arrival)
 		model_counts(m, &counts);
 		assert_int_equal(counts.matched, 2);
 		assert_int_equal(counts.orphan, 1);
-		model_free(m);
 	}
 }
 
 /* What is settled on the way, long before the session ends, is the same as if it all waited. */
 TEST(a_long_session_is_settled_as_it_goes)
 {
-	struct model *m = session(BASE);
 	const uint64_t ms = 1000000, n = 20000;
 	struct read r;
 
@@ -121,25 +123,23 @@ TEST(a_long_session_is_settled_as_it_goes)
 		uint64_t at = i * ms;
 		uint32_t number = (uint32_t)i + 1;
 
-		call(m, number, i % 2 ? S : L, at + 100, at + 200);
-		api(m, number, at + 120, at + 180);
-		work(m, number, at + 300, at + 700);
+		call(number, i % 2 ? S : L, at + 100, at + 200);
+		api(number, at + 120, at + 180);
+		work(number, at + 300, at + 700);
 		if (i % 100 == 99)
 			push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + at });
 	}
 	assert_true(snap_of(m)->devices.v[0].waiting < 3000);
-	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + n * ms });
-	assert_int_equal(model_finish(m), 0);
-	r = read_book(m, snap_of(m)->now_ns);
+	finish(m, BASE + n * ms);
+	r = read_book(snap_of(m)->now_ns);
 	assert_int_equal(r.idle[IDLE_QUEUED], n * 100);
 	assert_int_equal(r.idle[IDLE_LAUNCH], n * 100);
 	assert_int_equal(r.idle[IDLE_OTHER], 100 + (n - 1) * (ms - 600));
 	assert_int_equal(r.idle[IDLE_NO_WORK], ms - 700);
-	model_free(m);
 }
 
 /* How long one process had the device, and how long is unknown. */
-static uint64_t read_owned(const struct model *m, uint64_t *unknown_ns)
+static uint64_t read_owned(uint64_t *unknown_ns)
 {
 	const struct snapshot_host *h = &snap_of(m)->hosts.v[0];
 
@@ -155,18 +155,18 @@ TEST(a_kernel_of_minutes_is_booked_when_it_ends)
 	for (unsigned int how = 0; how < 8; how++) {
 		const bool launch_is_known = how & 1, is_busy_before = how & 2, is_reported = how & 4;
 		const uint64_t begin = is_busy_before ? 2 * s : 0;
-		struct model *m = session(BASE);
 		uint64_t unknown_ns;
 		struct read r;
 
+		restart(BASE);
 		if (is_busy_before) {
-			call(m, 1, L, 100, 200);
-			api(m, 1, 110, 190);
-			work(m, 1, 300, begin);
+			call(1, L, 100, 200);
+			api(1, 110, 190);
+			work(1, 300, begin);
 		}
-		call(m, 2, L, begin + 100, begin + 200);
+		call(2, L, begin + 100, begin + 200);
 		if (launch_is_known)
-			api(m, 2, begin + 110, begin + 190);
+			api(2, begin + 110, begin + 190);
 		if (is_busy_before || is_reported)
 			push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7,
 						.device.name = "GPU",
@@ -174,30 +174,28 @@ TEST(a_kernel_of_minutes_is_booked_when_it_ends)
 		for (uint64_t at = s; at <= end; at += s / 20)
 			push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + at });
 		if (is_busy_before && launch_is_known)
-			assert_in_range(read_book(m, BASE + end).idle[IDLE_UNKNOWN], 280 * s, 300 * s);
-		call(m, 3, S, begin + 250, end + 50);
+			assert_in_range(read_book(BASE + end).idle[IDLE_UNKNOWN], 280 * s, 300 * s);
+		call(3, S, begin + 250, end + 50);
 		if (!launch_is_known)
-			api(m, 2, begin + 110, begin + 190);
-		work(m, 2, begin + 300, end);
-		push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + end + 100 });
-		assert_int_equal(model_finish(m), 0);
-		r = read_book(m, snap_of(m)->now_ns);
+			api(2, begin + 110, begin + 190);
+		work(2, begin + 300, end);
+		finish(m, BASE + end + 100);
+		r = read_book(snap_of(m)->now_ns);
 		assert_int_equal(r.sum.owned_ns[DEVICE_KERNELS + KERNEL_GEMM],
 				 end - begin - 300 + (is_busy_before ? begin - 300 : 0));
 		assert_int_equal(r.idle[IDLE_QUEUED], (is_busy_before ? 200 : 100) - (launch_is_known ? 100 : 0));
 		assert_int_equal(r.idle[IDLE_LAUNCH], (is_busy_before ? 200 : 100) - (launch_is_known ? 10 : 0));
 		/* From its launch's return until it began: it was unknown whether it ran. */
 		assert_int_equal(r.idle[IDLE_UNKNOWN], launch_is_known ? 110 : 0);
-		assert_int_equal(read_owned(m, &unknown_ns), r.sum.owned_ns[DEVICE_KERNELS + KERNEL_GEMM]);
+		assert_int_equal(read_owned(&unknown_ns),
+				 r.sum.owned_ns[DEVICE_KERNELS + KERNEL_GEMM]);
 		assert_int_equal(unknown_ns, launch_is_known ? 110 : 0);
-		model_free(m);
 	}
 }
 
 /* More works than may wait: the oldest are settled early, and what is known of calls then is used. */
 TEST(where_works_have_no_room_causes_are_known_all_the_same)
 {
-	struct model *m = session(BASE);
 	const uint64_t us = 1000, n = 700000;
 	struct model_counts counts;
 	struct read r;
@@ -206,16 +204,15 @@ TEST(where_works_have_no_room_causes_are_known_all_the_same)
 		uint64_t at = i * us;
 		uint32_t number = (uint32_t)i + 1;
 
-		call(m, number, L, at + 100, at + 200);
-		api(m, number, at + 120, at + 180);
+		call(number, L, at + 100, at + 200);
+		api(number, at + 120, at + 180);
 		if (i % 100 == 99)
 			push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + at + us });
-		work(m, number, at + 300, at + 700);
+		work(number, at + 300, at + 700);
 	}
 	assert_true(snap_of(m)->devices.v[0].waiting <= 262144 + 128);
-	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + n * us });
-	assert_int_equal(model_finish(m), 0);
-	r = read_book(m, snap_of(m)->now_ns);
+	finish(m, BASE + n * us);
+	r = read_book(snap_of(m)->now_ns);
 	assert_int_equal(r.sum.owned_ns[DEVICE_KERNELS + KERNEL_GEMM], n * 400);
 	/* Where the thread's timeline does not reach as far back, CUPTI's record is the call. */
 	assert_in_range(r.idle[IDLE_QUEUED], n * 100, n * 120);
@@ -223,18 +220,17 @@ TEST(where_works_have_no_room_causes_are_known_all_the_same)
 	assert_true(r.idle[IDLE_UNKNOWN] < n * 420);
 	model_counts(m, &counts);
 	assert_int_equal(counts.late[EVENT_WORK], 0);
-	model_free(m);
 }
 
 #define MS 1000000ull
 
-static void unseen(struct model *m, uint64_t start, uint64_t end)
+static void unseen(uint64_t start, uint64_t end)
 {
 	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 7, .unseen.why = UNSEEN_UNKNOWN,
 				.start_ns = BASE + start, .end_ns = BASE + end });
 }
 
-static struct model_counts counts_of(const struct model *m)
+static struct model_counts counts_of(void)
 {
 	struct model_counts counts;
 
@@ -245,57 +241,50 @@ static struct model_counts counts_of(const struct model *m)
 /* Of a process that was killed: it is said when some of its calls have come, and more come later. */
 TEST(launches_without_a_recording_helper_are_counted_once)
 {
-	struct model *m = session(BASE);
-
-	call(m, 1, L, 10 * MS, 11 * MS);
-	call(m, 2, L, 20 * MS, 21 * MS);
-	call(m, 3, S, 22 * MS, 23 * MS);
-	call(m, 4, C, 30 * MS, 31 * MS);
-	unseen(m, 20 * MS, 60 * MS);
-	assert_int_equal(counts_of(m).unrecorded, 2);
-	call(m, 5, L, 40 * MS, 41 * MS);
-	call(m, 6, S, 42 * MS, 43 * MS);
-	assert_int_equal(counts_of(m).unrecorded, 3);
-	unseen(m, 10 * MS, 70 * MS);
-	assert_int_equal(counts_of(m).unrecorded, 4);
-	call(m, 7, L, 70 * MS, 71 * MS);
-	assert_int_equal(counts_of(m).unrecorded, 4);
-	unseen(m, 80 * MS, 100 * MS);
+	call(1, L, 10 * MS, 11 * MS);
+	call(2, L, 20 * MS, 21 * MS);
+	call(3, S, 22 * MS, 23 * MS);
+	call(4, C, 30 * MS, 31 * MS);
+	unseen(20 * MS, 60 * MS);
+	assert_int_equal(counts_of().unrecorded, 2);
+	call(5, L, 40 * MS, 41 * MS);
+	call(6, S, 42 * MS, 43 * MS);
+	assert_int_equal(counts_of().unrecorded, 3);
+	unseen(10 * MS, 70 * MS);
+	assert_int_equal(counts_of().unrecorded, 4);
+	call(7, L, 70 * MS, 71 * MS);
+	assert_int_equal(counts_of().unrecorded, 4);
+	unseen(80 * MS, 100 * MS);
 	push(m, (struct event){ .kind = EVENT_ENTER, .pid = 7, .tid = 8, .seq = 8, .func = C,
 				.start_ns = BASE + 85 * MS });
-	call(m, 9, C, 85 * MS, 86 * MS);
-	assert_int_equal(counts_of(m).unrecorded, 5);
+	call(9, C, 85 * MS, 86 * MS);
+	assert_int_equal(counts_of().unrecorded, 5);
 	push(m, (struct event){ .kind = EVENT_ENTER, .pid = 7, .tid = 8, .seq = 10, .func = C,
 				.start_ns = BASE + 90 * MS });
 	push(m, (struct event){ .kind = EVENT_OPEN, .pid = 7, .tid = 8, .seq = 10, .func = C,
 				.start_ns = BASE + 90 * MS, .end_ns = BASE + 100 * MS });
-	assert_int_equal(counts_of(m).unrecorded, 6);
-	model_free(m);
+	assert_int_equal(counts_of().unrecorded, 6);
 }
 
 /* Its book opens with its own, not with time itself. */
 TEST(a_devices_owners_are_known_from_its_opening_in_any_order)
 {
 	const struct device_facts facts = { .uuid = "GPU-a" };
-	struct model *m = session(BASE);
 	const struct snapshot_host *h;
 
-	api(m, 1, 1, 2);
-	work(m, 1, 10, 30);
+	api(1, 1, 2);
+	work(1, 10, 30);
 	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7, .device.facts = facts });
-	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });
-	assert_int_equal(model_finish(m), 0);
+	finish(m, BASE + 100);
 	h = &snap_of(m)->hosts.v[0];
 	assert_int_equal(h->sum.open_ns, BASE);
 	assert_int_equal(h->sum.idle_ns, 80);
 	assert_int_equal(h->members.v[0].share.owned_ns, 20);
-	model_free(m);
 }
 
 /* More losses than intervals have room, each of 1 ms in a gap of 9 ms. */
 TEST(of_many_losses_each_is_its_own)
 {
-	struct model *m = session(BASE);
 	const uint64_t n = INTERVALS_MAX + 1000;
 	struct read r;
 
@@ -304,31 +293,26 @@ TEST(of_many_losses_each_is_its_own)
 
 		push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 7, .unseen.why = UNSEEN_LOST,
 					.start_ns = BASE + at + MS, .end_ns = BASE + at + 2 * MS });
-		api(m, (uint32_t)i + 1, at + 3 * MS, at + 4 * MS);
-		work(m, (uint32_t)i + 1, at + 5 * MS, at + 6 * MS);
+		api((uint32_t)i + 1, at + 3 * MS, at + 4 * MS);
+		work((uint32_t)i + 1, at + 5 * MS, at + 6 * MS);
 		if (i % 10 == 9)
 			push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + at + 6 * MS });
 	}
-	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 10 * n * MS });
-	assert_int_equal(model_finish(m), 0);
-	r = read_book(m, snap_of(m)->now_ns);
+	finish(m, BASE + 10 * n * MS);
+	r = read_book(snap_of(m)->now_ns);
 	assert_int_equal(r.idle[IDLE_LOST], n * MS);
-	model_free(m);
 }
 
 TEST(launches_that_no_work_met_are_counted)
 {
-	struct model *m = session(BASE);
-
-	api(m, 31, 11, 14);
-	api(m, 32, 81, 83);
-	work(m, 31, 20, 50);
-	work(m, 31, 50, 60);
-	assert_int_equal(counts_of(m).launches, 2);
-	assert_int_equal(counts_of(m).met, 1);
-	work(m, 32, 90, 95);
-	assert_int_equal(counts_of(m).met, 2);
-	model_free(m);
+	api(31, 11, 14);
+	api(32, 81, 83);
+	work(31, 20, 50);
+	work(31, 50, 60);
+	assert_int_equal(counts_of().launches, 2);
+	assert_int_equal(counts_of().met, 1);
+	work(32, 90, 95);
+	assert_int_equal(counts_of().met, 2);
 }
 
 static struct event random_event(uint64_t *now, struct work *w)
@@ -355,7 +339,6 @@ static struct event random_event(uint64_t *now, struct work *w)
 
 TEST(the_worst_clock_error_of_works_is_reported)
 {
-	struct model *m = session(BASE);
 	struct model_counts counts;
 
 	for (uint64_t error = 3; error; error--)
@@ -365,21 +348,20 @@ TEST(the_worst_clock_error_of_works_is_reported)
 								.error_ns = error * 100 } });
 	model_counts(m, &counts);
 	assert_int_equal(counts.clock_error_ns, 300);
-	model_free(m);
 }
 
 /* Correlations, streams and addresses are alike, too. */
-static void live_once(struct model *m, uint64_t from, uint32_t works)
+static void live_once(uint64_t from, uint32_t works)
 {
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 7, .tid = 7, .start_ns = BASE + from,
 				.task.process_ns = BASE + from, .task.comm = "train" });
-	call(m, 1, L, from + 10, from + 15);
+	call(1, L, from + 10, from + 15);
 	push(m, (struct event){ .kind = EVENT_MEMORY, .pid = 7, .has = HAS_BYTES,
 				.start_ns = BASE + from + 16, .memory = { .address = 4096, .bytes = works,
 				.op = MEMORY_ALLOC, .kind = MEMORY_KIND_DEVICE } });
-	api(m, 1, from + 11, from + 14);
+	api(1, from + 11, from + 14);
 	for (uint32_t i = 0; i < works; i++)
-		work(m, 1, from + 20 + 10 * i, from + 25 + 10 * i);
+		work(1, from + 20 + 10 * i, from + 25 + 10 * i);
 	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 8, .seq = 2,
 				.start_ns = BASE + from, .end_ns = BASE + from + 80 });
 	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 7, .seq = 1,
@@ -388,14 +370,12 @@ static void live_once(struct model *m, uint64_t from, uint32_t works)
 
 TEST(two_processes_of_one_pid_share_nothing)
 {
-	struct model *m = session(BASE);
 	const struct snapshot *snap;
 	struct model_counts counts;
 
-	live_once(m, 100, 2);
-	live_once(m, 1000, 3);
-	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 5000 });
-	assert_int_equal(model_finish(m), 0);
+	live_once(100, 2);
+	live_once(1000, 3);
+	finish(m, BASE + 5000);
 	model_counts(m, &counts);
 	assert_int_equal(counts.matched, 5);
 	snap = snap_of(m);
@@ -417,29 +397,26 @@ TEST(two_processes_of_one_pid_share_nothing)
 		assert_int_equal(p->memory.n, 1);
 		assert_int_equal(p->memory.v[0].live_bytes, 2 + i);
 	}
-	model_free(m);
 }
 
 TEST(hostile_streams_break_no_book)
 {
 	for (int round = 0; round < random_rounds(300); round++) {
-		struct model *m = session(BASE);
 		uint64_t now = BASE;
 		struct work w;
 
-		work(m, 1, 10, 20);
-		api(m, 1, 1, 2);
+		restart(BASE);
+		work(1, 10, 20);
+		api(1, 1, 2);
 		for (int i = 0; i < 600; i++) {
 			push(m, random_event(&now, &w));
 			if (!below(20))
-				read_book(m, BASE + below(2000000));
+				read_book(BASE + below(2000000));
 			if (!below(200))
-				model_cut(m, now);
+				snap_cut(m, now);
 		}
-		push(m, (struct event){ .kind = EVENT_STOP, .end_ns = now });
-		assert_int_equal(model_finish(m), 0);
-		read_book(m, snap_of(m)->now_ns);
-		model_free(m);
+		finish(m, now);
+		read_book(snap_of(m)->now_ns);
 	}
 }
 

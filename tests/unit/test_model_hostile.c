@@ -110,7 +110,7 @@ TEST(test_hostile_streams)
 			if (ev.kind == EVENT_CUPTI_CALL)
 				got += calls_counted(m);
 			if (cuts && !below(40))
-				model_cut(m, now);
+				snap_cut(m, now);
 		}
 		assert_books_balance(m, snap_of(m)->now_ns);
 		model_counts(m, &c);
@@ -119,7 +119,7 @@ TEST(test_hostile_streams)
 					    got);
 		table_free(view_now(&view_threads, m));
 		table_free(view_now(&view_events, m));
-		model_free(m);
+		snap_end(m);
 	}
 }
 

@@ -199,11 +199,11 @@ static void run(const struct stream *s, uint64_t cut_every, struct parts *parts)
 			continue;
 		cut_ns = s->ev[i].end_ns;
 		add_interval(m, cut_ns, parts);
-		model_cut(m, cut_ns);
+		snap_cut(m, cut_ns);
 	}
 	assert_int_equal(model_finish(m), 0);
 	add_interval(m, snap_of(m)->now_ns, parts);
-	model_free(m);
+	snap_end(m);
 }
 
 static void assert_adds_up(const struct totals *parts, const struct totals *whole, bool exact)
@@ -278,16 +278,15 @@ TEST(a_device_that_idles_on_is_open)
 			push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 7,
 						.api.correlation = 9,
 						.api.cbid = 211, .api.domain = 5,
-						.start_ns = BASE + MS / 2,
-						.end_ns = BASE + MS });
+						.start_ns = BASE + MS / 2, .end_ns = BASE + MS });
 		}
 		add_interval(m, BASE + i * SEC, &p);
-		model_cut(m, BASE + i * SEC);
+		snap_cut(m, BASE + i * SEC);
 	}
 	assert_int_equal(t[0].owned[DEVICE_KERNELS + KERNEL_OTHER], MS);
 	assert_int_equal(t[0].closed_ns, BASE + 9 * SEC);
 	assert_int_equal(t[0].cause[IDLE_OPEN], 9 * SEC - 2 * MS);
-	model_free(m);
+	snap_end(m);
 }
 
 /* S [500,600) L [690,700), and it ended 0.3 s before the cut; what it launched runs from 705 on. */
@@ -308,7 +307,7 @@ TEST(a_gap_is_divided_by_a_thread_that_ended_before_the_cut)
 	for (uint64_t i = 1; i <= 3; i++) {
 		push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + i * SEC });
 		add_interval(m, BASE + i * SEC, &p);
-		model_cut(m, BASE + i * SEC);
+		snap_cut(m, BASE + i * SEC);
 		if (i > 1)
 			continue;
 		push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 8, .api.correlation = 9,
@@ -322,7 +321,7 @@ TEST(a_gap_is_divided_by_a_thread_that_ended_before_the_cut)
 	assert_int_equal(t->cause[IDLE_LAUNCH], 10 * MS);
 	assert_int_equal(t->cause[IDLE_QUEUED], 5 * MS);
 	assert_int_equal(t->cause[IDLE_UNKNOWN], 0);
-	model_free(m);
+	snap_end(m);
 }
 
 /* Its helper recorded one work, and then nothing: a minute in which who had the device is not known. */
@@ -351,12 +350,12 @@ TEST(without_records_the_owner_of_a_device_is_unknown)
 		closed = sum.close_ns;
 		unknown += sum.unknown_ns;
 		idle += sum.idle_ns;
-		model_cut(m, now);
+		snap_cut(m, now);
 	}
 	assert_true(closed >= BASE + 58 * SEC);
 	assert_int_equal(idle, MS);
 	assert_int_equal(unknown, closed - BASE - 2 * MS);
-	model_free(m);
+	snap_end(m);
 }
 
 /* Its book closes at its exit; then it is shown once more, and forgotten. */
@@ -375,16 +374,15 @@ TEST(a_process_that_ended_leaves_the_tables)
 	for (uint64_t i = 1; i <= 15; i++) {
 		push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + i * SEC });
 		add_interval(m, BASE + i * SEC, &p);
-		model_cut(m, BASE + i * SEC);
+		snap_cut(m, BASE + i * SEC);
 	}
 	assert_int_equal(t[0].closed_ns, BASE + 3 * SEC);
 	assert_int_equal(t[0].works[DEVICE_KERNELS + KERNEL_OTHER], 1);
 	assert_int_equal(snap_of(m)->devices.n, 0);
-	assert_int_equal(model_processes(m), 0);
-	model_free(m);
+	assert_int_equal(snap_of(m)->processes.n, 0);
+	snap_end(m);
 }
 
-/* It was not there before: what it did begins with it. */
 /* The end of its other thread was lost; that it has ended was found out. */
 TEST(a_process_that_was_found_to_have_ended_leaves_the_tables)
 {
@@ -395,17 +393,18 @@ TEST(a_process_that_was_found_to_have_ended_leaves_the_tables)
 		push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = tid, .seq = 1, .func = L,
 					.start_ns = BASE, .end_ns = BASE + MS });
 	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 7, .seq = 2, .end_ns = BASE + 2 * MS });
-	model_cut(m, BASE + SEC);
-	assert_int_equal(model_processes(m), 1);
+	snap_cut(m, BASE + SEC);
+	assert_int_equal(snap_of(m)->processes.n, 1);
 	push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = 7, .fact.key = "ended",
 				.fact.value = "yes" });
-	model_cut(m, BASE + 2 * SEC);
+	snap_cut(m, BASE + 2 * SEC);
 	push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + 30 * SEC });
-	model_cut(m, BASE + 30 * SEC);
-	assert_int_equal(model_processes(m), 0);
-	model_free(m);
+	snap_cut(m, BASE + 30 * SEC);
+	assert_int_equal(snap_of(m)->processes.n, 0);
+	snap_end(m);
 }
 
+/* It was not there before: what it did begins with it. */
 TEST(a_process_that_begins_later_has_a_book_from_then_on)
 {
 	struct model *m = session(BASE);
@@ -416,8 +415,7 @@ TEST(a_process_that_begins_later_has_a_book_from_then_on)
 				.task.comm = "late" });
 	push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .work = w, .start_ns = BASE + 2 * SEC,
 				.end_ns = BASE + 3 * SEC });
-	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 5 * SEC });
-	assert_int_equal(model_finish(m), 0);
+	finish(m, BASE + 5 * SEC);
 	sum = &snap_of(m)->devices.v[0].sum;
 	assert_int_equal(sum->open_ns, BASE + SEC);
 	assert_int_equal(sum->idle_ns, 3 * SEC);

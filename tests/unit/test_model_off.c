@@ -7,14 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/test.h"
-#include "model_room.h"
-#include "snap_of.h"
 #include "view/render.h"
 #include "view_of.h"
 #include "lib/work_named.h"
+#include "model_each.h"
 
 #define BASE 1000000000000ull
+
+BEFORE_EACH
+{
+	restart(BASE);
+}
 
 static struct event off(uint32_t seq, uint8_t reason, uint64_t start, uint64_t end)
 {
@@ -34,13 +37,13 @@ static struct event lock(uint32_t seq, uint64_t start, uint64_t end, uint64_t wo
 	return ev;
 }
 
-static void call(struct model *m, uint32_t seq, uint64_t start, uint64_t end)
+static void call(uint32_t seq, uint64_t start, uint64_t end)
 {
 	push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 8, .seq = seq, .func = L,
 				.start_ns = BASE + start, .end_ns = BASE + end });
 }
 
-static void launched(struct model *m, uint32_t correlation, uint64_t call_ns, uint64_t start, uint64_t end)
+static void launched(uint32_t correlation, uint64_t call_ns, uint64_t start, uint64_t end)
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = correlation };
 
@@ -54,17 +57,15 @@ static void launched(struct model *m, uint32_t correlation, uint64_t call_ns, ui
 
 TEST(a_device_idles_for_its_threads_wait_reason)
 {
-	struct model *m = session(BASE);
 	const uint64_t *idle;
 
-	call(m, 1, 10, 15);
+	call(1, 10, 15);
 	push(m, lock(2, 20, 60, 5));
 	push(m, off(4, OFF_SLEEP, 70, 75));	/* one was lost before */
-	call(m, 5, 80, 84);
-	launched(m, 31, 12, 16, 18);
-	launched(m, 32, 82, 90, 95);
-	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });
-	assert_int_equal(model_finish(m), 0);
+	call(5, 80, 84);
+	launched(31, 12, 16, 18);
+	launched(32, 82, 90, 95);
+	finish(m, BASE + 100);
 	idle = snap_at(m, BASE + 100)->devices.v[0].idle_ns;
 	assert_int_equal(idle[IDLE_LOCK], 35);
 	assert_int_equal(idle[IDLE_RUNQUEUE], 5);
@@ -73,89 +74,81 @@ TEST(a_device_idles_for_its_threads_wait_reason)
 	assert_int_equal(idle[IDLE_LAUNCH], 5 + 4);
 	assert_int_equal(idle[IDLE_OTHER], 10 + 2 + 5);
 	assert_int_equal(idle[IDLE_QUEUED], 1 + 6);
-	model_free(m);
 }
 
-static const struct offcpu_row *row(const struct model *m, size_t i)
+static const struct offcpu_row *row(size_t i)
 {
-	assert_true(i < offcpu_count(&snap_of(m)->offcpu));
-	return offcpu_at(&snap_of(m)->offcpu, i);
+	assert_true(i < offcpu_count(snap_of(m)->offcpu));
+	return offcpu_at(snap_of(m)->offcpu, i);
 }
 
 TEST(rows_are_keyed_by_system_call_and_waker)
 {
-	struct model *m = session(BASE);
 	struct event other = lock(4, 80, 90, 0);
 
-	call(m, 1, 10, 15);
+	call(1, 10, 15);
 	push(m, lock(2, 20, 60, 5));
 	push(m, lock(3, 65, 75, 0));
 	other.off.waker_name = "somebody else";
 	push(m, other);
 	push(m, off(5, OFF_RUNQUEUE, 92, 95));
-	assert_int_equal(offcpu_count(&snap_of(m)->offcpu), 3);
-	assert_string_equal(row(m, 0)->what, "futex");
-	assert_string_equal(row(m, 0)->waker, "holder");
-	assert_int_equal(row(m, 0)->key.waker_id, 7ull << 32 | 9);
-	assert_int_equal(row(m, 0)->count, 2);
-	assert_int_equal(row(m, 0)->blocked_ns, 35 + 10);
-	assert_int_equal(row(m, 0)->runqueue_ns, 5);
-	assert_int_equal(row(m, 0)->max_ns, 40);
-	assert_int_equal(row(m, 1)->blocked_ns, 10);
-	assert_int_equal(row(m, 2)->runqueue_ns, 3);
-	assert_int_equal(row(m, 2)->blocked_ns, 0);
-	model_free(m);
+	assert_int_equal(offcpu_count(snap_of(m)->offcpu), 3);
+	assert_string_equal(row(0)->what, "futex");
+	assert_string_equal(row(0)->waker, "holder");
+	assert_int_equal(row(0)->key.waker_id, 7ull << 32 | 9);
+	assert_int_equal(row(0)->count, 2);
+	assert_int_equal(row(0)->blocked_ns, 35 + 10);
+	assert_int_equal(row(0)->runqueue_ns, 5);
+	assert_int_equal(row(0)->max_ns, 40);
+	assert_int_equal(row(1)->blocked_ns, 10);
+	assert_int_equal(row(2)->runqueue_ns, 3);
+	assert_int_equal(row(2)->blocked_ns, 0);
 }
 
 /* A wait of three intervals: still there at the first two ends, over in the third. */
 TEST(a_wait_is_in_each_interval_and_ends_with_the_session)
 {
-	struct model *m = session(BASE);
 	struct event reading = lock(1, 20, 40, 0);
 
 	reading.has = 0;
-	call(m, 1, 10, 15);
+	call(1, 10, 15);
 	push(m, reading);
-	assert_int_equal(row(m, 0)->open, 1);
-	assert_int_equal(row(m, 0)->count, 0);
-	assert_int_equal(row(m, 0)->blocked_ns, 20);
-	model_cut(m, BASE + 40);
-	assert_int_equal(offcpu_count(&snap_of(m)->offcpu), 0);
+	assert_int_equal(row(0)->open, 1);
+	assert_int_equal(row(0)->count, 0);
+	assert_int_equal(row(0)->blocked_ns, 20);
+	snap_cut(m, BASE + 40);
+	assert_int_equal(offcpu_count(snap_of(m)->offcpu), 0);
 	reading.end_ns = BASE + 60;
 	push(m, reading);
-	assert_int_equal(row(m, 0)->blocked_ns, 20);
-	model_cut(m, BASE + 60);
+	assert_int_equal(row(0)->blocked_ns, 20);
+	snap_cut(m, BASE + 60);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 65 });
 	push(m, lock(2, 20, 70, 7));
-	assert_int_equal(row(m, 0)->count, 1);
-	assert_int_equal(row(m, 0)->blocked_ns, 3);
-	assert_int_equal(row(m, 0)->runqueue_ns, 2);
-	model_free(m);
+	assert_int_equal(row(0)->count, 1);
+	assert_int_equal(row(0)->blocked_ns, 3);
+	assert_int_equal(row(0)->runqueue_ns, 2);
 }
 
 /* Its thread's records are still on their way: nothing is known of what comes after them. */
 TEST(a_reading_that_is_ahead_is_not_taken)
 {
-	struct model *m = session(BASE);
 	struct event reading = lock(3, 20, 40, 0), stranger = lock(0, 20, 40, 0);
 
 	reading.has = stranger.has = 0;
 	stranger.tid = 99;
-	call(m, 1, 10, 15);
+	call(1, 10, 15);
 	push(m, reading);
 	push(m, stranger);
-	assert_int_equal(offcpu_count(&snap_of(m)->offcpu), 0);
+	assert_int_equal(offcpu_count(snap_of(m)->offcpu), 0);
 	assert_int_equal(snap_of(m)->threads.n, 1);
-	model_free(m);
 }
 
 TEST(rows_are_bounded)
 {
-	struct model *m = session(BASE);
 	uint64_t total = 0;
 	char name[16];
 
-	call(m, 1, 1, 2);
+	call(1, 1, 2);
 	for (uint32_t i = 0; i < OFFCPU_MAX + 100; i++) {
 		struct event ev = lock(i + 2, 10 + 10ull * i, 15 + 10ull * i, 0);
 
@@ -163,23 +156,21 @@ TEST(rows_are_bounded)
 		ev.off.waker_name = name;
 		push(m, ev);
 	}
-	assert_int_equal(offcpu_count(&snap_of(m)->offcpu), OFFCPU_MAX + 1);
-	assert_int_equal(snap_of(m)->offcpu.more, 100);
-	assert_true(row(m, OFFCPU_MAX)->key.more);
-	for (size_t i = 0; i < offcpu_count(&snap_of(m)->offcpu); i++)
-		total += row(m, i)->blocked_ns;
+	assert_int_equal(offcpu_count(snap_of(m)->offcpu), OFFCPU_MAX + 1);
+	assert_int_equal(snap_of(m)->offcpu->more, 100);
+	assert_true(row(OFFCPU_MAX)->key.more);
+	for (size_t i = 0; i < offcpu_count(snap_of(m)->offcpu); i++)
+		total += row(i)->blocked_ns;
 	assert_int_equal(total, 5 * (OFFCPU_MAX + 100));
-	model_free(m);
 }
 
 /* An end that the kernel did not report is no record that was lost. */
 TEST(only_the_time_of_a_missing_end_is_lost)
 {
-	struct model *m = session(BASE);
 	struct model_counts counts;
 	struct snapshot_thread t;
 
-	call(m, 1, 10, 15);
+	call(1, 10, 15);
 	push(m, off(2, OFF_NO_END, 20, 60));
 	push(m, lock(3, 60, 80, 5));
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });
@@ -188,22 +179,21 @@ TEST(only_the_time_of_a_missing_end_is_lost)
 	t = snap_at(m, BASE + 100)->threads.v[0];
 	assert_int_equal(t.book.ns[BUCKET_LOST], 40);
 	assert_int_equal(t.book.ns[CLASS_OTHER], 10 + 5 + 20);
-	assert_int_equal(offcpu_count(&snap_of(m)->offcpu), 1);
-	assert_int_equal(snap_of(m)->offcpu.no_end, 1);
-	assert_int_equal(snap_of(m)->offcpu.no_end_ns, 40);
-	model_cut(m, BASE + 100);
-	assert_int_equal(snap_of(m)->offcpu.no_end, 0);
-	assert_int_equal(snap_of(m)->offcpu.no_end_ns, 0);
-	model_free(m);
+	assert_int_equal(offcpu_count(snap_of(m)->offcpu), 1);
+	assert_int_equal(snap_of(m)->offcpu->no_end, 1);
+	assert_int_equal(snap_of(m)->offcpu->no_end_ns, 40);
+	snap_cut(m, BASE + 100);
+	assert_int_equal(snap_of(m)->offcpu->no_end, 0);
+	assert_int_equal(snap_of(m)->offcpu->no_end_ns, 0);
 }
 
 static void assert_threads(const char *facts[][2], const char *rows)
 {
-	struct model *m = session(BASE);
 	struct strbuf out = STRBUF_INIT;
 	struct report r = { .n_tables = 1 };
 	struct table *t;
 
+	restart(BASE);
 	for (; (*facts)[0]; facts++)
 		push(m, (struct event){ .kind = EVENT_FACT, .fact.key = (*facts)[0],
 					.fact.value = (*facts)[1] });
@@ -212,15 +202,13 @@ static void assert_threads(const char *facts[][2], const char *rows)
 				.call.blocked_ns = 60,
 				.call.late_ns = 25, .call.after_late_ns = 5 });
 	push(m, off(2, OFF_RUNQUEUE, 80, 90));
-	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });
-	assert_int_equal(model_finish(m), 0);
+	finish(m, BASE + 100);
 	t = view_now(&view_threads, m);
 	r.tables = &t;
 	report_render(&out, &r, FORMAT_CSV);
 	assert_string_equal(strchr(out.s, '\n') + 1, rows);
 	strbuf_free(&out);
 	table_free(t);
-	model_free(m);
 }
 
 /* Where it was not recorded, and of an older capture, nothing is known: not 0. */

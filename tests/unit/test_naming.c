@@ -81,6 +81,46 @@ TEST(a_short_name_that_stands_for_gigabytes_is_cut)
 	strbuf_free(&sb);
 }
 
+static void add_times(struct strbuf *sb, const char *text, int times)
+{
+	while (times--)
+		strbuf_addstr(sb, text);
+}
+
+/* Each of them kept libiberty busy for hours. */
+TEST(names_that_take_long_and_print_nothing_are_shown_mangled)
+{
+	struct strbuf conversions = STRBUF_INIT, packs = STRBUF_INIT;
+	uint64_t start_ns = time_now_ns();
+
+	strbuf_addstr(&conversions, "_Z");
+	add_times(&conversions, "N1acvT_I", 60);
+	strbuf_addstr(&conversions, "i");
+	add_times(&conversions, "EE", 60);
+	strbuf_addstr(&packs, "_Z1fIDp");
+	add_times(&packs, "1aI", 34);
+	strbuf_addstr(&packs, "iiESY_ESZ_E");
+	for (int i = 0; i < 31; i++)
+		strbuf_addf(&packs, "S1%c_E", "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i]);
+	strbuf_addstr(&packs, "Evv");
+	shows(conversions.s, conversions.s);
+	shows(packs.s, packs.s);
+	shows("_RNvMINtC1a1bFGzzzzzz_EuEu3foo", "_RNvMINtC1a1bFGzzzzzz_EuEu3foo");
+	shows("_RC1aIC1bDGzzzzzz_EL_E", "_RC1aIC1bDGzzzzzz_EL_E");
+	shows("_ZUlFN1mIDTplclT_EsZT_EEET_EE_", "_ZUlFN1mIDTplclT_EsZT_EEET_EE_");	/* crashed */
+	assert_true(time_now_ns() - start_ns < NS_PER_SEC);
+	strbuf_free(&conversions);
+	strbuf_free(&packs);
+}
+
+TEST(names_that_only_look_like_that_are_demangled)
+{
+	shows("_RNvMINtC1a1bFG1_EuEu3foo", "<()>::foo");
+	shows("_RNvCs1FG234_7mycrate3foo", "mycrate::foo");
+	shows("_ZN1acvT_IiEEv", "a::operator int<int>");
+	shows("_Z1fIDp1aIiiEEvv", "f<(a<int, int>)...>");
+}
+
 /* ---- maps of made code ---------------------------------------------------------------------- */
 
 static int map_of(const char *text, size_t len)

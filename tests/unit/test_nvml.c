@@ -144,19 +144,13 @@ static int on_event(void *ctx, const struct event *ev)
 	return 0;
 }
 
-static struct nvml_reader reader(void)
-{
-	return (struct nvml_reader){ .api = &all, .sink = { on_event, NULL }, .pids_are_hosts = true,
-				     .own_pid = 77 };
-}
+static struct nvml_reader r;
 
-static int setup(void **state)
+BEFORE_EACH
 {
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	memset(&held, 0, sizeof(held));
 	memset(&got, 0, sizeof(got));
-	return 0;
 }
 
 static bool has(unsigned int field)
@@ -169,22 +163,27 @@ static uint64_t at_one_second(void)
 	return NS_PER_SEC;
 }
 
-static uint64_t at_once(void)
+static int open_reader(void)
 {
-	return 1;
+	r = (struct nvml_reader){ .api = &all, .sink = { on_event, NULL }, .pids_are_hosts = true,
+				  .own_pid = 77 };
+	return nvml_reader_open(&r, at_one_second);
+}
+
+static void sample_at(uint64_t ns)
+{
+	nvml_reader_sample(&r, ns);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-TEST_WITH(impossible_readings_are_dropped, setup, NULL)
+TEST(impossible_readings_are_dropped)
 {
-	struct nvml_reader r = reader();
-
 	fake.percent = 0.0 / 0.0;
 	fake.wait = NVML_TIMEOUT;
-	assert_int_equal(nvml_reader_open(&r, at_one_second), 0);
+	assert_int_equal(open_reader(), 0);
 	assert_true(nvml_reader_has_gpm(&r));
-	nvml_reader_sample(&r, 2 * NS_PER_SEC);
+	sample_at(2 * NS_PER_SEC);
 	assert_int_equal(got.n[EVENT_SAMPLE], 1);
 	assert_int_equal(got.ev[EVENT_SAMPLE].start_ns, NS_PER_SEC);
 	assert_int_equal(got.ev[EVENT_SAMPLE].end_ns, 2 * NS_PER_SEC);
@@ -198,87 +197,77 @@ TEST_WITH(impossible_readings_are_dropped, setup, NULL)
 	assert_int_equal(held.samples, 0);
 }
 
-TEST_WITH(a_refused_query_is_made_once_and_a_failed_one_again, setup, NULL)
+TEST(a_refused_query_is_made_once_and_a_failed_one_again)
 {
-	struct nvml_reader r = reader();
-
 	fake.utilization = NVML_NOT_SUPPORTED;
-	assert_int_equal(nvml_reader_open(&r, at_one_second), 0);
-	nvml_reader_sample(&r, 2 * NS_PER_SEC);
-	nvml_reader_sample(&r, 3 * NS_PER_SEC);
+	assert_int_equal(open_reader(), 0);
+	sample_at(2 * NS_PER_SEC);
+	sample_at(3 * NS_PER_SEC);
 	assert_int_equal(fake.asked, 1);
 	assert_string_equal(r.trouble, "");
 	r.units[0].refused = 0;
 	fake.utilization = 999;
-	nvml_reader_sample(&r, 4 * NS_PER_SEC);
-	nvml_reader_sample(&r, 5 * NS_PER_SEC);
+	sample_at(4 * NS_PER_SEC);
+	sample_at(5 * NS_PER_SEC);
 	assert_int_equal(fake.asked, 3);
 	assert_string_equal(r.trouble, "nvmlDeviceGetUtilizationRates: Unknown Error (NVML error 999)");
 	nvml_reader_close(&r);
 }
 
-TEST_WITH(a_lost_device_is_a_fault_once_and_is_left_alone, setup, NULL)
+TEST(a_lost_device_is_a_fault_once_and_is_left_alone)
 {
-	struct nvml_reader r = reader();
-
 	fake.utilization = NVML_GPU_IS_LOST;
-	assert_int_equal(nvml_reader_open(&r, at_one_second), 0);
-	nvml_reader_sample(&r, 2 * NS_PER_SEC);
-	nvml_reader_sample(&r, 3 * NS_PER_SEC);
+	assert_int_equal(open_reader(), 0);
+	sample_at(2 * NS_PER_SEC);
+	sample_at(3 * NS_PER_SEC);
 	assert_int_equal(got.n[EVENT_FAULT], 1);
 	assert_int_equal(got.ev[EVENT_FAULT].fault.what, FAULT_LOST);
 	assert_int_equal(got.n[EVENT_SAMPLE], 0);
 	nvml_reader_close(&r);
 }
 
-TEST_WITH(activity_needs_two_readings_far_enough_apart, setup, NULL)
+TEST(activity_needs_two_readings_far_enough_apart)
 {
-	struct nvml_reader r = reader();
-
 	fake.gpm = 999;
-	assert_int_equal(nvml_reader_open(&r, at_one_second), 0);
+	assert_int_equal(open_reader(), 0);
 	fake.gpm = 0;
-	nvml_reader_sample(&r, 2 * NS_PER_SEC);
+	sample_at(2 * NS_PER_SEC);
 	assert_false(has(SAMPLE_SM));	/* there was none to begin with */
-	nvml_reader_sample(&r, 2 * NS_PER_SEC + 50 * NS_PER_MS);
+	sample_at(2 * NS_PER_SEC + 50 * NS_PER_MS);
 	assert_false(has(SAMPLE_SM));	/* too close */
-	nvml_reader_sample(&r, 3 * NS_PER_SEC);
+	sample_at(3 * NS_PER_SEC);
 	assert_true(has(SAMPLE_SM));
 	nvml_reader_close(&r);
 }
 
-TEST_WITH(processes_without_a_number_are_counted_and_our_own_is_not, setup, NULL)
+TEST(processes_without_a_number_are_counted_and_our_own_is_not)
 {
-	struct nvml_reader r = reader();
-
 	fake.users = 2;
 	fake.user[0] = (struct nvml_process){ .pid = 0, .used_bytes = 5 };
 	fake.user[1] = (struct nvml_process){ .pid = 12, .used_bytes = NVML_NO_BYTES };
-	assert_int_equal(nvml_reader_open(&r, at_one_second), 0);
-	nvml_reader_sample(&r, 2 * NS_PER_SEC);
+	assert_int_equal(open_reader(), 0);
+	sample_at(2 * NS_PER_SEC);
 	assert_int_equal(got.n[EVENT_USER], 1);
 	assert_int_equal(got.ev[EVENT_USER].pid, 12);
 	assert_false(got.ev[EVENT_USER].has & HAS_BYTES);
 	assert_int_equal(got.sample.v[SAMPLE_USERS], 2);
 	fake.user[1] = (struct nvml_process){ .pid = 77, .used_bytes = 9 };
-	nvml_reader_sample(&r, 3 * NS_PER_SEC);
+	sample_at(3 * NS_PER_SEC);
 	assert_int_equal(got.sample.v[SAMPLE_USERS], 1);
 	fake.users = NVML_USERS_MAX + 9;
 	fake.processes = NVML_INSUFFICIENT_SIZE;
-	nvml_reader_sample(&r, 4 * NS_PER_SEC);
+	sample_at(4 * NS_PER_SEC);
 	assert_false(has(SAMPLE_USERS));
 	r.pids_are_hosts = false;
 	fake.processes = 0;
-	nvml_reader_sample(&r, 5 * NS_PER_SEC);
+	sample_at(5 * NS_PER_SEC);
 	assert_false(has(SAMPLE_USERS));
 	nvml_reader_close(&r);
 }
 
-TEST_WITH(events_are_of_devices_and_kinds_that_are_known, setup, NULL)
+TEST(events_are_of_devices_and_kinds_that_are_known)
 {
-	struct nvml_reader r = reader();
-
-	assert_int_equal(nvml_reader_open(&r, at_one_second), 0);
+	assert_int_equal(open_reader(), 0);
 	fake.event = (struct nvml_event){ HANDLE, NVML_EVENT_XID, 79, NVML_NO_INSTANCE,
 					  NVML_NO_INSTANCE };
 	assert_true(nvml_reader_wait(&r, 1, time_now_ns));
@@ -296,20 +285,18 @@ TEST_WITH(events_are_of_devices_and_kinds_that_are_known, setup, NULL)
 	nvml_reader_close(&r);
 }
 
-TEST_WITH(no_device_has_no_name_and_any_init_may_fail, setup, NULL)
+TEST(no_device_has_no_name_and_any_init_may_fail)
 {
 	static const unsigned int codes[] = { 1, 2, 3, 4, 9, 12, 18, 999, 4711 };
-	struct nvml_reader r = reader();
 
 	fake.uuid = 999;
-	assert_int_equal(nvml_reader_open(&r, at_once), 0);
+	assert_int_equal(open_reader(), 0);
 	assert_int_equal(r.n, 0);
-	nvml_reader_sample(&r, 2);
+	sample_at(2 * NS_PER_SEC);
 	nvml_reader_close(&r);
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
-		r = reader();
 		fake.init = codes[i];
-		assert_int_not_equal(nvml_reader_open(&r, at_once), 0);
+		assert_int_not_equal(open_reader(), 0);
 		assert_non_null(strstr(r.trouble, "nvmlInit_v2"));
 		nvml_reader_close(&r);
 	}
@@ -340,7 +327,7 @@ static struct nvml_status status_of(struct nvml *n)
 	return st;
 }
 
-TEST_WITH(the_thread_sends_a_last_sample_when_stopped, setup, NULL)
+TEST(the_thread_sends_a_last_sample_when_stopped)
 {
 	struct event_sink sink = { on_event, NULL };
 	struct nvml *n;
@@ -359,7 +346,7 @@ TEST_WITH(the_thread_sends_a_last_sample_when_stopped, setup, NULL)
 	nvml_free(n);
 }
 
-TEST_WITH(a_missing_library_ends_the_thread_with_a_reason, setup, NULL)
+TEST(a_missing_library_ends_the_thread_with_a_reason)
 {
 	struct nvml *n = nvml_start(load_nothing);
 
@@ -369,7 +356,7 @@ TEST_WITH(a_missing_library_ends_the_thread_with_a_reason, setup, NULL)
 	nvml_free(n);
 }
 
-TEST_WITH(a_library_that_does_not_answer_is_left_alone, setup, NULL)
+TEST(a_library_that_does_not_answer_is_left_alone)
 {
 	struct nvml *n;
 

@@ -40,7 +40,7 @@ static unsigned int instance_of(const struct nvmlDevice_st *d)
 }
 
 /* Handles of another life are never used. */
-static unsigned int enter(const struct nvmlDevice_st *d)
+static unsigned int answer_of(const struct nvmlDevice_st *d)
 {
 	assert_in_range((uintptr_t)d, (uintptr_t)handles[fake.life],
 			(uintptr_t)handles[fake.life] + sizeof(handles[0]) - 1);
@@ -90,7 +90,7 @@ static unsigned int fake_uuid(struct nvmlDevice_st *d, char *text, unsigned int 
 		snprintf(text, bytes, "MIG-%c%u", 'a' + gpu_of(d), instance_of(d));
 	else
 		snprintf(text, bytes, "GPU-%c", 'a' + gpu_of(d));
-	return enter(d);
+	return answer_of(d);
 }
 
 static unsigned int fake_index(struct nvmlDevice_st *d, unsigned int *index)
@@ -98,43 +98,43 @@ static unsigned int fake_index(struct nvmlDevice_st *d, unsigned int *index)
 	*index = 0;
 	for (unsigned int gpu = 0; gpu < gpu_of(d); gpu++)
 		*index += !(fake.away >> gpu & 1);
-	return enter(d);
+	return answer_of(d);
 }
 
 static unsigned int fake_memory(struct nvmlDevice_st *d, struct nvml_memory *m)
 {
 	m->total = m->used = 1;
-	return enter(d);
+	return answer_of(d);
 }
 
 static unsigned int fake_mode(struct nvmlDevice_st *d, unsigned int *now, unsigned int *pending)
 {
 	*now = *pending = fake.divided[gpu_of(d)];
-	return fake.refused[gpu_of(d)] ? 0 : enter(d);	/* it may be known without the device */
+	return fake.refused[gpu_of(d)] ? 0 : answer_of(d);	/* it may be known without the device */
 }
 
 static unsigned int fake_max(struct nvmlDevice_st *d, unsigned int *n)
 {
 	*n = fake.divided[gpu_of(d)] ? INSTANCES : 0;
-	return enter(d);
+	return answer_of(d);
 }
 
 static unsigned int fake_mig(struct nvmlDevice_st *d, unsigned int i, struct nvmlDevice_st **mig)
 {
 	*mig = handle_of(gpu_of(d), i + 1);
-	return fake.instance ? NVML_NOT_FOUND : enter(d);
+	return fake.instance ? NVML_NOT_FOUND : answer_of(d);
 }
 
 static unsigned int fake_id(struct nvmlDevice_st *d, unsigned int *id)
 {
 	*id = instance_of(d);
-	return enter(d);
+	return answer_of(d);
 }
 
 static unsigned int fake_types(struct nvmlDevice_st *d, unsigned long long *types)
 {
 	*types = NVML_EVENT_XID;
-	return enter(d);
+	return answer_of(d);
 }
 
 static unsigned int fake_register(struct nvmlDevice_st *d, unsigned long long types,
@@ -142,7 +142,7 @@ static unsigned int fake_register(struct nvmlDevice_st *d, unsigned long long ty
 {
 	(void)types;
 	(void)set;
-	return enter(d);
+	return answer_of(d);
 }
 
 static unsigned int fake_wait(struct nvmlEventSet_st *set, struct nvml_event *e, unsigned int ms)
@@ -156,20 +156,20 @@ static unsigned int fake_wait(struct nvmlEventSet_st *set, struct nvml_event *e,
 static unsigned int fake_answering_support(struct nvmlDevice_st *d, struct nvml_gpm_support *s)
 {
 	s->supported = 1;
-	return enter(d);
+	return answer_of(d);
 }
 
 static unsigned int fake_sample(struct nvmlDevice_st *d, struct nvmlGpmSample_st *s)
 {
 	(void)s;
-	return enter(d);
+	return answer_of(d);
 }
 
 static unsigned int fake_mig_sample(struct nvmlDevice_st *d, unsigned int id, struct nvmlGpmSample_st *s)
 {
 	(void)id;
 	(void)s;
-	return enter(d);
+	return answer_of(d);
 }
 
 static unsigned int fake_metrics(struct nvml_gpm_get *get)
@@ -197,9 +197,7 @@ static int on_event(void *ctx, const struct event *ev)
 	(void)ctx;
 	if (ev->kind == EVENT_FAULT)
 		strbuf_addstr(&got, ev->fault.what == FAULT_LOST ? "lost " : ev->fault.what == FAULT_BACK ? "back " : "? ");
-	strbuf_addf(&got, "%s ", ev->fault.uuid);
-	device_number_add(&got, ev->fault.number);
-	strbuf_addstr(&got, "; ");
+	strbuf_addf(&got, "%s %s; ", ev->fault.uuid, device_text(ev->fault.number).s);
 	return 0;
 }
 
@@ -214,181 +212,164 @@ static uint64_t clock_of_test(void)
 	return fake.now_ns;
 }
 
-static struct nvml_reader opened(void)
-{
-	struct nvml_reader r = { .api = &api, .sink = { on_event, NULL } };
+static struct nvml_reader r;
 
+static void open_reader(void)
+{
+	r = (struct nvml_reader){ .api = &api, .sink = { on_event, NULL } };
 	assert_int_equal(nvml_reader_open(&r, clock_of_test), 0);
-	return r;
 }
 
 /* As the thread does it: was it begun anew? */
-static bool turn(struct nvml_reader *r)
+static bool turn(void)
 {
 	fake.now_ns += NS_PER_SEC;
-	nvml_reader_sample(r, fake.now_ns);
-	if (!nvml_reader_must_reopen(r, fake.now_ns))
+	nvml_reader_sample(&r, fake.now_ns);
+	if (!nvml_reader_must_reopen(&r, fake.now_ns))
 		return false;
-	nvml_reader_reopen(r, clock_of_test);
+	nvml_reader_reopen(&r, clock_of_test);
 	return true;
 }
 
-static void close_reader(struct nvml_reader *r)
+static void close_reader(void)
 {
-	nvml_reader_close(r);
+	nvml_reader_close(&r);
 	assert_int_equal(held.samples, 0);
 	assert_int_equal(held.sets, 0);
 }
 
-static int setup(void **state)
+static void begin_anew(void)
 {
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	memset(&held, 0, sizeof(held));
 	fake.now_ns = NS_PER_SEC;
-	return 0;
+	open_reader();
 }
 
-TEST_WITH(a_returning_device_has_its_number_and_new_time, setup, NULL)
+BEFORE_EACH
 {
-	struct nvml_reader r = opened();
+	begin_anew();
+}
 
-	assert_false(turn(&r));
+AFTER_EACH
+{
+	close_reader();
+	strbuf_free(&got);
+}
+
+TEST(a_returning_device_has_its_number_and_new_time)
+{
+	assert_false(turn());
 	is_reported("GPU-a 0; GPU-b 1; GPU-c 2; ");
 	fake.away = 1 << 1;
-	assert_true(turn(&r));
+	assert_true(turn());
 	is_reported("lost GPU-b 1; GPU-a 0; GPU-c 2; ");
-	assert_true(turn(&r));			/* c is NVML's 1 now */
+	assert_true(turn());			/* c is NVML's 1 now */
 	is_reported("GPU-a 0; GPU-c 2; ");
 	fake.away = 0;
-	assert_false(turn(&r));
+	assert_false(turn());
 	is_reported("GPU-a 0; GPU-c 2; ");
-	assert_true(turn(&r));
+	assert_true(turn());
 	is_reported("GPU-a 0; GPU-c 2; back GPU-b 1; ");
 	assert_int_equal(r.units[1].sampled_ns, fake.now_ns);	/* nothing is reported of when it was lost */
-	assert_false(turn(&r));
+	assert_false(turn());
 	is_reported("GPU-a 0; GPU-b 1; GPU-c 2; ");
-	close_reader(&r);
 }
 
-TEST_WITH(handles_that_are_refused_are_found_anew, setup, NULL)
+TEST(handles_that_are_refused_are_found_anew)
 {
 	static const unsigned int codes[] = { NVML_GPU_IS_LOST, NVML_RESET_REQUIRED, NVML_UNINITIALIZED,
 					      NVML_NOT_FOUND, NVML_INVALID_ARGUMENT };
 
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
-		struct nvml_reader r;
-
-		setup(NULL);
-		r = opened();
-		turn(&r);
+		close_reader();
+		begin_anew();
+		turn();
 		strbuf_reset(&got);
 		fake.refused[2] = codes[i];
-		assert_true(turn(&r));
+		assert_true(turn());
 		is_reported("GPU-a 0; GPU-b 1; lost GPU-c 2; back GPU-c 2; ");
-		assert_false(turn(&r));
+		assert_false(turn());
 		is_reported("GPU-a 0; GPU-b 1; GPU-c 2; ");
-		close_reader(&r);
 	}
 }
 
-TEST_WITH(it_is_looked_for_seldom_and_ever_more_so, setup, NULL)
+TEST(it_is_looked_for_seldom_and_ever_more_so)
 {
-	struct nvml_reader r = opened();
 	unsigned int begun = 0;
 
 	fake.away = 1;
 	for (int s = 0; s < 600; s++)
-		begun += turn(&r);
+		begun += turn();
 	assert_in_range(begun, 14, 16);		/* after 0, 1, 3, 7, 15, 31 s, and then each minute */
 	fake.away = 0;
 	for (int s = 0; s < 130; s++)
-		turn(&r);
+		turn();
 	fake.away = 1;
-	assert_true(turn(&r));			/* as the first time */
-	assert_true(turn(&r));
+	assert_true(turn());			/* as the first time */
+	assert_true(turn());
 	strbuf_reset(&got);
-	close_reader(&r);
 }
 
-TEST_WITH(one_that_begins_slowly_does_so_still_less, setup, NULL)
+TEST(one_that_begins_slowly_does_so_still_less)
 {
-	struct nvml_reader r = opened();
 	unsigned int begun = 0;
 
 	fake.away = 1;
 	fake.init_ns = 6 * NS_PER_SEC;
 	while (fake.now_ns < 700 * NS_PER_SEC)
-		begun += turn(&r);
+		begun += turn();
 	assert_in_range(begun, 5, 6);
 	strbuf_reset(&got);
-	close_reader(&r);
 }
 
-TEST_WITH(a_driver_that_is_away_loses_all_and_all_come_back, setup, NULL)
+TEST(a_driver_that_is_away_loses_all_and_all_come_back)
 {
-	struct nvml_reader r = opened();
-
 	fake.refused[0] = NVML_UNINITIALIZED;
 	fake.init = NVML_DRIVER_NOT_LOADED;
-	assert_true(turn(&r));
+	assert_true(turn());
 	is_reported("lost GPU-a 0; GPU-b 1; GPU-c 2; lost GPU-b 1; lost GPU-c 2; ");
 	assert_false(nvml_reader_wait(&r, 1, clock_of_test));
 	fake.init = 0;
-	assert_true(turn(&r));
+	assert_true(turn());
 	is_reported("back GPU-a 0; back GPU-b 1; back GPU-c 2; ");
 	assert_true(nvml_reader_wait(&r, 1, clock_of_test));
 	is_reported("");
-	close_reader(&r);
 }
 
-TEST_WITH(a_gpu_that_is_divided_meanwhile_shows_its_instances_and_becomes_whole_again, setup, NULL)
+TEST(a_gpu_that_is_divided_meanwhile_shows_its_instances_and_becomes_whole_again)
 {
-	struct nvml_reader r = opened();
-
 	fake.divided[1] = true;
-	assert_true(turn(&r));
+	assert_true(turn());
 	is_reported("GPU-a 0; GPU-b 1; GPU-c 2; ");
-	assert_false(turn(&r));
+	assert_false(turn());
 	is_reported("GPU-a 0; GPU-b 1; GPU-c 2; MIG-b1 1:0; MIG-b2 1:1; ");
 	fake.divided[1] = false;
-	assert_true(turn(&r));
+	assert_true(turn());
 	strbuf_reset(&got);
-	assert_false(turn(&r));
+	assert_false(turn());
 	is_reported("GPU-a 0; GPU-b 1; GPU-c 2; ");
-	close_reader(&r);
 }
 
-TEST_WITH(a_removed_instance_affects_no_other, setup, NULL)
+TEST(a_removed_instance_affects_no_other)
 {
-	struct nvml_reader r;
-
+	close_reader();
 	fake.divided[0] = true;
-	r = opened();
-	turn(&r);
+	open_reader();
+	turn();
 	is_reported("GPU-a 0; MIG-a1 0:0; MIG-a2 0:1; GPU-b 1; GPU-c 2; ");
 	fake.instance = NVML_NOT_FOUND;
-	assert_false(turn(&r));
+	assert_false(turn());
 	is_reported("GPU-a 0; GPU-b 1; GPU-c 2; ");
 	fake.instance = 0;
-	assert_false(turn(&r));
+	assert_false(turn());
 	strbuf_reset(&got);
 	fake.away = 1;				/* but its GPU takes all */
-	assert_true(turn(&r));
+	assert_true(turn());
 	is_reported("lost GPU-a 0; GPU-b 1; GPU-c 2; ");
 	fake.away = 0;
-	assert_true(turn(&r));
+	assert_true(turn());
 	strbuf_reset(&got);
-	turn(&r);
+	turn();
 	is_reported("GPU-a 0; MIG-a1 0:0; MIG-a2 0:1; GPU-b 1; GPU-c 2; ");
-	close_reader(&r);
 }
-
-static int end(void **state)
-{
-	(void)state;
-	strbuf_free(&got);
-	return 0;
-}
-
-TEST_GROUP(NULL, end);

@@ -6,6 +6,7 @@
 #include "nvml_fakes.h"
 
 #include "lib/test.h"
+#include "base/str.h"
 #include "base/time.h"
 #include "event/device_number.h"
 
@@ -165,7 +166,7 @@ static int on_event(void *ctx, const struct event *ev)
 	(void)ctx;
 	strbuf_addf(&got, "%s %s ", ev->kind == EVENT_SAMPLE ? "sample" :
 		    ev->kind == EVENT_USER ? "user" : "fault", ev->user.uuid);
-	device_number_add(&got, ev->user.number);
+	strbuf_addstr(&got, device_text(ev->user.number).s);
 	if (ev->kind == EVENT_SAMPLE)
 		strbuf_addf(&got, " has %x", ev->sample.values.has);
 	else
@@ -265,11 +266,11 @@ TEST(instances_come_and_go_while_others_are_used)
 	assert_int_equal(held.samples, 0);
 }
 
-static int end(void **state)
+static int tear_down(void **state)
 {
 	(void)state;
 	strbuf_free(&got);
 	return 0;
 }
 
-TEST_GROUP(NULL, end);
+TEST_GROUP(NULL, tear_down);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The command line: what is accepted, what is refused, and that every refusal is exit code 2. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -17,45 +16,41 @@
 
 #define WORDS_MAX 16
 
+static struct options o;	/* of the line that was parsed last */
+static char *argv[WORDS_MAX + 2];
+
 /* A command line, split at spaces. */
-struct line {
-	char text[512];
-	char *argv[WORDS_MAX + 2];
-	int argc;
-};
-
-static void split(struct line *l, const char *text)
+static int parse(const char *line)
 {
-	char *rest = l->text, *word;
+	static char text[512];
+	char *rest = text, *word;
+	int argc = 1;
 
-	snprintf(l->text, sizeof(l->text), "%s", text);
-	l->argv[0] = (char *)"gpuprof";
-	l->argc = 1;
-	while (l->argc <= WORDS_MAX && (word = strsep(&rest, " ")))
+	snprintf(text, sizeof(text), "%s", line);
+	argv[0] = (char *)"gpuprof";
+	while (argc <= WORDS_MAX && (word = strsep(&rest, " ")))
 		if (*word)
-			l->argv[l->argc++] = word;
-	l->argv[l->argc] = NULL;
+			argv[argc++] = word;
+	argv[argc] = NULL;
+	options_free(&o);
+	return options_parse(&o, argc, argv);
 }
 
-static int parse(struct options *o, struct line *l, const char *text)
+AFTER_EACH
 {
-	split(l, text);
-	return options_parse(o, l->argc, l->argv);
+	options_free(&o);
 }
 
 /* Parses with standard error in a file; what was said lands in said. */
 static int parse_quietly(const char *text, char *said, size_t size)
 {
 	int file = memfd_create("stderr", 0), saved = dup(STDERR_FILENO), rc;
-	struct options o;
-	struct line l;
 	ssize_t n;
 
 	assert_true(file >= 0 && saved >= 0);
 	dup2(file, STDERR_FILENO);
-	rc = parse(&o, &l, text);
+	rc = parse(text);
 	dup2(saved, STDERR_FILENO);
-	options_free(&o);
 	n = pread(file, said, size - 1, 0);
 	said[n > 0 ? n : 0] = '\0';
 	close(file);
@@ -83,10 +78,7 @@ static void answered(const char *text, const char *line)
 
 TEST(nothing_on_the_line_is_all_processes_without_a_verb)
 {
-	struct options o;
-	struct line l;
-
-	assert_int_equal(parse(&o, &l, ""), 0);
+	assert_int_equal(parse(""), 0);
 	assert_string_equal(o.verb->name, "");
 	assert_true(o.session.all);
 	assert_int_equal(o.interval_ns, 5 * NS_PER_SEC);
@@ -95,22 +87,17 @@ TEST(nothing_on_the_line_is_all_processes_without_a_verb)
 	assert_int_equal(o.report.format, FORMAT_TEXT);
 	assert_true(o.report.max_loss == 0.01);
 	assert_null(o.session.cmd);
-	options_free(&o);
 }
 
 TEST(pids_are_distinct_and_keep_their_order)
 {
-	struct options o;
-	struct line l;
-
-	assert_int_equal(parse(&o, &l, "-p 30,10,30 stat --pid=20 -p10"), 0);
+	assert_int_equal(parse("-p 30,10,30 stat --pid=20 -p10"), 0);
 	assert_string_equal(o.verb->name, "stat");
 	assert_int_equal(o.session.n_pids, 3);
 	assert_int_equal(o.session.pids[0], 30);
 	assert_int_equal(o.session.pids[1], 10);
 	assert_int_equal(o.session.pids[2], 20);
 	assert_false(o.session.all);
-	options_free(&o);
 }
 
 TEST(values_follow_stand_behind_equals_or_stick)
@@ -119,29 +106,22 @@ TEST(values_follow_stand_behind_equals_or_stick)
 		"stat -d 10s", "stat -d10s", "stat --duration=10s", "stat --duration 10s",
 		"--duration 10 stat", "stat -ad10s", "stat -d 1s -d 10s",
 	};
-	struct options o;
-	struct line l;
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-		assert_int_equal(parse(&o, &l, lines[i]), 0);
+		assert_int_equal(parse(lines[i]), 0);
 		assert_int_equal(o.session.duration_ns, 10 * NS_PER_SEC);
-		options_free(&o);
 	}
 }
 
 TEST(everything_after_two_dashes_is_the_command)
 {
-	struct options o;
-	struct line l;
-
-	assert_int_equal(parse(&o, &l, "stat -v -- train --help -p 1 --"), 0);
+	assert_int_equal(parse("stat -v -- train --help -p 1 --"), 0);
 	assert_true(o.verbose);
 	assert_false(o.help);
 	assert_false(o.session.all);
-	assert_ptr_equal(o.session.cmd, l.argv + 4);
+	assert_ptr_equal(o.session.cmd, argv + 4);
 	assert_string_equal(o.session.cmd[4], "--");
 	assert_null(o.session.cmd[5]);
-	options_free(&o);
 }
 
 TEST(an_option_does_not_swallow_the_two_dashes)
@@ -161,44 +141,31 @@ TEST(ring_sizes_round_up_to_a_power_of_two)
 		{ "stat --ring-size 65536", 64 << 10 }, { "stat --ring-size 3M", 4 << 20 },
 		{ "stat --ring-size 1g", 1 << 30 }, { "stat --ring-size 1023m", 1 << 30 },
 	};
-	struct options o;
-	struct line l;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		assert_int_equal(parse(&o, &l, rows[i].line), 0);
+		assert_int_equal(parse(rows[i].line), 0);
 		assert_int_equal(o.session.ring_bytes, rows[i].bytes);
-		options_free(&o);
 	}
 }
 
 TEST(choices_are_the_enums_of_their_rooms)
 {
-	struct options o;
-	struct line l;
-
-	assert_int_equal(parse(&o, &l, "stat --format json --by result --attach multi"), 0);
+	assert_int_equal(parse("stat --format json --by result --attach multi"), 0);
 	assert_int_equal(o.report.format, FORMAT_JSON);
 	assert_int_equal(o.report.by, CALLS_BY_RESULT);
 	assert_int_equal(o.session.attach, WAY_MULTI);
-	options_free(&o);
-	assert_int_equal(parse(&o, &l, "stat --format text --by launch --attach session"), 0);
+	assert_int_equal(parse("stat --format text --by launch --attach session"), 0);
 	assert_int_equal(o.report.format, FORMAT_TEXT);
 	assert_int_equal(o.report.by, CALLS_BY_LAUNCH);
 	assert_int_equal(o.session.attach, WAY_SESSION);
-	options_free(&o);
 }
 
 TEST(percentages_become_shares)
 {
-	struct options o;
-	struct line l;
-
-	assert_int_equal(parse(&o, &l, "report f --max-loss 0.5%"), 0);
+	assert_int_equal(parse("report f --max-loss 0.5%"), 0);
 	assert_true(o.report.max_loss == 0.005);
-	options_free(&o);
-	assert_int_equal(parse(&o, &l, "report f --max-loss 100"), 0);
+	assert_int_equal(parse("report f --max-loss 100"), 0);
 	assert_true(o.report.max_loss == 1);
-	options_free(&o);
 }
 
 TEST(bad_values_are_refused)
@@ -238,18 +205,14 @@ TEST(options_of_another_verb_are_refused)
 
 TEST(words_must_fit_the_verb)
 {
-	struct options o;
-	struct line l;
-
 	refused("stta");
 	refused("report");
 	refused("report a b");
 	refused("stat 1234");
 	refused("help stat record");
-	assert_int_equal(parse(&o, &l, "report run.gpr"), 0);
+	assert_int_equal(parse("report run.gpr"), 0);
 	assert_int_equal(o.n_args, 1);
 	assert_string_equal(o.args[0], "run.gpr");
-	options_free(&o);
 }
 
 TEST(unknown_options_are_refused)
@@ -283,40 +246,28 @@ TEST(a_refusal_names_the_valid_values)
 
 TEST(an_option_without_effect_is_refused)
 {
-	struct options o;
-	struct line l;
-
 	answered("stat --by stack", "gpuprof: option '--by stack' needs '--stacks': without it none are "
 		 "taken\n");
 	answered("stat --stack-size 16k", "gpuprof: option '--stack-size' needs '--stacks': without it "
 		 "none are taken\n");
 	answered("report f --lines", "gpuprof: option '--lines' needs '--by stack': lines are those of a "
 		 "stack's frames\n");
-	assert_int_equal(parse(&o, &l, "stat --stacks --by stack --lines --stack-size 16k"), 0);
-	options_free(&o);
-	assert_int_equal(parse(&o, &l, "report f --by stack"), 0);
-	options_free(&o);
+	assert_int_equal(parse("stat --stacks --by stack --lines --stack-size 16k"), 0);
+	assert_int_equal(parse("report f --by stack"), 0);
 }
 
 TEST(help_and_version_win_over_missing_arguments)
 {
-	struct options o;
-	struct line l;
-
-	assert_int_equal(parse(&o, &l, "report --help"), 0);
+	assert_int_equal(parse("report --help"), 0);
 	assert_true(o.help);
 	assert_string_equal(o.verb->name, "report");
-	options_free(&o);
-	assert_int_equal(parse(&o, &l, "-V"), 0);
+	assert_int_equal(parse("-V"), 0);
 	assert_string_equal(o.verb->name, "version");
-	options_free(&o);
-	assert_int_equal(parse(&o, &l, "help -V stat"), 0);
+	assert_int_equal(parse("help -V stat"), 0);
 	assert_string_equal(o.verb->name, "version");
 	assert_int_equal(o.n_args, 0);
-	options_free(&o);
-	assert_int_equal(parse(&o, &l, "report -V"), 0);
+	assert_int_equal(parse("report -V"), 0);
 	assert_string_equal(o.verb->name, "version");
-	options_free(&o);
 }
 
 TEST(the_nearest_name_is_a_short_edit_away)
@@ -332,10 +283,12 @@ TEST(the_nearest_name_is_a_short_edit_away)
 
 TEST(every_row_is_complete_and_its_help_fits)
 {
-	size_t n, verbs;
-	const struct option_row *rows = options_rows(&n);
-	const struct verb *v = options_verbs(&verbs);
+	const struct option_row *rows = options_rows;
+	const struct verb *v = options_verbs;
+	size_t n = 0;
 
+	while (rows[n].name)
+		n++;
 	assert_true(n <= 64);	/* the parser's bit set */
 	for (size_t i = 0; i < n; i++) {
 		assert_non_null(rows[i].set);
@@ -347,7 +300,7 @@ TEST(every_row_is_complete_and_its_help_fits)
 			assert_true(!rows[i].letter || rows[i].letter != rows[k].letter);
 		}
 	}
-	for (size_t i = 0; i < verbs; i++) {
+	for (size_t i = 0; v[i].name; i++) {
 		assert_non_null(v[i].about);
 		assert_non_null(v[i].examples);
 		assert_true(v[i].max_args <= OPTIONS_ARGS_MAX);

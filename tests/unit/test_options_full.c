@@ -11,20 +11,11 @@
 #include "lib/test.h"
 
 static char row_names[OPTIONS_ROWS_MAX][16], verb_names[OPTIONS_VERBS_MAX][16];
-static struct option_row rows[OPTIONS_ROWS_MAX];
-static struct verb verbs[OPTIONS_VERBS_MAX];
+static struct option_row rows[OPTIONS_ROWS_MAX + 1];
+static struct verb verbs[OPTIONS_VERBS_MAX + 1];
 
-const struct option_row *options_rows(size_t *n)
-{
-	*n = OPTIONS_ROWS_MAX;
-	return rows;
-}
-
-const struct verb *options_verbs(size_t *n)
-{
-	*n = OPTIONS_VERBS_MAX;
-	return verbs;
-}
+const struct option_row *const options_rows = rows;
+const struct verb *const options_verbs = verbs;
 
 int option_set_flag(struct options *o, const struct option_row *row, const char *value)
 {

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* What gpuprof cost the threads: where it is taken from, and how findings blame it. */
-#include "unit/model_room.h"
-
 #include <string.h>
 
-#include "lib/test.h"
 #include "view/summary.h"
 #include "findings/findings.h"
 #include "model/own_cost.h"
 #include "view_of.h"
-#include "snap_of.h"
+#include "model_each.h"
 
 #define MS 1000000ull
 
-static void fact(struct model *m, const char *key, const char *value)
+BEFORE_EACH
+{
+	restart(MS);
+}
+
+static void fact(const char *key, const char *value)
 {
 	push(m, (struct event){ .kind = EVENT_FACT, .fact.key = key, .fact.value = value });
 }
@@ -56,7 +58,7 @@ TEST_TITLED("own cost: of a hit half is taken from the call and half from what i
 }
 
 /* n calls of 1 us, 10 us apart. */
-static void calls(struct model *m, uint16_t func, uint32_t first, uint32_t n)
+static void calls(uint16_t func, uint32_t first, uint32_t n)
 {
 	for (uint32_t seq = first; seq < first + n; seq++)
 		push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END, .func = func, .pid = 7,
@@ -79,15 +81,14 @@ static uint64_t cell_of(const struct table *t, const char *bucket, const char *c
 TEST_TITLED("own cost: rows of a thread still add up to its wall time",
 	    rows_of_a_thread_still_add_up_to_its_wall_time)
 {
-	struct model *m = session(MS);
 	uint64_t sum = 0, wall = 0;
 	struct table *t;
 
-	fact(m, "cost_per_hit_ns", "600");
-	fact(m, "cost_per_nested_ns", "200");
-	fact(m, "nested", "10");
-	calls(m, L, 1, 8);
-	calls(m, S, 9, 2);
+	fact("cost_per_hit_ns", "600");
+	fact("cost_per_nested_ns", "200");
+	fact("nested", "10");
+	calls(L, 1, 8);
+	calls(S, 9, 2);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = MS + 200000 });
 	t = view_at(&view_threads, m, MS + 200000);
 	assert_non_null(t);
@@ -102,48 +103,43 @@ TEST_TITLED("own cost: rows of a thread still add up to its wall time",
 	assert_int_equal(cell_of(t, "sync", "ns"), 2 * (1000 - 300 - 200));
 	assert_int_equal(cell_of(t, "other", "own_cost_ns"), 10 * 300);
 	table_free(t);
-	model_free(m);
 }
 
 TEST_TITLED("own cost: each interval has that of its own calls",
 	    each_interval_has_the_cost_of_its_own_calls)
 {
-	struct model *m = session(MS);
 	struct snapshot_thread t;
 	struct own_cost c;
 
-	fact(m, "cost_per_hit_ns", "600");
-	fact(m, "cost_per_nested_ns", "200");
-	calls(m, L, 1, 8);
-	model_cut(m, MS + 100000);
-	calls(m, L, 10, 3);
+	fact("cost_per_hit_ns", "600");
+	fact("cost_per_nested_ns", "200");
+	calls(L, 1, 8);
+	snap_cut(m, MS + 100000);
+	calls(L, 10, 3);
 	c = cost_of(m);
 	assert_true(c.calls_only);
 	t = snap_at(m, MS + 200000)->threads.v[0];
 	own_cost_take(&c, &t.book);
 	assert_int_equal(t.book.ns[BUCKET_GPUPROF], 3 * 600);
-	model_free(m);
 }
 
 /* Their bucket is empty: all that they cost is around them. */
 TEST_TITLED("own cost: of calls seen at their entry only it is around them",
 	    calls_seen_at_their_entry_only_cost_what_is_around_them)
 {
-	struct model *m = session(MS);
 	struct snapshot_thread t;
 
-	calls(m, L, 1, 1);
+	calls(L, 1, 1);
 	push(m, (struct event){ .kind = EVENT_CALL, .func = L, .pid = 7, .tid = 7, .seq = 2,
 				.start_ns = MS + 20000, .end_ns = MS + 20000 });
 	t = snap_at(m, MS + 30000)->threads.v[0];
 	assert_int_equal(t.book.calls[CLASS_LAUNCH], 1);
 	assert_int_equal(t.book.calls[CLASS_OTHER], 1);
-	model_free(m);
 }
 
 /* ---- what is said of it --------------------------------------------------------------------------- */
 
-static void foot_has(const struct model *m, const char *words)
+static void foot_has(const char *words)
 {
 	struct strbuf foot = STRBUF_INIT;
 
@@ -156,19 +152,16 @@ static void foot_has(const struct model *m, const char *words)
 TEST_TITLED("own cost: without the number of nested calls it is said to be at least",
 	    what_is_not_known_before_the_end_makes_it_at_least)
 {
-	struct model *m = session(MS);
-
-	fact(m, "cost_per_hit_ns", "10");
-	fact(m, "cost_per_nested_ns", "5");
-	calls(m, L, 1, 10);
+	fact("cost_per_hit_ns", "10");
+	fact("cost_per_nested_ns", "5");
+	calls(L, 1, 10);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = 2 * MS });
-	foot_has(m, "gpuprof cost: at least ~0.01 % of the targets' thread time (estimated: 10 calls x "
-		 "10 ns; calls inside these are not in it: how many there were is known at the end, of "
-		 "the whole session)");
-	fact(m, "nested", "10");
-	foot_has(m, "gpuprof cost: ~0.015 % of the targets' thread time (estimated: 10 calls x 10 ns + 10 "
-		 "nested x 5 ns)");
-	model_free(m);
+	foot_has("gpuprof cost: at least ~0.01 % of the targets' thread time (estimated: 10 calls "
+		 "x 10 ns; calls inside these are not in it: how many there were is known at the "
+		 "end, of the whole session)");
+	fact("nested", "10");
+	foot_has("gpuprof cost: ~0.015 % of the targets' thread time (estimated: 10 calls x 10 ns "
+		 "+ 10 nested x 5 ns)");
 }
 
 TEST_TITLED("own cost: its share has no exponent and is at most all there was",
@@ -184,15 +177,13 @@ TEST_TITLED("own cost: its share has no exponent and is at most all there was",
 		{ "110000", "cost: ~100 % of the targets' thread time (the estimate is above what the "
 			    "threads had) (estimated: 10 calls" },
 	};
-	struct model *m = session(MS);
 
-	calls(m, L, 1, 10);
+	calls(L, 1, 10);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = 2 * MS });
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		fact(m, "cost_per_hit_ns", cases[i].each_ns);
-		foot_has(m, cases[i].words);
+		fact("cost_per_hit_ns", cases[i].each_ns);
+		foot_has(cases[i].words);
 	}
-	model_free(m);
 }
 
 /* ---- findings --------------------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 /* Names of captures: what patterns mean, and that values of other processes lead nowhere else. */
 #include <string.h>
 
-#include "capture/sink_open.h"
+#include "capture/sink_open.c"
 #include "lib/test.h"
 
 static const struct pattern_value values[] = {
@@ -10,7 +10,7 @@ static const struct pattern_value values[] = {
 	{ 't', "20261121-133000" },
 };
 
-static char expand(const char *pattern, const char *want)
+static char expands_to(const char *pattern, const char *want)
 {
 	struct strbuf sb = STRBUF_INIT;
 	char missing = pattern_expand(&sb, pattern, values, 5);
@@ -23,23 +23,23 @@ static char expand(const char *pattern, const char *want)
 
 TEST(every_letter_becomes_its_value)
 {
-	assert_int_equal(expand("/d/run.%h.%p.%t.gpr", "/d/run.node-7.example.1234.20261121-133000.gpr"),
+	assert_int_equal(expands_to("/d/run.%h.%p.%t.gpr", "/d/run.node-7.example.1234.20261121-133000.gpr"),
 			 0);
-	assert_int_equal(expand("100%%.gpr", "100%.gpr"), 0);
-	assert_int_equal(expand("%%p", "%p"), 0);
-	assert_int_equal(expand("plain", "plain"), 0);
-	assert_int_equal(expand("", ""), 0);
+	assert_int_equal(expands_to("100%%.gpr", "100%.gpr"), 0);
+	assert_int_equal(expands_to("%%p", "%p"), 0);
+	assert_int_equal(expands_to("plain", "plain"), 0);
+	assert_int_equal(expands_to("", ""), 0);
 }
 
 TEST(a_value_leads_to_no_other_folder)
 {
-	assert_int_equal(expand("a/%r", "a/_._.._etc_3"), 0);
+	assert_int_equal(expands_to("a/%r", "a/_._.._etc_3"), 0);
 }
 
 TEST(an_unknown_option_is_named)
 {
-	assert_int_equal(expand("%j", NULL), 'j');
-	assert_int_equal(expand("%h%j%p", NULL), 'j');
+	assert_int_equal(expands_to("%j", NULL), 'j');
+	assert_int_equal(expands_to("%h%j%p", NULL), 'j');
 }
 
 TEST(letters_that_mean_nothing_are_found)

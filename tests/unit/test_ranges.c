@@ -10,47 +10,60 @@
 
 #include "facts/ranges.h"
 #include "lib/random.h"
-#include "facts/scopes.h"
 #include "lib/test.h"
 
-static int at(struct ranges *r, unsigned int what, const char *name, uint32_t tid, uint64_t ns)
+static struct scopes scopes;
+static struct ranges *r;
+
+BEFORE_EACH
+{
+	scopes = (struct scopes){ 0 };
+	r = ranges_new(5, &scopes);
+}
+
+AFTER_EACH
+{
+	scopes_free(&scopes);
+	ranges_free(r);
+}
+
+static int at(unsigned int what, const char *name, uint32_t tid, uint64_t ns)
 {
 	struct event ev = { .kind = EVENT_RANGE, .range.what = (uint8_t)what, .tid = tid,
-			    .start_ns = ns,
-			    .range.name = name };
+			    .start_ns = ns, .range.name = name };
 
 	return ranges_push(r, &ev);
 }
 
-static int in_domain(struct ranges *r, unsigned int what, const char *domain, const char *name, uint64_t ns)
+static int in_domain(unsigned int what, const char *domain, const char *name, uint64_t ns)
 {
 	struct event ev = { .kind = EVENT_RANGE, .range.what = (uint8_t)what, .tid = 1,
-			    .start_ns = ns,
-			    .range.name = name, .range.domain = domain };
+			    .start_ns = ns, .range.name = name, .range.domain = domain };
 
 	return ranges_push(r, &ev);
 }
 
-static int with_id(struct ranges *r, unsigned int what, const char *name, uint32_t tid, uint64_t ns,
+static int with_id(unsigned int what, const char *name, uint32_t tid, uint64_t ns,
 		   uint64_t id)
 {
 	struct event ev = { .kind = EVENT_RANGE, .range.what = (uint8_t)what, .tid = tid,
-			    .start_ns = ns,
-			    .range.name = name, .range.id = id };
+			    .start_ns = ns, .range.name = name, .range.id = id };
 
 	return ranges_push(r, &ev);
 }
 
-/* A launch in [ns - 1, ns + 1] whose kernel takes 7. */
-static void launch(struct ranges *r, uint32_t tid, uint64_t ns, uint32_t works)
+/* A launch at ns whose kernel takes 7. */
+static void launch(uint32_t tid, uint64_t ns, uint32_t works)
 {
 	const struct event work = { .start_ns = 1000, .end_ns = 1007 };
-	const struct launch by = { .tid = tid, .start_ns = ns - 1, .end_ns = ns + 1, .works = works };
+	const struct launch by = { .tid = tid, .works = works,
+				   .scope = scope_hold(scopes_at(&scopes, tid, ns)) };
 
 	ranges_work(r, &work, &by);
+	scope_release(by.scope);
 }
 
-static struct range_sum row(const struct ranges *r, const char *domain, const char *name, bool before,
+static struct range_sum row(const char *domain, const char *name, bool before,
 			    uint64_t now)
 {
 	struct range_sum s = { 0 };
@@ -76,200 +89,176 @@ static void is(struct range_sum s, uint64_t count, uint64_t wall, uint64_t host,
 
 TEST(a_launch_is_in_all_that_its_thread_had_open)
 {
-	struct ranges *r = ranges_new(5);
-
-	at(r, RANGE_PUSH, "a", 1, 10);
-	at(r, RANGE_PUSH, "b", 1, 20);
-	launch(r, 1, 25, 0);
-	launch(r, 1, 25, 1);	/* another work of the same launch */
-	launch(r, 2, 25, 0);	/* another thread's */
-	at(r, RANGE_POP, NULL, 1, 30);
-	launch(r, 1, 35, 0);
-	at(r, RANGE_POP, NULL, 1, 50);
-	launch(r, 1, 60, 0);
-	launch(r, 1, 22, 0);	/* works come late */
-	is(row(r, NULL, "a", false, 100), 1, 40, 40, 28);
-	is(row(r, NULL, "b", false, 100), 1, 10, 10, 21);
-	assert_int_equal(row(r, NULL, "a", false, 100).launches, 3);
-	assert_int_equal(row(r, NULL, "b", false, 100).launches, 2);
-	ranges_free(r);
+	at(RANGE_PUSH, "a", 1, 10);
+	at(RANGE_PUSH, "b", 1, 20);
+	launch(1, 25, 0);
+	launch(1, 25, 1);	/* another work of the same launch */
+	launch(2, 25, 0);	/* another thread's */
+	at(RANGE_POP, NULL, 1, 30);
+	launch(1, 35, 0);
+	at(RANGE_POP, NULL, 1, 50);
+	launch(1, 60, 0);
+	launch(1, 22, 0);	/* works come late */
+	is(row(NULL, "a", false, 100), 1, 40, 40, 28);
+	is(row(NULL, "b", false, 100), 1, 10, 10, 21);
+	assert_int_equal(row(NULL, "a", false, 100).launches, 3);
+	assert_int_equal(row(NULL, "b", false, 100).launches, 2);
 }
 
 TEST(a_range_that_was_started_is_its_threads_wherever_it_ends)
 {
-	struct ranges *r = ranges_new(5);
-
-	with_id(r, RANGE_START, "a", 1, 10, 77);
-	at(r, RANGE_PUSH, "b", 1, 20);
-	with_id(r, RANGE_END, NULL, 2, 30, 77);
-	launch(r, 1, 35, 0);
-	launch(r, 1, 25, 0);
-	at(r, RANGE_POP, NULL, 1, 40);
-	is(row(r, NULL, "a", false, 100), 1, 20, 20, 7);
-	is(row(r, NULL, "b", false, 100), 1, 20, 20, 14);
-	assert_int_equal(row(r, NULL, "a", false, 100).kind, RANGE_KIND_START);
-	ranges_free(r);
+	with_id(RANGE_START, "a", 1, 10, 77);
+	at(RANGE_PUSH, "b", 1, 20);
+	with_id(RANGE_END, NULL, 2, 30, 77);
+	launch(1, 35, 0);
+	launch(1, 25, 0);
+	at(RANGE_POP, NULL, 1, 40);
+	is(row(NULL, "a", false, 100), 1, 20, 20, 7);
+	is(row(NULL, "b", false, 100), 1, 20, 20, 14);
+	assert_int_equal(row(NULL, "a", false, 100).kind, RANGE_KIND_START);
 }
 
 TEST(one_inside_another_of_its_name_adds_nothing_but_itself)
 {
-	struct ranges *r = ranges_new(5);
-
-	at(r, RANGE_PUSH, "a", 1, 10);
-	at(r, RANGE_PUSH, "a", 1, 20);
-	launch(r, 1, 25, 0);
-	at(r, RANGE_POP, NULL, 1, 30);
-	at(r, RANGE_POP, NULL, 1, 40);
-	is(row(r, NULL, "a", false, 100), 2, 30, 30, 7);
-	with_id(r, RANGE_START, "s", 1, 10, 1);
-	with_id(r, RANGE_START, "s", 1, 20, 2);
-	with_id(r, RANGE_END, NULL, 1, 30, 1);	/* the outer one ends first */
-	with_id(r, RANGE_END, NULL, 1, 45, 2);
-	is(row(r, NULL, "s", false, 100), 2, 35, 35, 0);
-	ranges_free(r);
+	at(RANGE_PUSH, "a", 1, 10);
+	at(RANGE_PUSH, "a", 1, 20);
+	launch(1, 25, 0);
+	at(RANGE_POP, NULL, 1, 30);
+	at(RANGE_POP, NULL, 1, 40);
+	is(row(NULL, "a", false, 100), 2, 30, 30, 7);
+	with_id(RANGE_START, "s", 1, 10, 1);
+	with_id(RANGE_START, "s", 1, 20, 2);
+	with_id(RANGE_END, NULL, 1, 30, 1);	/* the outer one ends first */
+	with_id(RANGE_END, NULL, 1, 45, 2);
+	is(row(NULL, "s", false, 100), 2, 35, 35, 0);
 }
 
 TEST(ranges_of_two_threads_share_the_wall_and_not_the_host)
 {
-	struct ranges *r = ranges_new(5);
-
-	at(r, RANGE_PUSH, "a", 1, 10);
-	at(r, RANGE_PUSH, "a", 2, 20);
-	at(r, RANGE_POP, NULL, 1, 30);
-	at(r, RANGE_POP, NULL, 2, 40);
-	is(row(r, NULL, "a", false, 100), 2, 30, 40, 0);
-	ranges_free(r);
+	at(RANGE_PUSH, "a", 1, 10);
+	at(RANGE_PUSH, "a", 2, 20);
+	at(RANGE_POP, NULL, 1, 30);
+	at(RANGE_POP, NULL, 2, 40);
+	is(row(NULL, "a", false, 100), 2, 30, 40, 0);
 }
 
 /* A thread may have no CPU between its time and its word of it. */
 TEST(the_wall_reaches_the_latest_end_in_any_order_of_threads)
 {
-	struct ranges *r = ranges_new(5);
-
-	at(r, RANGE_PUSH, "a", 1, 10);
-	at(r, RANGE_PUSH, "a", 2, 20);
-	at(r, RANGE_POP, NULL, 2, 40);
-	at(r, RANGE_POP, NULL, 1, 30);
-	is(row(r, NULL, "a", false, 100), 2, 30, 40, 0);
-	ranges_free(r);
+	at(RANGE_PUSH, "a", 1, 10);
+	at(RANGE_PUSH, "a", 2, 20);
+	at(RANGE_POP, NULL, 2, 40);
+	at(RANGE_POP, NULL, 1, 30);
+	is(row(NULL, "a", false, 100), 2, 30, 40, 0);
 }
 
 TEST(domains_have_stacks_of_their_own)
 {
-	struct ranges *r = ranges_new(5);
-
-	in_domain(r, RANGE_PUSH, "x", "a", 10);
-	in_domain(r, RANGE_PUSH, NULL, "a", 20);
-	in_domain(r, RANGE_POP, "x", NULL, 30);
-	launch(r, 1, 35, 0);
-	in_domain(r, RANGE_MARK, "x", "m", 36);
-	in_domain(r, RANGE_POP, NULL, NULL, 40);
-	is(row(r, "x", "a", false, 100), 1, 20, 20, 0);
-	is(row(r, NULL, "a", false, 100), 1, 20, 20, 7);
-	is(row(r, "x", "m", false, 100), 1, 0, 0, 0);
-	ranges_free(r);
+	in_domain(RANGE_PUSH, "x", "a", 10);
+	in_domain(RANGE_PUSH, NULL, "a", 20);
+	in_domain(RANGE_POP, "x", NULL, 30);
+	launch(1, 35, 0);
+	in_domain(RANGE_MARK, "x", "m", 36);
+	in_domain(RANGE_POP, NULL, NULL, 40);
+	is(row("x", "a", false, 100), 1, 20, 20, 0);
+	is(row(NULL, "a", false, 100), 1, 20, 20, 7);
+	is(row("x", "m", false, 100), 1, 0, 0, 0);
 }
 
 TEST(ranges_open_before_and_after_are_reported)
 {
-	struct ranges *r = ranges_new(5);
-
-	at(r, RANGE_POP, NULL, 1, 20);
-	with_id(r, RANGE_END, NULL, 1, 25, 9);
-	at(r, RANGE_PUSH, "a", 1, 30);
-	assert_int_equal(row(r, NULL, "a", false, 50).open, 1);
-	assert_int_equal(row(r, NULL, "a", false, 50).wall_ns, 20);
+	at(RANGE_POP, NULL, 1, 20);
+	with_id(RANGE_END, NULL, 1, 25, 9);
+	at(RANGE_PUSH, "a", 1, 30);
+	assert_int_equal(row(NULL, "a", false, 50).open, 1);
+	assert_int_equal(row(NULL, "a", false, 50).wall_ns, 20);
 	ranges_stop(r, 100);
-	assert_int_equal(row(r, NULL, "a", false, 200).wall_ns, 70);
-	at(r, RANGE_PUSH, "late", 1, 101);	/* the session is over */
-	at(r, RANGE_POP, NULL, 1, 120);
+	assert_int_equal(row(NULL, "a", false, 200).wall_ns, 70);
+	at(RANGE_PUSH, "late", 1, 101);	/* the session is over */
+	at(RANGE_POP, NULL, 1, 120);
 	assert_int_equal(ranges_count(r), 3);
-	is(row(r, NULL, "a", false, 200), 1, 70, 70, 0);
-	assert_int_equal(row(r, NULL, NULL, true, 200).wall_ns, 15);
-	ranges_free(r);
+	is(row(NULL, "a", false, 200), 1, 70, 70, 0);
+	assert_int_equal(row(NULL, NULL, true, 200).wall_ns, 15);
 }
 
 TEST(an_exiting_thread_closes_its_ranges)
 {
-	struct ranges *r = ranges_new(5);
-
-	at(r, RANGE_PUSH, "a", 1, 10);
-	at(r, RANGE_PUSH, "b", 1, 20);
-	ranges_exit(r, 1, 50);
-	at(r, RANGE_POP, NULL, 1, 40);		/* what it did before comes later */
-	at(r, RANGE_PUSH, "c", 1, 60);		/* its number is another's */
-	ranges_exit(r, 0, 70);
-	ranges_settle(r, UINT64_MAX);
-	assert_int_equal(row(r, NULL, "a", false, 100).wall_ns, 40);
-	assert_int_equal(row(r, NULL, "a", false, 100).open, 1);	/* it never ended */
-	is(row(r, NULL, "b", false, 100), 1, 20, 20, 0);
-	assert_int_equal(row(r, NULL, "c", false, 100).host_ns, 10);
-	assert_int_equal(row(r, NULL, "c", false, 100).open, 1);
-	ranges_free(r);
+	at(RANGE_PUSH, "a", 1, 10);
+	at(RANGE_PUSH, "b", 1, 20);
+	scopes_exit(&scopes, 1, 50);
+	at(RANGE_POP, NULL, 1, 40);		/* what it did before comes later */
+	at(RANGE_PUSH, "c", 1, 60);		/* its number is another's */
+	scopes_exit(&scopes, 0, 70);
+	scopes_settle(&scopes, UINT64_MAX);
+	assert_int_equal(row(NULL, "a", false, 100).wall_ns, 40);
+	assert_int_equal(row(NULL, "a", false, 100).left, 1);	/* it never ended */
+	is(row(NULL, "b", false, 100), 1, 20, 20, 0);
+	assert_int_equal(row(NULL, "c", false, 100).host_ns, 10);
+	assert_int_equal(row(NULL, "c", false, 100).left, 1);
 }
 
 TEST(an_interval_has_its_part_of_open_ranges)
 {
-	struct ranges *r = ranges_new(5);
+	struct range_sum before, sum;
 
-	at(r, RANGE_PUSH, "a", 1, 10);
-	ranges_cut(r, 30);
-	at(r, RANGE_PUSH, "a", 2, 50);
-	assert_int_equal(row(r, NULL, "a", false, 60).count, 1);
-	assert_int_equal(row(r, NULL, "a", false, 60).wall_ns, 30);
-	assert_int_equal(row(r, NULL, "a", false, 60).host_ns, 40);
-	at(r, RANGE_POP, NULL, 1, 70);
-	at(r, RANGE_POP, NULL, 2, 80);
-	is(row(r, NULL, "a", false, 100), 1, 50, 70, 0);
-	ranges_free(r);
+	at(RANGE_PUSH, "a", 1, 10);
+	before = row(NULL, "a", false, 30);
+	at(RANGE_PUSH, "a", 2, 50);
+	sum = row(NULL, "a", false, 60);
+	range_sums_subtract(&sum, 1, &before, 1);
+	assert_int_equal(sum.count, 1);
+	assert_int_equal(sum.wall_ns, 30);
+	assert_int_equal(sum.host_ns, 40);
+	assert_int_equal(sum.open, 2);
+	at(RANGE_POP, NULL, 1, 70);
+	at(RANGE_POP, NULL, 2, 80);
+	sum = row(NULL, "a", false, 100);
+	range_sums_subtract(&sum, 1, &before, 1);
+	is(sum, 1, 50, 70, 0);
 }
 
 TEST(open_scopes_are_known_until_settled)
 {
-	struct ranges *r = ranges_new(5);
-
-	at(r, RANGE_PUSH, "a", 1, 10);
-	at(r, RANGE_POP, NULL, 1, 20);
-	at(r, RANGE_PUSH, "b", 1, 30);
-	ranges_settle(r, 25);
-	launch(r, 1, 15, 0);
+	at(RANGE_PUSH, "a", 1, 10);
+	at(RANGE_POP, NULL, 1, 20);
+	at(RANGE_PUSH, "b", 1, 30);
+	scopes_settle(&scopes, 25);
+	launch(1, 15, 0);
 	assert_int_equal(ranges_unplaced(r), 1);
-	launch(r, 1, 35, 0);
-	is(row(r, NULL, "a", false, 100), 1, 10, 10, 0);
-	assert_int_equal(row(r, NULL, "b", false, 100).launches, 1);
-	ranges_free(r);
+	launch(1, 35, 0);
+	is(row(NULL, "a", false, 100), 1, 10, 10, 0);
+	assert_int_equal(row(NULL, "b", false, 100).launches, 1);
 }
 
 TEST(names_threads_and_depth_are_bounded)
 {
-	struct ranges *r = ranges_new(5);
 	char name[32];
 
 	for (unsigned int i = 0; i < 2 * RANGES_ROWS_MAX; i++) {
 		snprintf(name, sizeof(name), "name %u", i);
-		assert_int_equal(at(r, RANGE_MARK, name, 1, 10 + i), 0);
+		assert_int_equal(at(RANGE_MARK, name, 1, 10 + i), 0);
 	}
 	assert_true(ranges_count(r) <= RANGES_ROWS_MAX + 1);
-	assert_int_equal(row(r, NULL, RANGES_OTHERS, false, 100).count, RANGES_ROWS_MAX);
+	assert_int_equal(row(NULL, RANGES_OTHERS, false, 100).count, RANGES_ROWS_MAX);
 	for (unsigned int i = 0; i < 2 * SCOPES_DEPTH_MAX; i++)
-		at(r, RANGE_PUSH, "name 1", 1, 10);
+		at(RANGE_PUSH, "name 1", 1, 10);
 	for (unsigned int i = 0; i < 2 * SCOPES_DEPTH_MAX; i++)
-		at(r, RANGE_POP, NULL, 1, 20);
-	assert_int_equal(row(r, NULL, "name 1", false, 100).open, 0);
-	for (uint32_t tid = 2; tid <= RANGES_THREADS_MAX; tid++)
-		assert_int_equal(at(r, RANGE_PUSH, "name 1", tid, 10), 0);
-	assert_int_equal(at(r, RANGE_PUSH, "name 1", RANGES_THREADS_MAX + 1, 10), -EINVAL);
-	assert_int_equal(at(r, RANGE_PUSH, "name 1", 0, 10), -EINVAL);
-	ranges_free(r);
+		at(RANGE_POP, NULL, 1, 20);
+	assert_int_equal(row(NULL, "name 1", false, 100).open, 0);
+	for (uint32_t tid = 2; tid <= SCOPES_THREADS_MAX; tid++)
+		assert_int_equal(at(RANGE_PUSH, "name 1", tid, 10), 0);
+	assert_int_equal(at(RANGE_PUSH, "name 1", SCOPES_THREADS_MAX + 1, 10), -EINVAL);
+	assert_int_equal(at(RANGE_PUSH, "name 1", 0, 10), -EINVAL);
 }
 
 /* The wall of a row is never more than the session, nor the host more than that of its threads. */
 TEST(any_events_leave_sums_that_can_be)
 {
 	static const char *const names[] = { "a", "b", "c", NULL };
-	struct ranges *r = ranges_new(1000);
 	struct range_sum s;
 
+	ranges_free(r);
+	r = ranges_new(1000, &scopes);
 	for (int i = 0; i < random_rounds(200000); i++) {
 		struct event ev = { .kind = EVENT_RANGE, .range.what = (uint8_t)below(7),
 				    .tid = (uint32_t)below(6), .start_ns = below(100000),
@@ -277,11 +266,11 @@ TEST(any_events_leave_sums_that_can_be)
 				    .range.id = below(16) };
 
 		ranges_push(r, &ev);
-		launch(r, (uint32_t)below(6), 1 + below(100000), 0);
+		launch((uint32_t)below(6), 1 + below(100000), 0);
 		if (below(1000) == 0)
-			ranges_settle(r, below(100000));
+			scopes_settle(&scopes, below(100000));
 		if (below(1000) == 0)
-			ranges_exit(r, (uint32_t)below(6), below(100000));
+			scopes_exit(&scopes, (uint32_t)below(6), below(100000));
 	}
 	ranges_stop(r, 100000);
 	for (size_t i = 0; i < ranges_count(r); i++) {
@@ -289,7 +278,6 @@ TEST(any_events_leave_sums_that_can_be)
 		assert_true(s.wall_ns <= 99000);
 		assert_true(s.open <= s.count);
 	}
-	ranges_free(r);
 }
 
 TEST_GROUP(random_seed, NULL);

@@ -101,9 +101,10 @@ struct visit {
 	int err;
 };
 
-static bool is_none(struct remote *r)
+static bool is_none(struct remote *r, char *why)
 {
 	(void)r;
+	(void)why;
 	signs->begin = 1;
 	return false;
 }

@@ -82,16 +82,20 @@ static int push_capture(void *w, const struct event *ev)
 	return capture_push(w, &own);
 }
 
-struct room {
+static struct {
 	char dir[64], capture[96], out[96];
 	struct model *model;
-};
+} r;
 
-static struct room room_new(unsigned int lost)
+static struct options o;
+static char *text;	/* what was printed last */
+
+static void play_lossy(unsigned int lost)
 {
-	struct room r = { .dir = "/tmp/gpuprof-test-XXXXXX", .model = model_new(&funcs) };
 	struct capture_writer *w;
 
+	strcpy(r.dir, "/tmp/gpuprof-test-XXXXXX");
+	r.model = model_new(&funcs);
 	assert_non_null(mkdtemp(r.dir));
 	snprintf(r.capture, sizeof(r.capture), "%s/c.gpr", r.dir);
 	snprintf(r.out, sizeof(r.out), "%s/out", r.dir);
@@ -101,53 +105,53 @@ static struct room room_new(unsigned int lost)
 	assert_int_equal(capture_close(w, NULL), 0);
 	assert_non_null(r.model);
 	assert_int_equal(play(&(struct event_sink){ push_model, r.model }, lost), 0);
-	return r;
 }
 
-static void room_free(struct room *r)
+AFTER_EACH
 {
-	model_free(r->model);
-	unlink(r->capture);
-	unlink(r->out);
-	rmdir(r->dir);
+	options_free(&o);
+	free(text);
+	text = NULL;
+	model_free(r.model);
+	unlink(r.capture);
+	unlink(r.out);
+	rmdir(r.dir);
 }
 
-static struct options parsed(const struct room *r, const char *const *words)
+static void parse(const char *const *words)
 {
-	char *argv[16] = { (char *)"gpuprof", (char *)"report", (char *)r->capture, (char *)"-q",
-			   (char *)"-o", (char *)r->out };
-	struct options o;
+	char *argv[16] = { (char *)"gpuprof", (char *)"report", r.capture, (char *)"-q",
+			   (char *)"-o", r.out };
 	int argc = 6;
 
 	while (*words)
 		argv[argc++] = (char *)*words++;
+	options_free(&o);
 	assert_int_equal(options_parse(&o, argc, argv), 0);
-	return o;
 }
 
 #define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-static char *printed(const struct room *r)
+static void read_printed(void)
 {
-	char *text = io_read_file(r->out, 1 << 20, NULL);
-
+	free(text);
+	text = io_read_file(r.out, 1 << 20, NULL);
 	assert_non_null(text);
-	return text;
 }
 
-static int print_model(const struct report_options *o, const struct model *m)
+static int print_model(void)
 {
-	struct snapshot *snap = snapshot_take(m, 0);
-	int rc = report_print(o, snap, NULL);
+	struct snapshot *snap = snap_take(r.model, 0);
+	int rc = report_print(&o.report, snap, NULL);
 
 	snapshot_free(snap);
 	return rc;
 }
 
-static int print_nothing(const struct report_options *o, const struct model *m)
+static int print_nothing(void)
 {
-	struct snapshot *snap = snapshot_take(m, 0);
-	int rc = report_judge(o, snap);
+	struct snapshot *snap = snap_take(r.model, 0);
+	int rc = report_judge(&o.report, snap);
 
 	snapshot_free(snap);
 	return rc;
@@ -157,114 +161,95 @@ TEST(a_report_of_a_capture_is_the_report_of_the_run)
 {
 	static const char *const formats[] = { "text", "md", "csv", "json" };
 	static const char *const by[] = { "function", "launch", "result" };
-	struct room r = room_new(1);
 
+	play_lossy(1);
 	for (size_t i = 0; i < 12; i++) {
-		struct options o = parsed(&r, WORDS("--format", formats[i % 4], "--by", by[i / 4],
-						    "--table", "events,calls,threads",
-						    "--max-loss", "100"));
-		char *run, *report;
+		char *run;
 
-		assert_int_equal(print_model(&o.report, r.model), EXIT_OK);
-		run = printed(&r);
+		parse(WORDS("--format", formats[i % 4], "--by", by[i / 4], "--table",
+			    "events,calls,threads", "--max-loss", "100"));
+		assert_int_equal(print_model(), EXIT_OK);
+		read_printed();
+		run = strdup(text);
 		assert_int_equal(verb_report(&o), EXIT_OK);
-		report = printed(&r);
-		assert_string_equal(run, report);
+		read_printed();
+		assert_string_equal(run, text);
 		free(run);
-		free(report);
-		options_free(&o);
 	}
-	room_free(&r);
 }
 
 TEST(header_and_footer_have_measured_lost_and_cost)
 {
-	struct room r = room_new(0);
-	struct snapshot *snap = snapshot_take(r.model, 0);
-	struct summary s = summary_read(snap, false);
-	struct strbuf sb = STRBUF_INIT;
+	struct snapshot *snap;
+	struct summary s;
+	struct summary_text said;
 
-	summary_head(&sb, &s);
-	assert_string_equal(sb.s, "gpuprof: pid 77 (tr\\x1b[ain), 1.000 ms on node-1");
-	strbuf_reset(&sb);
-	add_foot(&sb, &s);
-	assert_string_equal(sb.s, "lost: none of 5 events; gpuprof cost: ~0.2 % of the targets' "
+	play_lossy(0);
+	snap = snap_take(r.model, 0);
+	s = summary_read(snap, false);
+	assert_int_equal(summary_write(&said, &s, ""), 0);
+	assert_string_equal(said.head.s, "gpuprof: pid 77 (tr\\x1b[ain), 1.000 ms on node-1");
+	assert_string_equal(said.foot.s, "lost: none of 5 events; gpuprof cost: ~0.2 % of the targets' "
 			    "thread time (estimated: 4 calls x 500 ns)\n"
 			    "not followed: 1 child of pid 77: 99 (sh)\n"
 			    "device times: not known, no helper told of any: -- CMD and gpuprof env "
 			    "bring one into what is started, --inject into what runs");
 	snapshot_free(snap);
-	strbuf_free(&sb);
-	room_free(&r);
+	summary_text_free(&said);
 }
 
 /* Counters are the session's, as those of the table events; calls and time are the interval's. */
 TEST(figures_of_a_later_interval_have_their_time_span)
 {
-	struct room r = room_new(0);
 	struct strbuf sb = STRBUF_INIT;
 
-	model_cut(r.model, snap_of(r.model)->now_ns);
+	play_lossy(0);
+	snap_cut(r.model, snap_of(r.model)->now_ns);
 	foot_of(&sb, r.model);
 	assert_non_null(strstr(sb.s, "lost since the session began: none of 5 events; gpuprof cost: ~0 ns "
 			       "in this interval (estimated: 0 calls x 500 ns)"));
 	strbuf_free(&sb);
-	room_free(&r);
+	snap_forget();
 }
 
 TEST(meta_has_the_clock_on_the_wall_and_the_losses)
 {
-	struct room r = room_new(2);
-	struct options o = parsed(&r, WORDS("--format", "json", "--max-loss", "100"));
-	char *text;
-
-	assert_int_equal(print_model(&o.report, r.model), EXIT_OK);
-	text = printed(&r);
+	play_lossy(2);
+	parse(WORDS("--format", "json", "--max-loss", "100"));
+	assert_int_equal(print_model(), EXIT_OK);
+	read_printed();
 	assert_non_null(strstr(text, "\"host\": \"node-1\", "
 			       "\"start\": \"2023-11-14T22:13:21.000000000Z\", "
 			       "\"end\": \"2023-11-14T22:13:21.001000000Z\", "
 			       "\"duration_ns\": 1000000, \"version\": \"v0.1\""));
 	assert_non_null(strstr(text, "\"complete\": true, \"events\": 7, \"lost\": 2"));
-	free(text);
-	options_free(&o);
-	room_free(&r);
 }
 
 TEST(loss_above_the_limit_is_exit_5_with_a_report)
 {
-	struct room r = room_new(1);
-	struct options o = parsed(&r, WORDS("--max-loss", "10%"));
-	char *text;
-
-	assert_int_equal(print_model(&o.report, r.model), EXIT_PARTIAL);
-	assert_int_equal(print_nothing(&o.report, r.model), EXIT_PARTIAL);
-	text = printed(&r);
+	play_lossy(1);
+	parse(WORDS("--max-loss", "10%"));
+	assert_int_equal(print_model(), EXIT_PARTIAL);
+	assert_int_equal(print_nothing(), EXIT_PARTIAL);
+	read_printed();
 	assert_non_null(strstr(text, "lost: 1 of 6 events (16.7 %)"));
-	free(text);
-	options_free(&o);
-	o = parsed(&r, WORDS("--max-loss", "17%"));
-	assert_int_equal(print_model(&o.report, r.model), EXIT_OK);
-	options_free(&o);
-	room_free(&r);
+	parse(WORDS("--max-loss", "17%"));
+	assert_int_equal(print_model(), EXIT_OK);
 }
 
 TEST(a_capture_without_its_end_is_exit_5_with_a_report)
 {
-	struct room r = room_new(0);
-	struct options o = parsed(&r, WORDS("--format", "json"));
 	size_t len;
-	char *bytes = io_read_file(r.capture, 1 << 20, &len), *text;
 
-	free(bytes);
+	play_lossy(0);
+	parse(WORDS("--format", "json"));
+	free(io_read_file(r.capture, 1 << 20, &len));
 	assert_int_equal(truncate(r.capture, (off_t)len - 1), 0);
 	assert_int_equal(verb_report(&o), EXIT_PARTIAL);
-	text = printed(&r);
+	read_printed();
 	assert_non_null(strstr(text, "\"complete\": false"));
-	free(text);
 	assert_int_equal(unlink(r.capture), 0);
 	assert_int_equal(verb_report(&o), EXIT_FAIL);
-	options_free(&o);
-	room_free(&r);
 }
 
 TEST(names_are_checked_before_anything_is_read)
@@ -273,55 +258,38 @@ TEST(names_are_checked_before_anything_is_read)
 		{ "--table", "call" }, { "--table", "calls,,threads" }, { "--sort", "cont" },
 		{ "--filter", "(" }, { "--filter", "[" },
 	};
-	struct room r = room_new(0);
-	struct options o;
 
+	play_lossy(0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		o = parsed(&r, WORDS(bad[i][0], bad[i][1]));
+		parse(WORDS(bad[i][0], bad[i][1]));
 		assert_int_equal(report_check(&o.report), EXIT_USAGE);
-		options_free(&o);
 	}
-	o = parsed(&r, WORDS("--table", "threads", "--filter", "x"));
+	parse(WORDS("--table", "threads", "--filter", "x"));
 	assert_int_equal(report_check(&o.report), EXIT_USAGE);
-	options_free(&o);
-	o = parsed(&r, WORDS("--table", "threads,calls", "--sort", "p99_ns", "--filter", "x"));
+	parse(WORDS("--table", "threads,calls", "--sort", "p99_ns", "--filter", "x"));
 	assert_int_equal(report_check(&o.report), EXIT_OK);
-	options_free(&o);
-	room_free(&r);
 }
 
 TEST(filter_sort_and_top_choose_the_rows)
 {
-	struct room r = room_new(0);
-	struct options o = parsed(&r, WORDS("--format", "csv", "--filter", "Sync|Launch", "--sort",
-					    "count", "--top", "1"));
-	char *text;
-
-	assert_int_equal(print_model(&o.report, r.model), EXIT_OK);
-	text = printed(&r);
+	play_lossy(0);
+	parse(WORDS("--format", "csv", "--filter", "Sync|Launch", "--sort", "count", "--top", "1"));
+	assert_int_equal(print_model(), EXIT_OK);
+	read_printed();
 	assert_non_null(strstr(text, ",cudaLaunchKernel,launch,3,"));
 	assert_null(strstr(text, "cudaDeviceSynchronize"));
-	free(text);
-	options_free(&o);
-	o = parsed(&r, WORDS("--format", "csv", "--filter", "^cudaDevice"));
-	assert_int_equal(print_model(&o.report, r.model), EXIT_OK);
-	text = printed(&r);
+	parse(WORDS("--format", "csv", "--filter", "^cudaDevice"));
+	assert_int_equal(print_model(), EXIT_OK);
+	read_printed();
 	assert_null(strstr(text, "cudaLaunchKernel"));
 	assert_non_null(strstr(text, "cudaDeviceSynchronize"));
-	free(text);
-	options_free(&o);
-	room_free(&r);
 }
 
 TEST(an_output_that_cannot_take_it_is_exit_1)
 {
-	struct room r = room_new(0);
-	struct options o = parsed(&r, WORDS("-o", "/dev/full"));
-
-	assert_int_equal(print_model(&o.report, r.model), EXIT_FAIL);
-	options_free(&o);
-	o = parsed(&r, WORDS("-o", "/nonexistent/file"));
+	play_lossy(0);
+	parse(WORDS("-o", "/dev/full"));
+	assert_int_equal(print_model(), EXIT_FAIL);
+	parse(WORDS("-o", "/nonexistent/file"));
 	assert_int_equal(verb_report(&o), EXIT_FAIL);
-	options_free(&o);
-	room_free(&r);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The ring reader, over rings in ordinary memory, and the opening of real ones. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,23 +28,30 @@ static int take(void *ctx, const void *rec, size_t len)
 	return 0;
 }
 
-static struct taken *taken_new(void)
-{
-	struct taken *t = calloc(1, sizeof(*t));
+static struct taken taken;
+static struct source s;
 
-	assert_non_null(t);
-	t->stop_at = UINT32_MAX;
-	return t;
+BEFORE_EACH
+{
+	taken = (struct taken){ .stop_at = UINT32_MAX };
+	source_open(&s);
+}
+
+AFTER_EACH
+{
+	source_close(&s);
+}
+
+static int consume(void)
+{
+	return ring_consume(&s.ring, ring_produced(&s.ring), take, &taken);
 }
 
 TEST_TITLED("ring: records come whole and in order around the end", ring_wraps)
 {
-	struct taken *t = taken_new();
-	struct source s;
 	char data[512];
 	uint32_t sent = 0;
 
-	source_open(&s);
 	while (s.producer < 10 * RING_BYTES) {
 		uint32_t from = sent;
 
@@ -60,99 +66,76 @@ TEST_TITLED("ring: records come whole and in order around the end", ring_wraps)
 			source_commit(head);
 			sent++;
 		}
-		t->n = 0;
-		assert_int_equal(ring_consume(&s.ring, ring_produced(&s.ring), take, t), 1);
-		assert_int_equal(t->n, sent - from);
-		for (uint32_t i = 0; i < t->n; i++) {
-			assert_int_equal(t->value[i], from + i);
-			assert_int_equal(t->len[i], 4 + (from + i) % 300);
+		taken.n = 0;
+		assert_int_equal(consume(), 1);
+		assert_int_equal(taken.n, sent - from);
+		for (uint32_t i = 0; i < taken.n; i++) {
+			assert_int_equal(taken.value[i], from + i);
+			assert_int_equal(taken.len[i], 4 + (from + i) % 300);
 		}
 		assert_int_equal(s.consumer, s.producer);
 	}
-	source_close(&s);
-	free(t);
 }
 
 TEST_TITLED("ring: nothing passes a record that is being written", ring_stops_at_busy)
 {
-	struct taken *t = taken_new();
 	uint32_t *busy, one = 1, two = 2, three = 3;
-	struct source s;
 
-	source_open(&s);
 	source_write(&s, &one, 4);
 	busy = source_reserve(&s, &two, 4);
 	source_write(&s, &three, 4);
-	assert_int_equal(ring_consume(&s.ring, ring_produced(&s.ring), take, t), 0);
-	assert_int_equal(t->n, 1);
+	assert_int_equal(consume(), 0);
+	assert_int_equal(taken.n, 1);
 	assert_int_equal(s.consumer, 16);
-	assert_int_equal(ring_consume(&s.ring, ring_produced(&s.ring), take, t), 0);
-	assert_int_equal(t->n, 1);
+	assert_int_equal(consume(), 0);
+	assert_int_equal(taken.n, 1);
 	source_commit(busy);
-	assert_int_equal(ring_consume(&s.ring, ring_produced(&s.ring), take, t), 1);
-	assert_int_equal(t->n, 3);
-	assert_int_equal(t->value[2], 3);
-	source_close(&s);
-	free(t);
+	assert_int_equal(consume(), 1);
+	assert_int_equal(taken.n, 3);
+	assert_int_equal(taken.value[2], 3);
 }
 
 TEST_TITLED("ring: what was discarded is not delivered", ring_skips_discarded)
 {
-	struct taken *t = taken_new();
 	uint32_t *head, one = 1, two = 2;
-	struct source s;
 	char long_data[100] = { 0 };
 
-	source_open(&s);
 	source_write(&s, &one, 4);
 	head = source_reserve(&s, long_data, sizeof(long_data));
 	*head = sizeof(long_data) | DISCARDED;
 	source_write(&s, &two, 4);
-	assert_int_equal(ring_consume(&s.ring, ring_produced(&s.ring), take, t), 1);
-	assert_int_equal(t->n, 2);
-	assert_int_equal(t->value[1], 2);
-	source_close(&s);
-	free(t);
+	assert_int_equal(consume(), 1);
+	assert_int_equal(taken.n, 2);
+	assert_int_equal(taken.value[1], 2);
 }
 
 TEST_TITLED("ring: nothing beyond the limit is delivered", ring_respects_limit)
 {
-	struct taken *t = taken_new();
-	struct source s;
 	uint64_t limit;
 
-	source_open(&s);
 	for (uint32_t i = 0; i < 3; i++)
 		source_write(&s, &i, 4);
 	limit = ring_produced(&s.ring);
 	for (uint32_t i = 3; i < 6; i++)
 		source_write(&s, &i, 4);
-	assert_int_equal(ring_consume(&s.ring, limit, take, t), 1);
-	assert_int_equal(t->n, 3);
+	assert_int_equal(ring_consume(&s.ring, limit, take, &taken), 1);
+	assert_int_equal(taken.n, 3);
 	assert_int_equal(s.consumer, limit);
-	assert_int_equal(ring_consume(&s.ring, limit, take, t), 1);
-	assert_int_equal(t->n, 3);
-	source_close(&s);
-	free(t);
+	assert_int_equal(ring_consume(&s.ring, limit, take, &taken), 1);
+	assert_int_equal(taken.n, 3);
 }
 
 TEST_TITLED("ring: a refused record is delivered next time", ring_keeps_what_was_refused)
 {
-	struct taken *t = taken_new();
-	struct source s;
-
-	source_open(&s);
 	for (uint32_t i = 0; i < 3; i++)
 		source_write(&s, &i, 4);
-	t->stop_at = 1;
-	assert_int_equal(ring_consume(&s.ring, ring_produced(&s.ring), take, t), -EAGAIN);
+	taken.stop_at = 1;
+	assert_int_equal(consume(), -EAGAIN);
 	assert_int_equal(s.consumer, 16);
-	t->stop_at = UINT32_MAX;
-	assert_int_equal(ring_consume(&s.ring, ring_produced(&s.ring), take, t), 1);
-	assert_int_equal(t->n, 3);
-	assert_int_equal(t->value[1], 1);
-	source_close(&s);
-	free(t);
+	taken.stop_at = UINT32_MAX;
+	assert_int_equal(consume(), 1);
+	assert_int_equal(taken.n, 3);
+	assert_int_equal(taken.value[1], 1);
 }
 
 /* ---- real maps (needs:bpf) ------------------------------------------------------------------------ */
@@ -161,12 +144,11 @@ TEST_TITLED("ring: a real map opens empty, others are refused", ring_of_a_real_m
 {
 	int fd = make_map(BPF_MAP_TYPE_RINGBUF, 65536), other;
 	struct ring *r = ring_open(fd);
-	struct taken *t = taken_new();
 
 	assert_non_null(r);
 	assert_int_equal(r->size, 65536);
 	assert_int_equal(ring_produced(r), 0);
-	assert_int_equal(ring_consume(r, 0, take, t), 1);
+	assert_int_equal(ring_consume(r, 0, take, &taken), 1);
 	ring_close(r);
 	close(fd);
 	other = make_map(BPF_MAP_TYPE_ARRAY, 1);
@@ -175,5 +157,4 @@ TEST_TITLED("ring: a real map opens empty, others are refused", ring_of_a_real_m
 	close(other);
 	assert_null(ring_open(-1));
 	assert_true(errno == EBADF || errno == EBADFD);
-	free(t);
 }

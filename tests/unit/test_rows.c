@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Row tables: the worked example of the header, the bound and its "other" rows, merging, intervals,
+ * Row tables: the worked example of the header, the bound and its "other" rows, merging, differences,
  * stable addresses; and random keys against a plain list. TEST_SEED repeats a run.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "base/rows.h"
 #include "lib/random.h"
 #include "lib/test.h"
@@ -26,31 +27,11 @@ static void other(void *key)
 	((struct copy_key *)key)->pid = 0;
 }
 
-static int add(void *to, const void *from)
-{
-	struct copy_row *row = to;
-	const struct copy_row *more = from;
-
-	row->count += more->count;
-	row->bytes += more->bytes;
-	return 0;
-}
-
-static void release(void *row)
-{
-	free(((struct copy_row *)row)->text);
-}
-
-static size_t owned(const void *row)
-{
-	return ((const struct copy_row *)row)->text ? 1000 : 0;
-}
-
 static const struct rows_type copies = {
-	ROWS_OF(struct copy_row), .max = MAX, .other = other, .add = add, .release = release,
-	.owned = owned,
+	ROWS_OF(struct copy_row), ROWS_SUMS(struct copy_row, count, bytes),
+	ROWS_TEXTS(struct copy_row, text, text), .drops_empty = true, .max = MAX, .other = other,
 };
-static const struct rows_type unbounded = { ROWS_OF(struct copy_row), .add = add };
+static const struct rows_type unbounded = { ROWS_OF(struct copy_row) };
 
 static struct copy_row *get(struct rows *r, const struct rows_type *type, uint32_t pid, uint32_t dir)
 {
@@ -181,11 +162,44 @@ TEST(bytes_include_rows_index_and_owned_memory)
 	bytes = rows_bytes(&r);
 	assert_true(bytes >= sizeof(struct copy_row) + sizeof(struct rows_slot));
 	get(&r, &copies, 1, 1)->text = strdup("x");
-	assert_int_equal(rows_bytes(&r), bytes + 1000);
+	assert_int_equal(rows_bytes(&r), bytes + 2);
 	rows_trim(&r);
-	assert_true(rows_bytes(&r) < bytes + 1000);
+	assert_true(rows_bytes(&r) < bytes + 2);
 	assert_non_null(get(&r, &copies, 2, 1));
 	rows_free(&r);
+}
+
+/* A row that has gone, as one of an ended process, was added to the "other" row. */
+TEST(a_difference_has_the_rows_that_grew)
+{
+	struct rows r = { 0 }, earlier = { 0 };
+
+	get(&r, &copies, 1, 1)->count = 2;
+	get(&r, &copies, 2, 1)->count = 3;
+	get(&r, &copies, 0, 5)->count = 10;
+	get(&earlier, &copies, 1, 1)->count = 2;
+	get(&earlier, &copies, 2, 1)->count = 1;
+	get(&earlier, &copies, 9, 5)->count = 4;
+	rows_subtract(&r, &earlier);
+	assert_int_equal(r.n, 2);
+	assert_int_equal(count_of(&r, 2, 1), 2);
+	assert_int_equal(count_of(&r, 0, 5), 6);
+	rows_free(&r);
+	rows_free(&earlier);
+}
+
+/* The worked example of the header, and a whole that became less. */
+TEST(what_a_part_lost_is_taken_from_those_that_grew)
+{
+	uint64_t parts[] = { 10, 30, 60 }, fewer[] = { 5, 0, 3 };
+	const uint64_t earlier[] = { 0, 40, 20 };
+
+	assert_int_equal(num_subtract_parts(parts, earlier, 3), 10);
+	assert_int_equal(parts[0], 10);
+	assert_int_equal(parts[1], 0);
+	assert_int_equal(parts[2], 30);
+	assert_int_equal(num_subtract_parts(fewer, earlier, 3), 57);
+	assert_int_equal(fewer[0] + fewer[1] + fewer[2], 0);
 }
 
 #define KEYS 500

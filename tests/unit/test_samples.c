@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ledger/host_devices.c"
 #include "event/device_number.h"
 #include "findings/findings_rules.h"
 #include "ledger/devices.h"
@@ -16,7 +17,7 @@
 #define GPU "GPU-12345678-9abc"
 #define MIG "MIG-12345678-9abc"
 
-static struct samples samples;
+static struct samples samples, before;
 static struct sampled_device *device;
 static struct finding found;
 
@@ -28,12 +29,33 @@ static void forget_found(void)
 	found = (struct finding){ .cause = STRBUF_INIT, .evidence = STRBUF_INIT, .next = STRBUF_INIT };
 }
 
-static int setup(void **state)
+BEFORE_EACH
 {
-	(void)state;
-	samples_free(&samples);
 	forget_found();
-	return 0;
+}
+
+AFTER_EACH
+{
+	samples_free(&samples);
+	samples_free(&before);
+	forget_found();
+}
+
+/* What has come up to now is in no mean of the difference. */
+static void begin_interval(void)
+{
+	samples_free(&before);
+	assert_int_equal(samples_copy(&before, &samples), 0);
+}
+
+static const struct sampled_device *since_then(void)
+{
+	static struct samples later;
+
+	samples_free(&later);
+	assert_int_equal(samples_copy(&later, &samples), 0);
+	samples_subtract(&later, &before, 0);
+	return samples_find(&later, GPU);
 }
 
 static int push(const struct event *ev)
@@ -47,8 +69,7 @@ static int sample(uint64_t start_ns, uint64_t end_ns, unsigned int field, uint64
 
 	s.v[field] = value;
 	return push(&(struct event){ .kind = EVENT_SAMPLE, .sample.uuid = GPU, .sample.number = 3,
-				     .start_ns = start_ns,
-				     .end_ns = end_ns, .sample.values = s });
+				     .start_ns = start_ns, .end_ns = end_ns, .sample.values = s });
 }
 
 static void user(uint32_t pid, uint64_t ns)
@@ -71,12 +92,12 @@ static double active(unsigned int field)
 {
 	double percent;
 
-	return samples_mean(samples_find(&samples, GPU), field, &percent) ? percent / 100 : -1;
+	return samples_mean(since_then(), field, &percent) ? percent / 100 : -1;
 }
 
 /* ---- means ----------------------------------------------------------------------------------- */
 
-TEST_WITH(a_mean_is_over_the_time_that_knew_it, setup, NULL)
+TEST(a_mean_is_over_the_time_that_knew_it)
 {
 	assert_int_equal(sample(1000, 2000, SAMPLE_SM, 5000), 0);
 	assert_int_equal(sample(2000, 5000, SAMPLE_SM, 1000), 0);
@@ -86,14 +107,14 @@ TEST_WITH(a_mean_is_over_the_time_that_knew_it, setup, NULL)
 	assert_true(active(SAMPLE_DRAM) == -1);
 	assert_int_equal(device->sampled_ns, 8000);
 	assert_int_equal(device->number, 3);
-	samples_cut(&samples);
+	begin_interval();
 	assert_true(active(SAMPLE_SM) == -1);
 	assert_int_equal(sample(9000, 9500, SAMPLE_SM, 10000), 0);
 	assert_true(active(SAMPLE_SM) == 100);
 }
 
 /* Worked example: 5 J, the driver anew, 1 J; between readings of 2 s in all. */
-TEST_WITH(energy_is_the_difference_of_readings, setup, NULL)
+TEST(energy_is_the_difference_of_readings)
 {
 	assert_int_equal(sample(0, 1000, SAMPLE_ENERGY_MJ, 70000), 0);
 	assert_int_equal(device->energy_ns, 0);
@@ -103,15 +124,15 @@ TEST_WITH(energy_is_the_difference_of_readings, setup, NULL)
 	assert_int_equal(sample(3000, 4000, SAMPLE_ENERGY_MJ, 1100), 0);
 	assert_int_equal(device->energy_mj, 6000);
 	assert_int_equal(device->energy_ns, 2000);
-	samples_cut(&samples);
-	assert_int_equal(device->energy_ns, 0);
+	begin_interval();
+	assert_int_equal(since_then()->energy_ns, 0);
 	assert_int_equal(sample(4000, 5000, SAMPLE_SM, 1), 0);
 	assert_int_equal(sample(5000, 6000, SAMPLE_ENERGY_MJ, 1300), 0);
-	assert_int_equal(device->energy_mj, 200);
-	assert_int_equal(device->energy_ns, 2000);
+	assert_int_equal(since_then()->energy_mj, 200);
+	assert_int_equal(since_then()->energy_ns, 2000);
 }
 
-TEST_WITH(power_and_clocks_are_means_of_readings, setup, NULL)
+TEST(power_and_clocks_are_means_of_readings)
 {
 	double mean;
 
@@ -124,7 +145,7 @@ TEST_WITH(power_and_clocks_are_means_of_readings, setup, NULL)
 	assert_false(samples_mean(device, SAMPLE_TOTAL_BYTES, &mean));
 }
 
-TEST_WITH(impossible_values_are_refused, setup, NULL)
+TEST(impossible_values_are_refused)
 {
 	assert_int_equal(sample(1000, 2000, SAMPLE_SM, SAMPLE_FULL + 1), 0);
 	assert_true(active(SAMPLE_SM) == -1);
@@ -132,11 +153,10 @@ TEST_WITH(impossible_values_are_refused, setup, NULL)
 	assert_int_equal(sample(3000, 3000, SAMPLE_SM, 1), -EINVAL);
 	assert_int_equal(push(&(struct event){ .kind = EVENT_USER, .pid = 1 }), -EINVAL);
 	assert_int_equal(push(&(struct event){ .kind = EVENT_FAULT, .fault.uuid = GPU,
-					       .fault.what = FAULT_WHAT_END }),
-			 -EINVAL);
+					       .fault.what = FAULT_WHAT_END }), -EINVAL);
 }
 
-TEST_WITH(a_sample_that_ends_after_the_session_counts_up_to_its_end, setup, NULL)
+TEST(a_sample_that_ends_after_the_session_counts_up_to_its_end)
 {
 	struct device_sample s = { .has = 1u << SAMPLE_SM, .v = { [SAMPLE_SM] = 100 } };
 
@@ -147,7 +167,7 @@ TEST_WITH(a_sample_that_ends_after_the_session_counts_up_to_its_end, setup, NULL
 	assert_int_equal(device->sampled_ns, 1500);
 }
 
-TEST_WITH(there_is_room_for_so_much_and_no_more, setup, NULL)
+TEST(there_is_room_for_so_much_and_no_more)
 {
 	char uuid[32];
 
@@ -175,7 +195,7 @@ TEST_WITH(there_is_room_for_so_much_and_no_more, setup, NULL)
 
 /* ---- who is on it ---------------------------------------------------------------------------- */
 
-TEST_WITH(a_process_keeps_its_last_figure, setup, NULL)
+TEST(a_process_keeps_its_last_figure)
 {
 	user(12, 2000);
 	assert_int_equal(sample(1000, 2000, SAMPLE_USERS, 1), 0);
@@ -184,7 +204,7 @@ TEST_WITH(a_process_keeps_its_last_figure, setup, NULL)
 	assert_null(samples_user(samples_find(&samples, GPU), 13));
 }
 
-TEST_WITH(a_mig_instance_is_found_by_every_spelling, setup, NULL)
+TEST(a_mig_instance_is_found_by_every_spelling)
 {
 	assert_int_equal(sample(1000, 2000, SAMPLE_SM, 1), 0);
 	assert_ptr_equal(samples_find(&samples, MIG), device);
@@ -215,7 +235,7 @@ static uint64_t unwatched(struct devices *d, uint64_t now_ns)
 }
 
 /* Worked example: 7 is watched, 12 is there at 2000, 3000 and 4000; no kernel ran up to 4000. */
-TEST_WITH(unwatched_is_from_sample_to_sample_while_kernels_ran, setup, NULL)
+TEST(unwatched_is_from_sample_to_sample_while_kernels_ran)
 {
 	struct devices *d = devices_of(7);
 
@@ -236,7 +256,7 @@ TEST_WITH(unwatched_is_from_sample_to_sample_while_kernels_ran, setup, NULL)
 	devices_free(d);
 }
 
-TEST_WITH(processes_without_a_number_are_strangers, setup, NULL)
+TEST(processes_without_a_number_are_strangers)
 {
 	struct devices *d = devices_of(7);
 
@@ -249,7 +269,7 @@ TEST_WITH(processes_without_a_number_are_strangers, setup, NULL)
 	devices_free(d);
 }
 
-TEST_WITH(a_book_waits_for_strangers_where_it_may, setup, NULL)
+TEST(a_book_waits_for_strangers_where_it_may)
 {
 	struct devices *d = devices_of(7);
 	struct share_book *b = devices_hosts(d)->all.v[0]->book;
@@ -292,7 +312,7 @@ static bool judged(const char *rule)
 	return judge(rule, &b);
 }
 
-TEST_WITH(the_worst_fault_is_the_cause_and_all_are_evidence, setup, NULL)
+TEST(the_worst_fault_is_the_cause_and_all_are_evidence)
 {
 	fault(FAULT_ECC_CORRECTED, 0, 500001000);
 	fault(FAULT_ECC_CORRECTED, 0, 700001000);
@@ -312,11 +332,10 @@ static void instance_fault(uint64_t number)
 	assert_int_equal(push(&(struct event){ .kind = EVENT_FAULT, .fault.uuid = "MIG-1",
 					       .fault.what = FAULT_XID,
 					       .fault.number = device_number_instance(3, 1),
-					       .fault.value = number,
-					       .start_ns = 100001000 }), 0);
+					       .fault.value = number, .start_ns = 100001000 }), 0);
 }
 
-TEST_WITH(faults_of_a_gpu_are_faults_of_its_instances, setup, NULL)
+TEST(faults_of_a_gpu_are_faults_of_its_instances)
 {
 	struct finding_book b = { .pid = 7, .session_ns = 1000 };
 
@@ -336,7 +355,7 @@ TEST_WITH(faults_of_a_gpu_are_faults_of_its_instances, setup, NULL)
 	assert_string_equal(found.cause.s, "GPU 3:1: XID 43, a process's work was stopped after a fault");
 }
 
-TEST_WITH(throttled_clocks_are_reported_by_reason, setup, NULL)
+TEST(throttled_clocks_are_reported_by_reason)
 {
 	assert_int_equal(sample(0, 9600, SAMPLE_CLOCK_REASONS, CLOCK_IDLE | CLOCK_SETTING), 0);
 	assert_int_equal(sample(9600, 10000, SAMPLE_CLOCK_REASONS, CLOCK_POWER_CAP), 0);
@@ -348,7 +367,7 @@ TEST_WITH(throttled_clocks_are_reported_by_reason, setup, NULL)
 			    "sampled by NVML, about once a second");
 }
 
-TEST_WITH(strangers_are_named_and_those_that_are_watched_are_none, setup, NULL)
+TEST(strangers_are_named_and_those_that_are_watched_are_none)
 {
 	user(7, 1000);
 	user(12, 1000);
@@ -367,15 +386,14 @@ static void call(struct model *m, uint32_t pid)
 							.tid = pid,
 							.start_ns = 1, .task.comm = "train" }), 0);
 	assert_int_equal(model_push(m, &(struct event){ .kind = EVENT_IDENTITY, .process = pid, .pid = pid,
-							.tid = pid,
-							.fact.key = names[0],
+							.tid = pid, .fact.key = names[0],
 							.fact.value = names[1] }), 0);
 	assert_int_equal(model_push(m, &(struct event){ .kind = EVENT_CALL, .process = pid, .pid = pid,
 							.tid = pid, .seq = 1,
 							.func = 1, .start_ns = 10, .end_ns = 20 }), 0);
 }
 
-TEST_WITH(a_watched_process_without_a_helper_is_not_unwatched, setup, NULL)
+TEST(a_watched_process_without_a_helper_is_not_unwatched)
 {
 	static const struct funcs funcs = { .n = 2, .v = { [1] = { .name = "cudaLaunchKernel", .class = CLASS_LAUNCH } } };
 	struct model *m = model_new(&funcs);
@@ -400,13 +418,3 @@ TEST_WITH(a_watched_process_without_a_helper_is_not_unwatched, setup, NULL)
 	snapshot_free(snap);
 	model_free(m);
 }
-
-static int tear_down_all(void **state)
-{
-	(void)state;
-	samples_free(&samples);
-	forget_found();
-	return 0;
-}
-
-TEST_GROUP(NULL, tear_down_all);

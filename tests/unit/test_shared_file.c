@@ -15,25 +15,22 @@
 static char place[64], first[80], second[80];
 static const char *const places[] = { first, second, NULL };
 
-static int make_places(void **state)
+BEFORE_EACH
 {
-	(void)state;
 	umask(077);
 	snprintf(place, sizeof(place), "/tmp/gpuprof-shared-XXXXXX");
-	if (!mkdtemp(place))
-		return -1;
+	assert_non_null(mkdtemp(place));
 	snprintf(first, sizeof(first), "%s/first", place);
 	snprintf(second, sizeof(second), "%s/second", place);
-	return mkdir(first, 0755) || mkdir(second, 0755);
+	assert_true(!mkdir(first, 0755) && !mkdir(second, 0755));
 }
 
-static int remove_places(void **state)
+AFTER_EACH
 {
 	char command[128];
 
-	(void)state;
 	snprintf(command, sizeof(command), "rm -rf '%s'", place);
-	return system(command);
+	assert_int_equal(system(command), 0);
 }
 
 static bool is_below(const char *path, const char *dir)
@@ -59,7 +56,7 @@ static void must_be_whole(const char *path)
 	free(text);
 }
 
-TEST_WITH(it_is_whole_and_for_all_to_read_and_the_same_again, make_places, remove_places)
+TEST(it_is_whole_and_for_all_to_read_and_the_same_again)
 {
 	char *path = shared_file_make_in(places), *again = shared_file_make_in(places);
 
@@ -73,7 +70,7 @@ TEST_WITH(it_is_whole_and_for_all_to_read_and_the_same_again, make_places, remov
 	free(again);
 }
 
-TEST_WITH(what_is_damaged_is_made_anew, make_places, remove_places)
+TEST(what_is_damaged_is_made_anew)
 {
 	char *path = shared_file_make_in(places), *again;
 
@@ -86,7 +83,7 @@ TEST_WITH(what_is_damaged_is_made_anew, make_places, remove_places)
 	free(again);
 }
 
-TEST_WITH(where_others_can_write_it_is_not, make_places, remove_places)
+TEST(where_others_can_write_it_is_not)
 {
 	char *path;
 
@@ -100,7 +97,7 @@ TEST_WITH(where_others_can_write_it_is_not, make_places, remove_places)
 }
 
 /* As in a directory for all: who was there before us can replace what lies in it. */
-TEST_WITH(what_another_made_under_its_name_is_not_used, make_places, remove_places)
+TEST(what_another_made_under_its_name_is_not_used)
 {
 	char *path = shared_file_make_in(places), *dir, *other;
 
@@ -116,7 +113,7 @@ TEST_WITH(what_another_made_under_its_name_is_not_used, make_places, remove_plac
 }
 
 /* A user's is in the runtime directory, or, where that forbids programs, in one for all. */
-TEST_WITH(a_user_has_one_of_their_own, make_places, remove_places)
+TEST(a_user_has_one_of_their_own)
 {
 	char *path, *other;
 

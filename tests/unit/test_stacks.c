@@ -59,11 +59,11 @@ static const char source[] =
 	"	return outer(argv[1]);\n"
 	"}\n";
 
-struct scene {
+static struct {
 	struct object object;
-	pid_t pid;
+	pid_t pid;		/* 0: there is none */
 	struct stack_snapshot *s;
-};
+} sc;
 
 static char state_of(pid_t pid)
 {
@@ -93,35 +93,53 @@ static void settle(pid_t pid, const char *how)
 	assert_int_equal(same, 5);
 }
 
-static void scene_end(struct scene *sc)
+static void scene_end(void)
 {
-	stack_snapshot_free(sc->s);
-	kill(sc->pid, SIGKILL);
-	waitpid(sc->pid, NULL, 0);
-	object_remove(&sc->object);
+	if (!sc.pid)
+		return;
+	stack_snapshot_free(sc.s);
+	kill(sc.pid, SIGKILL);
+	waitpid(sc.pid, NULL, 0);
+	object_remove(&sc.object);
+	sc.pid = 0;
+}
+
+AFTER_EACH
+{
+	scene_end();
 }
 
 /* Of all registers, /proc shows two: too little for most of the stacks here. */
-static void look(struct scene *sc)
+static void look(void)
 {
-	uint32_t pid = (uint32_t)sc->pid;
+	uint32_t pid = (uint32_t)sc.pid;
 
-	sc->s = stack_snapshot_new(&pid, 1);
-	assert_non_null(sc->s);
-	if (!stack_snapshot_has_regs(sc->s)) {
+	stack_snapshot_free(sc.s);
+	sc.s = stack_snapshot_new(&pid, 1, NULL);
+	assert_non_null(sc.s);
+	if (stack_snapshot_regs_error(sc.s)) {
 		print_message("skipped: BPF is not permitted here\n");
-		scene_end(sc);
 		skip();
 	}
-	assert_int_equal(stack_snapshot_add(sc->s, sc->pid), 0);
+	assert_int_equal(stack_snapshot_add(sc.s, sc.pid), 0);
 }
 
-static struct scene scene_of(const char *text, const char *flags, const char *how)
+static const struct stack_thread *main_thread(void)
 {
-	struct scene sc;
+	for (size_t i = 0; i < stack_snapshot_threads(sc.s); i++)
+		if (stack_snapshot_thread(sc.s, i)->tid == sc.pid)
+			return stack_snapshot_thread(sc.s, i);
+	fail_msg("no thread %d", sc.pid);
+	return NULL;
+}
 
+/* A program built so; its first thread. */
+static const struct stack_thread *scene_of(const char *text, const char *flags, const char *how)
+{
 	needs_real_machine("registers of other processes");
-	sc = (struct scene){ .object = object_build(text, flags) };
+	scene_end();
+	sc.object = object_build(text, flags);
+	sc.s = NULL;
 	sc.pid = fork();
 	assert_true(sc.pid >= 0);
 	if (!sc.pid) {
@@ -130,22 +148,13 @@ static struct scene scene_of(const char *text, const char *flags, const char *ho
 		_exit(1);
 	}
 	settle(sc.pid, how);
-	look(&sc);
-	return sc;
+	look();
+	return main_thread();
 }
 
-static struct scene scene_start(const char *flags, const char *how)
+static const struct stack_thread *scene_start(const char *flags, const char *how)
 {
 	return scene_of(source, flags, how);
-}
-
-static const struct stack_thread *main_thread(const struct scene *sc)
-{
-	for (size_t i = 0; i < stack_snapshot_threads(sc->s); i++)
-		if (stack_snapshot_thread(sc->s, i)->tid == sc->pid)
-			return stack_snapshot_thread(sc->s, i);
-	fail_msg("no thread %d", sc->pid);
-	return NULL;
 }
 
 static bool is_function(const struct stack_frame *f, const char *name)
@@ -182,14 +191,12 @@ static void has_chain(const struct stack_thread *t, const char *const *names, si
 
 static void check_chain(const char *flags, const char *how)
 {
-	struct scene sc = scene_start(flags, how);
-	const struct stack_thread *t = main_thread(&sc);
+	const struct stack_thread *t = scene_start(flags, how);
 
 	HAS_CHAIN(t, "inner", "middle", "outer", "main");
 	assert_int_equal(t->quality, STACK_IS_WHOLE);
 	assert_null(t->call);
 	assert_true(t->cpu_known);
-	scene_end(&sc);
 }
 
 TEST(stacks_are_whole_however_the_program_was_built)
@@ -216,8 +223,7 @@ TEST(a_threads_wait_is_shown)
 	};
 
 	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
-		struct scene sc = scene_start("-O2", waits[i].how);
-		const struct stack_thread *t = main_thread(&sc);
+		const struct stack_thread *t = scene_start("-O2", waits[i].how);
 
 		HAS_CHAIN(t, "inner", "middle", "outer", "main");
 		assert_non_null(strstr(t->syscall, waits[i].syscall));	/* arm64: ppoll */
@@ -225,25 +231,23 @@ TEST(a_threads_wait_is_shown)
 		assert_int_equal(!t->file, !waits[i].file);
 		if (t->file)
 			assert_memory_equal(t->file, waits[i].file, strlen(waits[i].file));
-		scene_end(&sc);
 	}
 }
 
 TEST(without_tables_frame_pointers_do)
 {
-	struct scene sc = scene_start("-O2 -fno-omit-frame-pointer -fno-asynchronous-unwind-tables "
-				      "-fno-unwind-tables -fno-optimize-sibling-calls", "read");
-	const struct stack_thread *t = main_thread(&sc);
+	const struct stack_thread *t = scene_start("-O2 -fno-omit-frame-pointer "
+						   "-fno-asynchronous-unwind-tables "
+						   "-fno-unwind-tables -fno-optimize-sibling-calls",
+						   "read");
 
 	HAS_CHAIN(t, "inner", "middle", "outer", "main");
 	assert_int_equal(t->quality, STACK_IS_WHOLE);
-	scene_end(&sc);
 }
 
 TEST(a_signal_handlers_stack_continues_in_the_interrupted_code)
 {
-	struct scene sc = scene_start("-O2 -fno-optimize-sibling-calls", "signal");
-	const struct stack_thread *t = main_thread(&sc);
+	const struct stack_thread *t = scene_start("-O2 -fno-optimize-sibling-calls", "signal");
 	size_t signals = 0;
 
 	HAS_CHAIN(t, "inner", "middle", "outer", "handler");
@@ -254,24 +258,20 @@ TEST(a_signal_handlers_stack_continues_in_the_interrupted_code)
 	for (size_t i = 0; i < t->n_frames; i++)
 		signals += is_function(&t->frames[i], "main");
 	assert_int_equal(signals, 2);
-	scene_end(&sc);
 }
 
 TEST(a_deep_recursion_is_cut_and_marked)
 {
-	struct scene sc = scene_start("-O2 -fno-optimize-sibling-calls", "deep");
-	const struct stack_thread *t = main_thread(&sc);
+	const struct stack_thread *t = scene_start("-O2 -fno-optimize-sibling-calls", "deep");
 
 	HAS_CHAIN(t, "inner", "middle", "outer", "deep", "deep", "deep");
 	assert_int_equal(t->quality, STACK_IS_DEEP);
 	assert_int_equal(t->n_frames, 256);
-	scene_end(&sc);
 }
 
 TEST(a_stripped_program_has_its_frames_and_no_names)
 {
-	struct scene sc = scene_start("-O2 -s -fno-optimize-sibling-calls", "sleep");
-	const struct stack_thread *t = main_thread(&sc);
+	const struct stack_thread *t = scene_start("-O2 -s -fno-optimize-sibling-calls", "sleep");
 	size_t own = 0;
 
 	for (size_t i = 0; i < t->n_frames; i++) {
@@ -282,18 +282,15 @@ TEST(a_stripped_program_has_its_frames_and_no_names)
 	}
 	assert_int_equal(own, 5);	/* inner middle outer main _start */
 	assert_int_equal(t->quality, STACK_IS_WHOLE);
-	scene_end(&sc);
 }
 
 TEST(a_running_thread_is_marked_as_such)
 {
-	struct scene sc = scene_start("-O2 -fno-optimize-sibling-calls", "spin");
-	const struct stack_thread *t = main_thread(&sc);
+	const struct stack_thread *t = scene_start("-O2 -fno-optimize-sibling-calls", "spin");
 
 	assert_int_equal(t->state, 'R');
 	assert_int_equal(t->quality, STACK_IS_RUNNING);
 	HAS_CHAIN(t, "inner", "middle", "outer", "main");
-	scene_end(&sc);
 }
 
 /* A synchronising call that polls: what lies under its frames changes all the time. */
@@ -321,47 +318,38 @@ static const char compiler[] =
 
 TEST(the_compiler_inside_the_program_is_known_by_its_inner_names)
 {
-	struct scene sc = scene_of(compiler, "-O2 -DINNER=libnvptxcompiler_static_7f", "sleep");
-	const struct stack_thread *t = main_thread(&sc);
+	const struct stack_thread *t = scene_of(compiler, "-O2 -DINNER=libnvptxcompiler_static_7f",
+						"sleep");
 
 	assert_non_null(t->call);
 	assert_string_equal(t->call, "nvPTXCompilerCompile");
 	assert_string_equal(t->class, "compile");
 	assert_string_equal(t->library, "nvptxcompiler");
-	scene_end(&sc);
-
-	sc = scene_of(compiler, "-O2 -DINNER=inner", "sleep");
-	assert_null(main_thread(&sc)->call);
-	scene_end(&sc);
+	assert_null(scene_of(compiler, "-O2 -DINNER=inner", "sleep")->call);
 }
 
 TEST(a_call_that_polls_is_seen_each_time)
 {
-	struct scene sc = scene_of(polling, "-O2", "spin");
 	unsigned int seen = 0;
 
+	scene_of(polling, "-O2", "spin");
 	for (int i = 0; i < 20; i++) {
-		const struct stack_thread *t = main_thread(&sc);
+		const struct stack_thread *t = main_thread();
 
 		seen += t->to_top && t->call && !strcmp(t->call, "cudaStreamSynchronize");
-		stack_snapshot_free(sc.s);
-		look(&sc);
+		look();
 	}
 	assert_in_range(seen, 19, 20);
-	scene_end(&sc);
 }
 
 TEST(a_deleted_program_is_named_all_the_same)
 {
-	struct scene sc = scene_start("-O2 -fno-optimize-sibling-calls", "sleep");
-
+	scene_start("-O2 -fno-optimize-sibling-calls", "sleep");
 	unlink(sc.object.path);
-	stack_snapshot_free(sc.s);
-	look(&sc);
+	look();
 	if (!geteuid())		/* else map_files is closed to us */
-		HAS_CHAIN(main_thread(&sc), "inner", "middle", "outer", "main");
-	assert_int_equal(main_thread(&sc)->quality, STACK_IS_WHOLE);
-	scene_end(&sc);
+		HAS_CHAIN(main_thread(), "inner", "middle", "outer", "main");
+	assert_int_equal(main_thread()->quality, STACK_IS_WHOLE);
 }
 
 /* Calls nested in it are of the library as well: the outermost one is the call. */
@@ -377,8 +365,7 @@ static const char runtime[] =
 
 TEST(a_runtime_inside_the_program_is_known_by_its_local_symbols)
 {
-	struct scene sc = scene_of(runtime, "-O2 -DSCOPE=static", "sleep");
-	const struct stack_thread *t = main_thread(&sc);
+	const struct stack_thread *t = scene_of(runtime, "-O2 -DSCOPE=static", "sleep");
 
 	HAS_CHAIN(t, "cudaMemcpy", "cudaStreamSynchronize", "main");
 	assert_non_null(t->call);
@@ -387,28 +374,24 @@ TEST(a_runtime_inside_the_program_is_known_by_its_local_symbols)
 	assert_string_equal(t->library, "cudart");
 	assert_string_equal(catalog_row(t->row)->name, "cudaStreamSynchronize");
 	assert_string_equal(t->frames[t->call_frame].function, "cudaStreamSynchronize");
-	scene_end(&sc);
 }
 
 TEST(a_program_s_own_function_of_such_a_name_is_no_call)
 {
-	struct scene sc = scene_of(runtime, "-O2 -DSCOPE=", "sleep");
-	const struct stack_thread *t = main_thread(&sc);
+	const struct stack_thread *t = scene_of(runtime, "-O2 -DSCOPE=", "sleep");
 
 	HAS_CHAIN(t, "cudaMemcpy", "cudaStreamSynchronize", "main");
 	assert_null(t->call);
 	assert_int_equal(t->row, 0);
-	scene_end(&sc);
 }
 
 TEST(sixty_four_threads_take_less_than_two_seconds_of_cpu)
 {
-	struct scene sc = scene_start("-O2 -fno-optimize-sibling-calls -pthread", "threads");
 	clock_t start;
 
-	stack_snapshot_free(sc.s);
+	scene_start("-O2 -fno-optimize-sibling-calls -pthread", "threads");
 	start = clock();
-	look(&sc);
+	look();
 	assert_true(clock() - start < 2 * CLOCKS_PER_SEC);
 	assert_int_equal(stack_snapshot_threads(sc.s), 64);
 	for (size_t i = 0; i < 64; i++) {
@@ -417,13 +400,12 @@ TEST(sixty_four_threads_take_less_than_two_seconds_of_cpu)
 		HAS_CHAIN(t, "inner", "middle", "outer");
 		assert_int_equal(t->quality, STACK_IS_WHOLE);
 	}
-	scene_end(&sc);
 }
 
 TEST(a_missing_process_is_refused)
 {
 	uint32_t pid = (1u << 22) - 1;
-	struct stack_snapshot *s = stack_snapshot_new(&pid, 1);
+	struct stack_snapshot *s = stack_snapshot_new(&pid, 1, NULL);
 
 	assert_non_null(s);
 	assert_int_equal(stack_snapshot_add(s, (pid_t)pid), -ESRCH);

@@ -4,7 +4,7 @@
 
 #include "lib/test.h"
 #include "base/time.h"
-#include "target/target_family.h"
+#include "target/target_watch.c"
 
 static struct {
 	pid_t pid, root;

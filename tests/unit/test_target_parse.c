@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* What the parsers of target discovery promise of bytes: perf's ring buffer and ld.so.cache. */
-#include "target/ldcache.c"
+#include "target/target_expect.c"
 #include "target_child.h"
 
 #include "lib/test.h"
 #include "lib/random.h"
-#include "target/target_watch.h"
+#include "target/target_watch.c"
 
 /* ---- the ring ----------------------------------------------------------------------------- */
 

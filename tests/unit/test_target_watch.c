@@ -126,8 +126,7 @@ TEST(several_processes_share_the_host_watch)
 	assert_int_equal(target_watch_add(w, c[2].pid), -ESRCH);
 	assert_true(read_until(w, TARGET_EXIT, c[0].pid));
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(count(&events, TARGET_MMAP, c[i].pid, "/planted.so"),
-				 i < 2);
+		assert_int_equal(count(&events, TARGET_MMAP, c[i].pid, "/planted.so"), i < 2);
 	for (size_t i = 0; i < events.n; i++) {
 		if (events.ev[i].pid == c[0].pid || events.ev[i].pid == c[1].pid)
 			assert_int_equal(events.ev[i].root, events.ev[i].pid);

@@ -31,13 +31,20 @@ static int on_part(void *ctx, const struct device_gap *part)
 	return 0;
 }
 
-static struct parts divide(const struct unseen *u, uint64_t *lost, uint64_t *unknown)
+static struct unseen u;
+
+AFTER_EACH
+{
+	unseen_free(&u);
+}
+
+static struct parts divide(uint64_t *lost, uint64_t *unknown)
 {
 	const struct device_gap gap = { 0, 100, NULL };
 	uint64_t ns[IDLE_CAUSES] = { 0 };
 	struct parts parts = { .n = 0 };
 
-	assert_int_equal(unseen_divide(u, &gap, ns, on_part, &parts), 0);
+	assert_int_equal(unseen_divide(&u, &gap, ns, on_part, &parts), 0);
 	*lost = ns[IDLE_LOST];
 	*unknown = ns[IDLE_UNKNOWN];
 	assert_int_equal(*lost + *unknown + parts.ns, 100);
@@ -53,62 +60,54 @@ static void assert_part(const struct parts *p, size_t i, uint64_t start, uint64_
 
 TEST(the_examples_of_the_header)
 {
-	struct unseen u = { .lost = { 0 } };
 	uint64_t lost, unknown;
 	struct parts parts;
 
 	assert_int_equal(unseen_add(&u, UNSEEN_LOST, 20, 40), 0);
-	parts = divide(&u, &lost, &unknown);
+	parts = divide(&lost, &unknown);
 	assert_int_equal(lost, 20);
 	assert_int_equal(parts.n, 2);
 	assert_part(&parts, 0, 0, 20);
 	assert_part(&parts, 1, 40, 100);
 	assert_int_equal(unseen_add(&u, UNSEEN_UNKNOWN, 30, 60), 0);
-	parts = divide(&u, &lost, &unknown);
+	parts = divide(&lost, &unknown);
 	assert_int_equal(lost, 20);
 	assert_int_equal(unknown, 20);
 	assert_part(&parts, 0, 0, 20);
 	assert_part(&parts, 1, 60, 100);
 	unseen_free(&u);
 	assert_int_equal(unseen_add(&u, UNSEEN_UNKNOWN, 90, 200), 0);
-	parts = divide(&u, &lost, &unknown);
+	parts = divide(&lost, &unknown);
 	assert_int_equal(unknown, 10);
 	assert_int_equal(parts.n, 1);
 	assert_part(&parts, 0, 0, 90);
-	unseen_free(&u);
 }
 
 TEST(impossible_values_are_refused)
 {
-	struct unseen u = { .lost = { 0 } };
-
 	assert_int_equal(unseen_add(&u, 0, 1, 2), -EINVAL);
 	assert_int_equal(unseen_add(&u, UNSEEN_END, 1, 2), -EINVAL);
 	assert_int_equal(unseen_add(&u, UNSEEN_LOST, 2, 1), -EINVAL);
-	unseen_free(&u);
 }
 
 /* More intervals than there is room for are wider, never fewer. */
 TEST(intervals_over_the_limit_stay_unseen)
 {
-	struct unseen u = { .lost = { 0 } };
-
 	for (uint64_t i = 0; i < INTERVALS_MAX + 100; i++) {
 		assert_int_equal(unseen_add(&u, UNSEEN_LOST, 1000 + i * 10, 1001 + i * 10), 0);
 		assert_int_equal(intervals_overlap(&u.lost, 1000 + i * 10, 1001 + i * 10), 1);
 	}
 	assert_int_equal(unseen_add(&u, UNSEEN_LOST, 1, 2), 0);
 	assert_int_equal(intervals_overlap(&u.lost, 1, 2), 1);
-	unseen_free(&u);
 }
 
 /* One part after the other they are all that is not seen, and nothing else. */
-static void assert_nexts(const struct unseen *u, const uint8_t why[100])
+static void assert_nexts(const uint8_t why[100])
 {
 	uint64_t at = 0;
 	struct interval hit;
 
-	while (unseen_next(u, at, 100, &hit)) {
+	while (unseen_next(&u, at, 100, &hit)) {
 		for (; at < hit.start; at++)
 			assert_int_equal(why[at], 0);
 		for (; at < hit.end; at++)
@@ -124,7 +123,6 @@ TEST(every_nanosecond_goes_somewhere_once)
 	random_seed(state);
 	for (int round = 0; round < random_rounds(3000); round++) {
 		uint8_t why[100] = { 0 };
-		struct unseen u = { .lost = { 0 } };
 		uint64_t lost, unknown, n[3] = { 0 };
 
 		for (int i = 0; i < 6; i++) {
@@ -137,17 +135,16 @@ TEST(every_nanosecond_goes_somewhere_once)
 		}
 		for (int t = 0; t < 100; t++)
 			n[why[t]]++;
-		divide(&u, &lost, &unknown);
+		divide(&lost, &unknown);
 		assert_int_equal(lost, n[UNSEEN_LOST]);
 		assert_int_equal(unknown, n[UNSEEN_UNKNOWN]);
-		assert_nexts(&u, why);
+		assert_nexts(why);
 		unseen_free(&u);
 	}
 }
 
 TEST(past_intervals_are_forgotten)
 {
-	struct unseen u = { .lost = { 0 } };
 	struct interval hit;
 
 	assert_int_equal(unseen_add(&u, UNSEEN_LOST, 10, 20), 0);
@@ -158,5 +155,4 @@ TEST(past_intervals_are_forgotten)
 	assert_int_equal(hit.start, 40);
 	assert_int_equal(hit.end, 60);
 	assert_false(unseen_next(&u, 60, 100, &hit));
-	unseen_free(&u);
 }

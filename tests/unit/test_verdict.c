@@ -8,10 +8,9 @@
 
 #include "base/str.h"
 #include "event/event.h"
-#include "lib/test.h"
-#include "model_room.h"
 #include "view_of.h"
 #include "lib/work_named.h"
+#include "model_each.h"
 
 #define MS 1000000ull
 #define BASE (1000000 * MS)
@@ -21,75 +20,72 @@ static uint64_t at(double ms)
 	return BASE + (uint64_t)(ms * (double)MS);
 }
 
-static void call(struct model *m, uint32_t seq, uint16_t func, double start, double end)
+static void call(uint32_t seq, uint16_t func, double start, double end)
 {
 	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END, .pid = 12, .tid = 13, .seq = seq,
 				.func = func, .start_ns = at(start), .end_ns = at(end) });
 }
 
 /* A launch, and its work. */
-static void launch(struct model *m, uint32_t seq, double start, double work_start, double work_end)
+static void launch(uint32_t seq, double start, double work_start, double work_end)
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = seq };
 
-	call(m, seq, L, start, start + 0.1);
+	call(seq, L, start, start + 0.1);
 	push(m, (struct event){ .kind = EVENT_API, .pid = 12, .tid = 13, .api.correlation = seq,
-				.api.cbid = 211,
-				.api.domain = 5, .start_ns = at(start),
+				.api.cbid = 211, .api.domain = 5, .start_ns = at(start),
 				.end_ns = at(start + 0.1) });
 	push(m, (struct event){ .kind = EVENT_WORK, .pid = 12, .start_ns = at(work_start),
 				.end_ns = at(work_end), .work = work_named(w, "sgemm") });
 }
 
-static struct model *begin(void)
+static void begin(void)
 {
-	struct model *m = session(BASE);
-
+	restart(BASE);
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 12, .task.comm = "train" });
 	push(m, (struct event){ .kind = EVENT_THREAD, .pid = 12, .tid = 13, .start_ns = 1,
 				.task.comm = "worker" });
-	return m;
 }
 
-static void says(struct model *m, const char *wanted)
+BEFORE_EACH
+{
+	begin();
+}
+
+static void says(const char *wanted)
 {
 	struct strbuf out = STRBUF_INIT;
 	unsigned int lines = 1;
 
-	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = at(100) });
-	assert_int_equal(model_finish(m), 0);
+	finish(m, at(100));
 	assert_int_equal(verdict_of(&out, m), 0);
 	assert_string_equal(out.s, wanted);
 	for (const char *s = out.s; *s; s++)
 		lines += *s == '\n';
 	assert_true(lines <= 3);
 	strbuf_free(&out);
-	model_free(m);
 }
 
 TEST(the_largest_loss_comes_with_all_that_is_known_of_it)
 {
-	struct model *m = begin();
-
-	launch(m, 1, 1, 2, 50);
-	launch(m, 2, 80, 80.1, 100);
-	says(m, "30.0 % of device 0 (pid 12, train) is lost to input-stall: thread 13 (worker) is in no "
-	     "call while the device has nothing to do: it waits for input, or runs host code.\n"
+	launch(1, 1, 2, 50);
+	launch(2, 80, 80.1, 100);
+	says("30.0 % of device 0 (pid 12, train) is lost to input-stall: thread 13 (worker) is in "
+	     "no call while the device has nothing to do: it waits for input, or runs host code.\n"
 	     "Evidence: 1 time, 30.00 ms; without it at most 30.0 % is gained.\n"
 	     "Next: gpuprof stacks -p 12");
 }
 
 TEST(a_process_that_cannot_go_on_comes_before_its_losses)
 {
-	struct model *m = begin();
-
-	launch(m, 1, 1, 2, 50);
-	launch(m, 2, 80, 80.1, 100);
+	launch(1, 1, 2, 50);
+	launch(2, 80, 80.1, 100);
 	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END | HAS_RESULT, .pid = 12, .tid = 13,
 				.seq = 3, .func = S, .call.result = 700, .start_ns = at(90),
 				.end_ns = at(91) });
-	says(m, "CUDA failed for good (pid 12, train): cudaStreamSynchronize gave cudaErrorIllegalAddress "
-	     "(700): a kernel broke it, and the process can do nothing more with its context.\n"
+	says("CUDA failed for good (pid 12, train): cudaStreamSynchronize gave "
+	     "cudaErrorIllegalAddress (700): a kernel broke it, and the process can do nothing "
+	     "more with its context.\n"
 	     "Evidence: 1 call failed so.\n"
 	     "Next: compute-sanitizer COMMAND");
 }
@@ -98,138 +94,119 @@ TEST(a_process_that_cannot_go_on_comes_before_its_losses)
 TEST(a_failed_device_is_reported_without_a_helper)
 {
 	const struct device_sample s = { .has = 1 << SAMPLE_USERS, .v = { [SAMPLE_USERS] = 1 } };
-	struct model *m = begin();
 
-	call(m, 1, L, 1, 2);
+	call(1, L, 1, 2);
 	push(m, (struct event){ .kind = EVENT_USER, .user.uuid = "GPU-b", .user.number = 3,
-				.pid = 12,
-				.start_ns = at(50) });
+				.pid = 12, .start_ns = at(50) });
 	push(m, (struct event){ .kind = EVENT_SAMPLE, .sample.uuid = "GPU-b", .sample.number = 3,
-				.sample.values = s,
-				.start_ns = at(10), .end_ns = at(50) });
+				.sample.values = s, .start_ns = at(10), .end_ns = at(50) });
 	push(m, (struct event){ .kind = EVENT_FAULT, .fault.uuid = "GPU-b", .fault.number = 3,
-				.fault.what = FAULT_XID,
-				.fault.value = 79, .start_ns = at(60) });
+				.fault.what = FAULT_XID, .fault.value = 79, .start_ns = at(60) });
 	push(m, (struct event){ .kind = EVENT_FAULT, .fault.uuid = "GPU-a", .fault.number = 2,
-				.fault.what = FAULT_XID,
-				.fault.value = 48, .start_ns = at(61) });
-	says(m, "A device failed: GPU 3: XID 79, the GPU has fallen off the bus.\n"
+				.fault.what = FAULT_XID, .fault.value = 48, .start_ns = at(61) });
+	says("A device failed: GPU 3: XID 79, the GPU has fallen off the bus.\n"
 	     "Evidence: by NVML: XID 79 at 0.1 s.\n"
 	     "Next: dmesg | grep -i xid");
 }
 
 TEST(without_findings_it_reports_none)
 {
-	struct model *m = begin();
-
-	launch(m, 1, 1, 2, 50);
-	launch(m, 2, 3, 51, 100);
-	says(m, "No avoidable loss above 5 % was found: device 0 (pid 12, train) is busy 97.0 % of the "
-	     "time; its first work came after 2.0 %, after its last came 0.0 %.");
+	launch(1, 1, 2, 50);
+	launch(2, 3, 51, 100);
+	says("No avoidable loss above 5 % was found: device 0 (pid 12, train) is busy 97.0 % of "
+	     "the time; its first work came after 2.0 %, after its last came 0.0 %.");
 }
 
 /* Its launch has no record. */
-static struct model *with_unknown_launch(void)
+static void with_unknown_launch(void)
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 7 };
-	struct model *m = begin();
 
-	launch(m, 1, 1, 2, 50);
+	launch(1, 1, 2, 50);
 	push(m, (struct event){ .kind = EVENT_WORK, .pid = 12, .start_ns = at(70), .end_ns = at(100),
 				.work = work_named(w, "sgemm") });
-	return m;
 }
 
 TEST(idle_time_whose_cause_is_not_known_is_no_clean_bill)
 {
-	says(with_unknown_launch(), "What device 0 (pid 12, train) did, or waited for, is not known for 20.0 % "
+	with_unknown_launch();
+	says("What device 0 (pid 12, train) did, or waited for, is not known for 20.0 % "
 	     "of the time; it is busy at least 78.0 % of it.");
 }
 
 TEST(unknown_time_before_the_first_work_is_reported)
 {
-	struct model *m = begin();
-
 	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 12, .unseen.why = UNSEEN_UNKNOWN,
-				.start_ns = at(0),
-				.end_ns = at(90) });
-	launch(m, 1, 91, 91.2, 100);
-	says(m, "What device 0 (pid 12, train) did, or waited for, is not known for 90.0 % of the time; it is "
-	     "busy at least 8.8 % of it.");
+				.start_ns = at(0), .end_ns = at(90) });
+	launch(1, 91, 91.2, 100);
+	says("What device 0 (pid 12, train) did, or waited for, is not known for 90.0 % of the "
+	     "time; it is busy at least 8.8 % of it.");
 }
 
 /* Its device is there, and so much of the session is unknown. */
-static struct model *without_work(double unknown_ms)
+static void without_work(double unknown_ms)
 {
 	const struct device_facts facts = { .uuid = "GPU-1" };
-	struct model *m = begin();
 
+	begin();
 	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 12, .device.facts = facts });
 	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 12, .unseen.why = UNSEEN_UNKNOWN,
-				.start_ns = at(0),
-				.end_ns = at(unknown_ms) });
-	return m;
+				.start_ns = at(0), .end_ns = at(unknown_ms) });
 }
 
 /* Its launch, of which no work comes. */
-static void launch_only(struct model *m, uint32_t seq, double start)
+static void launch_only(uint32_t seq, double start)
 {
-	call(m, seq, L, start, start + 0.1);
+	call(seq, L, start, start + 0.1);
 	push(m, (struct event){ .kind = EVENT_API, .pid = 12, .tid = 13, .api.correlation = seq,
-				.api.cbid = 211,
-				.api.domain = 5, .start_ns = at(start),
+				.api.cbid = 211, .api.domain = 5, .start_ns = at(start),
 				.end_ns = at(start + 0.1) });
 }
 
 TEST(unfinished_work_is_no_idle_time)
 {
-	struct model *m = begin();
-
-	launch(m, 1, 1, 2, 10);
-	launch_only(m, 2, 10);
-	says(m, "What device 0 (pid 12, train) did, or waited for, is not known for 89.9 % of the time; it is busy "
-	     "at least 8.0 % of it.");
-	m = without_work(0);
-	launch_only(m, 1, 5);
-	says(m, "What device 0 (pid 12, train) did is not known: no work of it was seen, and 94.9 % of its time is "
-	     "unknown.");
+	launch(1, 1, 2, 10);
+	launch_only(2, 10);
+	says("What device 0 (pid 12, train) did, or waited for, is not known for 89.9 % of the "
+	     "time; it is busy at least 8.0 % of it.");
+	without_work(0);
+	launch_only(1, 5);
+	says("What device 0 (pid 12, train) did is not known: no work of it was seen, and 94.9 % "
+	     "of its time is unknown.");
 }
 
 TEST(a_name_with_a_newline_breaks_no_line)
 {
-	struct model *m = begin();
-
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 12, .task.comm = "tr\nain" });
-	launch(m, 1, 1, 2, 50);
-	launch(m, 2, 3, 51, 100);
-	says(m, "No avoidable loss above 5 % was found: device 0 (pid 12, tr\\nain) is busy 97.0 % of the "
-	     "time; its first work came after 2.0 %, after its last came 0.0 %.");
+	launch(1, 1, 2, 50);
+	launch(2, 3, 51, 100);
+	says("No avoidable loss above 5 % was found: device 0 (pid 12, tr\\nain) is busy 97.0 % of "
+	     "the time; its first work came after 2.0 %, after its last came 0.0 %.");
 }
 
 TEST(a_device_of_which_no_work_was_seen_is_not_busy_so_much)
 {
-	struct model *m = without_work(7);
-
-	says(without_work(100), "What device 0 (pid 12, train) did is not known: no work of it was seen, and "
+	without_work(100);
+	says("What device 0 (pid 12, train) did is not known: no work of it was seen, and "
 	     "100.0 % of its time is unknown.");
-	says(without_work(7), "Device 0 (pid 12, train) did nothing: no work of it was seen in 100.0 ms.\n"
+	without_work(7);
+	says("Device 0 (pid 12, train) did nothing: no work of it was seen in 100.0 ms.\n"
 	     "Next: gpuprof stacks -p 12");
+	without_work(7);
 	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 12, .tid = 13, .seq = 1, .end_ns = at(100) });
 	push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = 12, .fact.key = "ended",
 				.fact.value = "yes" });
-	says(m, "Device 0 (pid 12, train) did nothing: no work of it was seen in 100.0 ms.");
+	says("Device 0 (pid 12, train) did nothing: no work of it was seen in 100.0 ms.");
 }
 
 TEST(without_device_times_it_gives_bounds_and_the_remedy)
 {
-	struct model *m = begin();
-
-	call(m, 1, L, 0, 10);
-	call(m, 2, S, 10, 70);
-	says(m, "What the devices of pid 12 (train) did was not seen: no helper told of them.\n"
-	     "Thread 13 (worker) waits for the device in synchronising calls 60.0 % of its time, is in "
-	     "no call 30.0 %, launches 10.0 %: if no other thread drives the device, input or host code "
-	     "costs it at most 30.0 %, launching at most 10.0 %.\n"
+	call(1, L, 0, 10);
+	call(2, S, 10, 70);
+	says("What the devices of pid 12 (train) did was not seen: no helper told of them.\n"
+	     "Thread 13 (worker) waits for the device in synchronising calls 60.0 % of its time, "
+	     "is in no call 30.0 %, launches 10.0 %: if no other thread drives the device, input "
+	     "or host code costs it at most 30.0 %, launching at most 10.0 %.\n"
 	     "Next: gpuprof stat --inject -d 10s -p 12");
 }
 
@@ -256,10 +233,10 @@ TEST(the_remedy_for_device_times_fits_the_process)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *const facts[][2] = { { "helper", cases[i].helper }, { "helper_why", cases[i].why } };
-		struct model *m = begin();
 		struct strbuf out = STRBUF_INIT;
 
-		call(m, 1, L, 0, 10);
+		begin();
+		call(1, L, 0, 10);
 		for (size_t k = 0; k < 2; k++)
 			push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = 12, .tid = 12,
 						.fact.key = facts[k][0],
@@ -270,19 +247,17 @@ TEST(the_remedy_for_device_times_fits_the_process)
 		if (cases[i].ends)
 			push(m, (struct event){ .kind = EVENT_EXIT, .pid = 12, .tid = 12, .seq = 1,
 						.end_ns = at(90) });
-		push(m, (struct event){ .kind = EVENT_STOP, .end_ns = at(100) });
-		assert_int_equal(model_finish(m), 0);
+		finish(m, at(100));
 		assert_int_equal(verdict_of(&out, m), 0);
 		assert_non_null(strstr(out.s, cases[i].why));
 		assert_int_equal(strstr(out.s, "Next: ") != NULL, cases[i].wanted != NULL);
 		if (cases[i].wanted)
 			assert_string_equal(strstr(out.s, "Next: ") + 6, cases[i].wanted);
 		strbuf_free(&out);
-		model_free(m);
 	}
 }
 
 TEST(without_data_there_is_no_verdict)
 {
-	says(begin(), "");
+	says("");
 }

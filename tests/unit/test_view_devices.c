@@ -3,20 +3,18 @@
  * The table of devices where the whole host is watched: also those that no watched process uses, as far
  * as they report of themselves. What watched processes had is test_host_devices's and check_devices.py's.
  */
-#include "model_room.h"
-
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/test.h"
 #include "base/time.h"
 #include "event/device_number.h"
 #include "event/event.h"
-#include "view/format.h"
+#include "view/render.c"
 #include "view_of.h"
+#include "model_each.h"
 
 /* The columns, by their names: "4 unwatched 1.000 s 3.000 s samples 12; ". */
-static const char *rows_of(const struct model *m)
+static const char *rows_of(void)
 {
 	static const char *const names[] = { "device", "owner", "ns", "wall_ns", "source", "users" };
 	static char text[1000];
@@ -39,17 +37,15 @@ static const char *rows_of(const struct model *m)
 	return text;
 }
 
-static struct model *whole_host(void)
+BEFORE_EACH
 {
-	struct model *m = session(0);
-
+	restart(0);
 	push(m, (struct event){ .kind = EVENT_FACT, .fact.key = "whole_host",
 				.fact.value = "yes" });
-	return m;
 }
 
 /* A second that ends at `end`; busy or users < 0: it does not say. */
-static void sample(struct model *m, uint64_t end, int busy, int users)
+static void sample(uint64_t end, int busy, int users)
 {
 	struct device_sample s = { .has = (busy >= 0) << SAMPLE_BUSY | (users >= 0) << SAMPLE_USERS };
 
@@ -60,79 +56,63 @@ static void sample(struct model *m, uint64_t end, int busy, int users)
 				.start_ns = (end - 1) * NS_PER_SEC, .end_ns = end * NS_PER_SEC });
 }
 
-static void user(struct model *m, uint32_t pid, uint64_t end)
+static void user(uint32_t pid, uint64_t end)
 {
 	push(m, (struct event){ .kind = EVENT_USER, .user.uuid = "GPU-b", .user.number = 4,
-				.pid = pid,
-				.start_ns = end * NS_PER_SEC });
+				.pid = pid, .start_ns = end * NS_PER_SEC });
 }
 
 TEST(an_unused_device_is_shown_by_its_samples)
 {
-	struct model *m = whole_host();
-
 	for (uint64_t end = 2; end <= 4; end++)
-		sample(m, end, 0, 0);
+		sample(end, 0, 0);
 	for (uint64_t end = 5; end <= 6; end++) {
-		user(m, 12, end);
-		sample(m, end, 50, 1);
+		user(12, end);
+		sample(end, 50, 1);
 	}
-	assert_string_equal(rows_of(m), "4 idle 3.000 s 5.000 s samples 12; 4 unwatched 2.000 s 5.000 s "
-			    "samples 12; ");
-	sample(m, 7, 50, -1);
-	assert_string_equal(rows_of(m), "4 idle 3.000 s 6.000 s samples -; 4 unwatched 2.000 s 6.000 s "
-			    "samples -; 4 unknown 1.000 s 6.000 s samples -; ");
-	model_free(m);
+	assert_string_equal(rows_of(), "4 idle 3.000 s 5.000 s samples 12; 4 unwatched 2.000 s "
+			    "5.000 s samples 12; ");
+	sample(7, 50, -1);
+	assert_string_equal(rows_of(), "4 idle 3.000 s 6.000 s samples -; 4 unwatched 2.000 s "
+			    "6.000 s samples -; 4 unknown 1.000 s 6.000 s samples -; ");
 }
 
 TEST(a_possibly_watched_user_is_not_unwatched)
 {
-	struct model *m = whole_host();
-
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 12, .tid = 12,
 				.task.comm = "train" });
-	user(m, 12, 2);
-	sample(m, 2, 50, 1);
-	assert_string_equal(rows_of(m), "4 unknown 1.000 s 1.000 s samples 12; ");
-	model_free(m);
+	user(12, 2);
+	sample(2, 50, 1);
+	assert_string_equal(rows_of(), "4 unknown 1.000 s 1.000 s samples 12; ");
 }
 
 /* As a MIG instance: a process that stays has it, where none is at either end it is idle, else nothing is known. */
 TEST(without_activity_samples_users_present_own_the_time)
 {
-	struct model *m = whole_host();
-
-	sample(m, 1, -1, 0);
-	sample(m, 2, -1, 0);
-	user(m, 12, 3);
-	sample(m, 3, -1, 1);
-	user(m, 12, 4);
-	sample(m, 4, -1, 1);
-	assert_string_equal(rows_of(m), "4 unknown 2.000 s 4.000 s samples 12; 4 unwatched 1.000 s 4.000 s "
-			    "samples 12; 4 idle 1.000 s 4.000 s samples 12; ");
-	model_free(m);
+	sample(1, -1, 0);
+	sample(2, -1, 0);
+	user(12, 3);
+	sample(3, -1, 1);
+	user(12, 4);
+	sample(4, -1, 1);
+	assert_string_equal(rows_of(), "4 unknown 2.000 s 4.000 s samples 12; 4 unwatched 1.000 s "
+			    "4.000 s samples 12; 4 idle 1.000 s 4.000 s samples 12; ");
 }
 
 TEST(unknown_and_unrequested_values_are_left_out)
 {
-	struct model *m = whole_host();
-
-	sample(m, 2, -1, -1);
-	assert_string_equal(rows_of(m), "");
-	model_free(m);
-	m = session(0);
-	sample(m, 2, 0, 0);
-	assert_string_equal(rows_of(m), "");
-	model_free(m);
+	sample(2, -1, -1);
+	assert_string_equal(rows_of(), "");
+	restart(0);
+	sample(2, 0, 0);
+	assert_string_equal(rows_of(), "");
 }
 
 TEST(a_device_of_a_watched_process_is_not_there_twice)
 {
 	const struct device_facts facts = { .uuid = "GPU-b" };
-	struct model *m = whole_host();
 
 	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7, .tid = 7, .device.facts = facts });
-	sample(m, 2, 0, 0);
-	assert_string_equal(rows_of(m), "4 idle 10.00 s 10.00 s works -; ");
-	model_free(m);
+	sample(2, 0, 0);
+	assert_string_equal(rows_of(), "4 idle 10.00 s 10.00 s works -; ");
 }

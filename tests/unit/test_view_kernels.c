@@ -18,8 +18,7 @@ TEST(an_empty_kernel_name_is_shown)
 
 	push(m, (struct event){ .kind = EVENT_WORK, .pid = 12, .start_ns = BASE + 10, .end_ns = BASE + 20,
 				.work = work_named(work, "") });
-	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });
-	assert_int_equal(model_finish(m), 0);
+	finish(m, BASE + 100);
 	t = view_now(&view_kernels, m);
 	assert_non_null(t);
 	assert_int_equal(t->n_rows, 1);

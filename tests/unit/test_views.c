@@ -15,8 +15,8 @@ static bool ends_with(const char *s, const char *end)
 
 TEST(each_table_and_column_has_one_line_of_help)
 {
-	for (size_t i = 0; view_get(i); i++) {
-		const struct view *v = view_get(i);
+	for (size_t i = 0; view_list[i]; i++) {
+		const struct view *v = view_list[i];
 
 		assert_true(strlen(v->help) > 10 && strlen(v->help) <= 90);
 		for (unsigned int k = 0; k < v->n_columns; k++) {
@@ -33,8 +33,8 @@ TEST(each_table_and_column_has_one_line_of_help)
 
 TEST(names_of_columns_differ_within_a_table)
 {
-	for (size_t i = 0; view_get(i); i++) {
-		const struct view *v = view_get(i);
+	for (size_t i = 0; view_list[i]; i++) {
+		const struct view *v = view_list[i];
 
 		for (unsigned int k = 0; k < v->n_columns; k++)
 			assert_int_equal(column_find(v->columns, v->n_columns, v->columns[k].name), k);
@@ -43,8 +43,8 @@ TEST(names_of_columns_differ_within_a_table)
 
 TEST(a_role_fits_the_type)
 {
-	for (size_t i = 0; view_get(i); i++) {
-		const struct view *v = view_get(i);
+	for (size_t i = 0; view_list[i]; i++) {
+		const struct view *v = view_list[i];
 		unsigned int keys = 0;
 
 		for (unsigned int k = 0; k < v->n_columns; k++) {
@@ -74,8 +74,8 @@ TEST(a_role_fits_the_type)
 
 TEST(a_table_is_sorted_by_a_column_that_it_has)
 {
-	for (size_t i = 0; view_get(i); i++)
-		if (view_get(i)->sort)
-			assert_true(column_find(view_get(i)->columns, view_get(i)->n_columns,
-						view_get(i)->sort) >= 0);
+	for (size_t i = 0; view_list[i]; i++)
+		if (view_list[i]->sort)
+			assert_true(column_find(view_list[i]->columns, view_list[i]->n_columns,
+						view_list[i]->sort) >= 0);
 }

@@ -4,6 +4,7 @@
 #define UNIT_VIEW_OF_H
 
 #include "findings/findings.h"
+#include "snap_of.h"
 #include "view/summary.h"
 #include "view/verdict.h"
 #include "view/view.h"
@@ -11,7 +12,7 @@
 static inline struct table *view_by(const struct view *v, const struct model *m, uint64_t now_ns,
 				    enum calls_by by)
 {
-	struct snapshot *snap = snapshot_take(m, now_ns);
+	struct snapshot *snap = snap_take(m, now_ns);
 	struct table *t = snap ? view_fill(v, &(struct view_query){ snap, by }) : NULL;
 
 	snapshot_free(snap);
@@ -30,7 +31,7 @@ static inline struct table *view_now(const struct view *v, const struct model *m
 
 static inline int findings_of(struct findings *f, const struct model *m, uint64_t now_ns)
 {
-	struct snapshot *snap = snapshot_take(m, now_ns);
+	struct snapshot *snap = snap_take(m, now_ns);
 	int err = snap ? findings_read(f, snap) : -1;
 
 	snapshot_free(snap);
@@ -39,34 +40,29 @@ static inline int findings_of(struct findings *f, const struct model *m, uint64_
 
 static inline int verdict_of(struct strbuf *out, const struct model *m)
 {
-	struct snapshot *snap = snapshot_take(m, 0);
+	struct snapshot *snap = snap_take(m, 0);
 	int err = snap ? verdict_add(out, snap) : -1;
 
 	snapshot_free(snap);
 	return err;
 }
 
-static inline void add_foot(struct strbuf *out, const struct summary *s)
-{
-	struct notes notes = { .all = { .n = 0 } };
-
-	if (summary_notes(&notes, out, s))
-		out->failed = true;
-	notes_free(&notes);
-}
-
 static inline void foot_of(struct strbuf *out, const struct model *m)
 {
-	struct snapshot *snap = snapshot_take(m, 0);
+	struct snapshot *snap = snap_take(m, 0);
 	struct summary s = summary_read(snap, false);
+	struct summary_text text;
 
-	add_foot(out, &s);
+	if (summary_write(&text, &s, ""))
+		out->failed = true;
+	strbuf_addstr(out, text.foot.s);
+	summary_text_free(&text);
 	snapshot_free(snap);
 }
 
 static inline struct own_cost cost_of(const struct model *m)
 {
-	struct snapshot *snap = snapshot_take(m, 0);
+	struct snapshot *snap = snap_take(m, 0);
 	struct own_cost cost = own_cost_read(snap);
 
 	snapshot_free(snap);

@@ -3,9 +3,9 @@
 #include "base/intervals.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "base/sorted.h"
 #include "base/vec.h"
 
@@ -15,27 +15,9 @@ static size_t first_reaching(const struct intervals *s, uint64_t ns)
 	return SORTED_BELOW(s->v, s->n, end, ns);
 }
 
-static int make_room(struct intervals *s)
-{
-	size_t cap = s->cap ? s->cap * 2 : 4;
-	struct interval *v;
-
-	if (s->n < s->cap)
-		return 0;
-	if (s->n >= INTERVALS_MAX)
-		return -ENOSPC;
-	v = reallocarray(s->v, cap, sizeof(*v));
-	if (!v)
-		return -ENOMEM;
-	s->v = v;
-	s->cap = cap;
-	return 0;
-}
-
 int intervals_add(struct intervals *s, uint64_t start, uint64_t end)
 {
 	size_t at, past;
-	int err;
 
 	if (end < start)
 		return -EINVAL;
@@ -43,15 +25,15 @@ int intervals_add(struct intervals *s, uint64_t start, uint64_t end)
 		return 0;
 	at = past = first_reaching(s, start);
 	for (; past < s->n && s->v[past].start <= end; past++) {
-		start = s->v[past].start < start ? s->v[past].start : start;
-		end = s->v[past].end > end ? s->v[past].end : end;
+		start = num_min(start, s->v[past].start);
+		end = num_max(end, s->v[past].end);
 	}
 	if (past == at) {
-		err = make_room(s);
-		if (err)
-			return err;
-		memmove(&s->v[at + 1], &s->v[at], (s->n - at) * sizeof(*s->v));
-		s->n++;
+		if (s->n >= INTERVALS_MAX)
+			return -ENOSPC;
+		if (!VEC_PUSH(s))
+			return -ENOMEM;
+		memmove(&s->v[at + 1], &s->v[at], (s->n - 1 - at) * sizeof(*s->v));
 	} else {
 		memmove(&s->v[at + 1], &s->v[past], (s->n - past) * sizeof(*s->v));
 		s->n -= past - at - 1;
@@ -60,18 +42,36 @@ int intervals_add(struct intervals *s, uint64_t start, uint64_t end)
 	return 0;
 }
 
+int intervals_remove(struct intervals *s, uint64_t start, uint64_t end)
+{
+	size_t kept = 0;
+	uint64_t rest_end = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		struct interval v = s->v[i];
+
+		if (v.start < start && v.end > end) {	/* alone: the two parts do not touch */
+			rest_end = v.end;
+			v.end = start;
+		} else if (v.start < end && v.end > start) {
+			v = v.start < start ? (struct interval){ v.start, start } :
+					      (struct interval){ end, v.end };
+		}
+		if (v.start < v.end)
+			s->v[kept++] = v;
+	}
+	s->n = kept;
+	return rest_end ? intervals_add(s, end, rest_end) : 0;
+}
+
 uint64_t intervals_overlap(const struct intervals *s, uint64_t start, uint64_t end)
 {
 	uint64_t sum = 0;
 
 	if (!s || !s->n || start >= end)
 		return 0;
-	for (size_t i = first_reaching(s, start); i < s->n && s->v[i].start < end; i++) {
-		uint64_t from = s->v[i].start > start ? s->v[i].start : start;
-		uint64_t to = s->v[i].end < end ? s->v[i].end : end;
-
-		sum += to - from;
-	}
+	for (size_t i = first_reaching(s, start); i < s->n && s->v[i].start < end; i++)
+		sum += num_min(s->v[i].end, end) - num_max(s->v[i].start, start);
 	return sum;
 }
 
@@ -81,8 +81,8 @@ bool intervals_next(const struct intervals *s, uint64_t start, uint64_t end, str
 
 	if (i == s->n || s->v[i].start >= end || start >= end)
 		return false;
-	out->start = s->v[i].start > start ? s->v[i].start : start;
-	out->end = s->v[i].end < end ? s->v[i].end : end;
+	out->start = num_max(s->v[i].start, start);
+	out->end = num_min(s->v[i].end, end);
 	return true;
 }
 

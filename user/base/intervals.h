@@ -25,6 +25,9 @@ struct intervals {
 /* Adds [start, end). 0, -EINVAL (end < start), -ENOSPC (INTERVALS_MAX intervals) or -ENOMEM. */
 int intervals_add(struct intervals *s, uint64_t start, uint64_t end);
 
+/* Takes [start, end) out. 0, or as above where one becomes two. */
+int intervals_remove(struct intervals *s, uint64_t start, uint64_t end);
+
 /* How many nanoseconds of [start, end) are in the set. s may be NULL: none. */
 uint64_t intervals_overlap(const struct intervals *s, uint64_t start, uint64_t end);
 

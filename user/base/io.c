@@ -134,13 +134,10 @@ int io_open_path(int dirfd, const char *path, bool in_root)
 		.flags = O_PATH | O_CLOEXEC,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
-	int fd;
+	long fd = in_root ? syscall(SYS_openat2, dirfd, path, &how, sizeof(how)) :
+			    openat(dirfd, path, O_PATH | O_CLOEXEC);
 
-	if (in_root)
-		fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
-	else
-		fd = openat(dirfd, path, O_PATH | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	return fd < 0 ? -errno : (int)fd;
 }
 
 int io_open_regular(int dirfd, const char *path, bool in_root)

@@ -68,13 +68,6 @@ bool map_del(struct map *m, uint64_t key)
 	return true;
 }
 
-void map_clear(struct map *m)
-{
-	if (m->cap)
-		memset(m->slot, 0, m->cap * sizeof(*m->slot));
-	m->n = 0;
-}
-
 void map_free_each(struct map *m, void (*free_value)(void *))
 {
 	for (size_t i = 0; i < m->cap; i++)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct map_slot {
 	uint64_t key;
@@ -45,10 +46,24 @@ static inline struct map_slot *map_find(const struct map *m, uint64_t key)
 	}
 }
 
+/* The pointer that a map of pointers has under key; NULL: none. */
+static inline void *map_pointer(const struct map *m, uint64_t key)
+{
+	const struct map_slot *slot = map_find(m, key);
+
+	return slot ? (void *)(uintptr_t)slot->value : NULL;
+}
+
 /* The slot of key, made with value 0 if it is new; NULL when out of memory. */
 struct map_slot *map_put(struct map *m, uint64_t key, bool *is_new);
 bool map_del(struct map *m, uint64_t key);	/* true: it was there */
-void map_clear(struct map *m);	/* keeps the memory */
+/* keeps the memory */
+static inline void map_clear(struct map *m)
+{
+	if (m->cap)
+		memset(m->slot, 0, m->cap * sizeof(*m->slot));
+	m->n = 0;
+}
 
 static inline void map_free(struct map *m)
 {

@@ -3,6 +3,7 @@
 #include "base/pairs.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/vec.h"
@@ -46,14 +47,11 @@ int pairs_set(struct pairs *p, const char *key, const char *value, size_t max)
 
 int pairs_copy(struct pairs *to, const struct pairs *from)
 {
-	for (size_t i = 0; i < from->n; i++) {
-		struct pair *pair = VEC_PUSH(to);
+	int err = 0;
 
-		if (!pair || replace(&pair->key, from->v[i].key) ||
-		    replace(&pair->value, from->v[i].value))
-			return -ENOMEM;
-	}
-	return 0;
+	for (size_t i = 0; i < from->n && !err; i++)
+		err = pairs_set(to, from->v[i].key, from->v[i].value, SIZE_MAX);
+	return err;
 }
 
 const char *pairs_get(const struct pairs *p, const char *key)

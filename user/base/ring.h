@@ -33,22 +33,20 @@
 
 #define RING_FREE(r) (free((r)->v), (r)->v = NULL, (r)->cap = (r)->n = (r)->first = 0)
 
-/* The ring is full or empty. */
+/* The ring is full or empty. Its elements stay where they are, but those before the first one go
+ * behind the last. */
 static inline int ring_grow(void **v, size_t *cap, size_t *first, size_t size, size_t initial)
 {
 	const size_t grown = *cap ? 2 * *cap : initial, at = *cap ? *first & (*cap - 1) : 0;
-	char *to = malloc(grown * size);
+	char *to = realloc(*v, grown * size);
 
 	if (!to)
 		return -ENOMEM;
-	if (*cap) {
-		memcpy(to, (char *)*v + at * size, (*cap - at) * size);
-		memcpy(to + (*cap - at) * size, *v, at * size);
-	}
-	free(*v);
+	if (at)
+		memcpy(to + *cap * size, to, at * size);
 	*v = to;
 	*cap = grown;
-	*first = 0;
+	*first = at;
 	return 0;
 }
 

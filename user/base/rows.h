@@ -25,13 +25,14 @@
  * 	}
  *
  * 	static const struct rows_type copies_type = {
- * 		ROWS_OF(struct copy_row), .max = 4096, .other = other, .add = add_copies,
+ * 		ROWS_OF(struct copy_row), ROWS_SUMS(struct copy_row, count, bytes),
+ * 		.max = 4096, .other = other,
  * 	};
  *
  * 	row = rows_get(&copies, &copies_type, &(struct copy_key){ pid, dir }, NULL);
  * 	row->count++;				(if (!row): -ENOMEM)
  *
- * An interval ends by setting the values of all rows to zero, by rows_keep or by rows_free.
+ * What came between two copies of a table is their difference (rows_subtract).
  */
 #ifndef BASE_ROWS_H
 #define BASE_ROWS_H
@@ -42,6 +43,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/vec.h"
 
 #define ROWS_KEY_MAX 128
 
@@ -49,12 +51,21 @@ struct rows_type {
 	size_t row_size, key_size, align;
 	size_t max;			/* 0: no bound */
 	void (*other)(void *key);	/* NULL: a new key beyond max finds no row */
-	int (*add)(void *to, const void *from);	/* values, 0 or -ENOMEM; for rows_merge */
-	/* The row is a copy of another one's bytes: it gets its own copies of owned memory, too;
-	 * for rows_copy. 0, or -ENOMEM: release frees it all the same. NULL: rows own nothing. */
-	int (*own)(void *row);
-	void (*release)(void *row);	/* frees what the row owns; NULL: nothing */
-	size_t (*owned)(const void *row);	/* bytes of that; NULL: 0 */
+	/* So many uint64_t of the row, one behind the other, are sums: rows_add adds them up, and
+	 * rows_subtract subtracts them. */
+	size_t sums_at, n_sums;
+	/* The row owns texts (char *, NULL: none) and histograms, so many one behind the
+	 * other. Copies have their own; histograms are added and subtracted, too. */
+	size_t texts_at, n_texts;
+	size_t hists_at, n_hists;
+	/* For other members, called after these; NULL: there are none. add: 0 or -ENOMEM. */
+	int (*add)(void *to, const void *from);
+	void (*subtract)(void *from, const void *earlier);
+	bool drops_empty;		/* rows_subtract removes rows whose sums are all 0 */
+	/* The row is a copy of another one's bytes: it forgets memory that it cannot share, for
+	 * rows_copy. NULL: there is none. */
+	void (*own)(void *row);
+	void (*release)(void *row);	/* frees what else the row owns; NULL: nothing */
 };
 
 /* The row's members of a rows_type; the row begins with a member `key`. */
@@ -64,6 +75,20 @@ struct rows_type {
 		    0 * sizeof(char[offsetof(row, key) == 0 &&                            \
 				    sizeof(((row *)0)->key) % 8 == 0 &&                   \
 				    sizeof(((row *)0)->key) <= ROWS_KEY_MAX ? 1 : -1])
+
+/* Its sums: all members from first to last. */
+#define ROWS_SUMS(row, first, last)                                                       \
+	.sums_at = offsetof(row, first),                                                  \
+	.n_sums = (offsetof(row, last) + sizeof(((row *)0)->last) - offsetof(row, first)) / \
+		  sizeof(uint64_t)
+
+/* Its texts and histograms, likewise. */
+#define ROWS_TEXTS(row, first, last)                                                      \
+	.texts_at = offsetof(row, first),                                                 \
+	.n_texts = (offsetof(row, last) - offsetof(row, first)) / sizeof(char *) + 1
+#define ROWS_HISTS(row, first, last)                                                      \
+	.hists_at = offsetof(row, first),                                                 \
+	.n_hists = (offsetof(row, last) - offsetof(row, first)) / sizeof(struct hist) + 1
 
 struct rows_slot {
 	uint64_t hash;
@@ -107,8 +132,16 @@ static inline void *rows_find(const struct rows *r, const struct rows_type *type
  * other(key). is_new may be NULL. NULL: out of memory, or beyond max without `other`. */
 void *rows_get(struct rows *r, const struct rows_type *type, const void *key, bool *is_new);
 
+/* Adds the values of one row to another's; sums stop at UINT64_MAX. 0, or -ENOMEM: `to` is of no
+ * use. */
+int rows_add(const struct rows_type *type, void *to, const void *from);
+
 /* Adds every row of from to the row of its key. 0, or an error: `to` is of no use. */
 int rows_merge(struct rows *to, const struct rows *from);
+
+/* Subtracts the rows of an earlier copy; one whose key has none any more, from the row of
+ * other(key). */
+void rows_subtract(struct rows *from, const struct rows *earlier);
 
 /* A copy of all rows in an empty table. 0, or -ENOMEM: rows_free frees the partial copy. */
 int rows_copy(struct rows *to, const struct rows *from);
@@ -117,10 +150,18 @@ int rows_copy(struct rows *to, const struct rows *from);
  * for the last row) and only frees that table afterwards. 0 or -ENOMEM. */
 int rows_take(struct rows *r, const struct rows_type *type, void *row);
 
+/* Frees a row that is in no table any more. */
+void rows_free_row(const struct rows_type *type, void *row);
+
 /* Removes the rows for which keep returns false. */
 void rows_keep(struct rows *r, bool (*keep)(void *ctx, void *row), void *ctx);
 
-void rows_trim(struct rows *r);		/* gives back memory that the present rows do not need */
+/* gives back memory that the present rows do not need */
+static inline void rows_trim(struct rows *r)
+{
+	vec_trim((void **)&r->v, r->n, &r->cap, sizeof(*r->v));
+}
+
 size_t rows_bytes(const struct rows *r);	/* allocated, about */
 void rows_free(struct rows *r);	/* empty and usable again */
 

@@ -2,11 +2,12 @@
 /* Growing strings, edit distance, and interned strings. Knows nothing of their meaning. */
 #include "base/str.h"
 
-#include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/map.h"
+#include "base/num.h"
 
 char strbuf_empty[1];
 
@@ -45,41 +46,30 @@ void strbuf_add(struct strbuf *sb, const char *data, size_t len)
 	sb->s[sb->len] = '\0';
 }
 
-void strbuf_addf(struct strbuf *sb, const char *fmt, ...)
+void strbuf_vaddf(struct strbuf *sb, const char *fmt, va_list ap)
 {
 	char small[256];
-	va_list ap;
+	va_list again;
 	int n;
 
-	va_start(ap, fmt);
+	va_copy(again, ap);
 	n = vsnprintf(small, sizeof(small), fmt, ap);
-	va_end(ap);
-	if (n < 0)
-		return;
-	if ((size_t)n < sizeof(small)) {
+	if (n >= 0 && (size_t)n < sizeof(small)) {
 		strbuf_add(sb, small, (size_t)n);
-		return;
+	} else if (n >= 0 && grow(sb, (size_t)n)) {
+		vsnprintf(sb->s + sb->len, (size_t)n + 1, fmt, again);
+		sb->len += (size_t)n;
 	}
-	if (!grow(sb, (size_t)n))
-		return;
+	va_end(again);
+}
+
+void strbuf_addf(struct strbuf *sb, const char *fmt, ...)
+{
+	va_list ap;
+
 	va_start(ap, fmt);
-	vsnprintf(sb->s + sb->len, (size_t)n + 1, fmt, ap);
+	strbuf_vaddf(sb, fmt, ap);
 	va_end(ap);
-	sb->len += (size_t)n;
-}
-
-void strbuf_reset(struct strbuf *sb)
-{
-	sb->len = 0;
-	if (sb->cap)
-		sb->s[0] = '\0';
-}
-
-void strbuf_free(struct strbuf *sb)
-{
-	if (sb->cap)
-		free(sb->s);
-	*sb = (struct strbuf)STRBUF_INIT;
 }
 
 char *strbuf_detach(struct strbuf *sb)
@@ -103,13 +93,6 @@ void str_copy_line(char *out, size_t size, const char *text, size_t len)
 	out[n] = '\0';
 }
 
-const char *str_basename(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* The smallest number of single-character edits between two words (Levenshtein), words <= 63. */
 static unsigned int str_distance(const char *a, const char *b)
 {
@@ -123,13 +106,8 @@ static unsigned int str_distance(const char *a, const char *b)
 		row[0] = i;
 		for (size_t j = 1; j <= nb; j++) {
 			up = row[j];
-			unsigned int best = diag + (a[i - 1] != b[j - 1]);
-
-			if (up + 1 < best)
-				best = up + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
+			row[j] = (unsigned int)num_min(num_min(up, row[j - 1]) + 1,
+						       diag + (a[i - 1] != b[j - 1]));
 			diag = up;
 		}
 	}
@@ -153,79 +131,39 @@ const char *str_nearest(const char *word, const char *const *names, size_t n)
 }
 
 struct strpool {
-	char **slot;
-	size_t cap, n;
+	struct map by_hash;	/* hash, or the next free number after it -> the string */
 };
-
-static uint64_t hash_str(const char *s)
-{
-	uint64_t h = 0xcbf29ce484222325ull;	/* FNV-1a */
-
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * 0x100000001b3ull;
-	return h;
-}
 
 struct strpool *strpool_new(void)
 {
-	struct strpool *p = calloc(1, sizeof(*p));
-
-	if (!p)
-		return NULL;
-	p->cap = 64;
-	p->slot = calloc(p->cap, sizeof(*p->slot));
-	if (!p->slot) {
-		free(p);
-		return NULL;
-	}
-	return p;
-}
-
-static char **find(char **slot, size_t cap, const char *s)
-{
-	size_t i = hash_str(s) & (cap - 1);
-
-	while (slot[i] && strcmp(slot[i], s))
-		i = (i + 1) & (cap - 1);
-	return &slot[i];
-}
-
-static int pool_grow(struct strpool *p)
-{
-	size_t cap = p->cap * 2;
-	char **slot = calloc(cap, sizeof(*slot));
-
-	if (!slot)
-		return -ENOMEM;
-	for (size_t i = 0; i < p->cap; i++)
-		if (p->slot[i])
-			*find(slot, cap, p->slot[i]) = p->slot[i];
-	free(p->slot);
-	p->slot = slot;
-	p->cap = cap;
-	return 0;
+	return calloc(1, sizeof(struct strpool));
 }
 
 const char *strpool_add(struct strpool *p, const char *s)
 {
-	char **at;
+	uint64_t key = 0xcbf29ce484222325ull;	/* FNV-1a */
+	struct map_slot *slot;
+	char *copy;
 
-	if (p->n >= p->cap / 2 && pool_grow(p))
+	for (const char *c = s; *c; c++)
+		key = (key ^ (unsigned char)*c) * 0x100000001b3ull;
+	for (; (slot = map_find(&p->by_hash, key)); key++)
+		if (!strcmp((const char *)(uintptr_t)slot->value, s))
+			return (const char *)(uintptr_t)slot->value;
+	copy = strdup(s);
+	slot = copy ? map_put(&p->by_hash, key, NULL) : NULL;
+	if (!slot) {
+		free(copy);
 		return NULL;
-	at = find(p->slot, p->cap, s);
-	if (!*at) {
-		*at = strdup(s);
-		p->n += *at != NULL;
 	}
-	return *at;
+	slot->value = (uintptr_t)copy;
+	return copy;
 }
 
 void strpool_free(struct strpool *p)
 {
 	if (!p)
 		return;
-	for (size_t i = 0; i < p->cap; i++)
-		free(p->slot[i]);
-	free(p->slot);
+	map_free_each(&p->by_hash, free);
 	free(p);
 }

@@ -10,9 +10,11 @@
 #ifndef BASE_STR_H
 #define BASE_STR_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct strbuf {
@@ -38,12 +40,42 @@ static inline void strbuf_addch(struct strbuf *sb, char c)
 }
 
 void strbuf_addf(struct strbuf *sb, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void strbuf_reset(struct strbuf *sb);	/* keeps the memory */
-void strbuf_free(struct strbuf *sb);	/* usable again afterwards */
+void strbuf_vaddf(struct strbuf *sb, const char *fmt, va_list ap)
+	__attribute__((format(printf, 2, 0)));
+
+/* keeps the memory */
+static inline void strbuf_reset(struct strbuf *sb)
+{
+	sb->len = 0;
+	if (sb->cap)
+		sb->s[0] = '\0';
+}
+
+/* usable again afterwards */
+static inline void strbuf_free(struct strbuf *sb)
+{
+	if (sb->cap)
+		free(sb->s);
+	*sb = (struct strbuf)STRBUF_INIT;
+}
+
 char *strbuf_detach(struct strbuf *sb);	/* caller frees; NULL after a failure */
 
 /* the part behind the last slash; points into path */
-const char *str_basename(const char *path);
+static inline const char *str_basename(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The length of text, without the suffix if it ends in that. */
+static inline size_t str_len_without(const char *text, const char *suffix)
+{
+	size_t len = strlen(text), tail = strlen(suffix);
+
+	return len > tail && !strcmp(text + len - tail, suffix) ? len - tail : len;
+}
 
 /* Copies at most len bytes of another's text, as one line: control characters become '?'. Cut to
  * fit into size bytes with its NUL; size > 0. */

@@ -25,9 +25,8 @@ static int64_t parse_clock(const char *text, const char *name)
 	long long s = 0, ns = 0;
 	const char *line = strstr(text, name);
 
-	if (!line || sscanf(line + strlen(name), "%lld %lld", &s, &ns) != 2)
-		return 0;
-	if (s > INT64_MAX / 2000000000ll || s < INT64_MIN / 2000000000ll || ns < 0 ||
+	if (!line || sscanf(line + strlen(name), "%lld %lld", &s, &ns) != 2 ||
+	    s > INT64_MAX / 2000000000ll || s < INT64_MIN / 2000000000ll || ns < 0 ||
 	    ns >= 1000000000)
 		return 0;
 	return s * (int64_t)NS_PER_SEC + ns;
@@ -86,9 +85,8 @@ int time_parse(const char *text, uint64_t *ns)
 	char *end;
 	double x;
 
-	if (*text < '0' || *text > '9')		/* no sign, space, "inf" or hex */
-		return -EINVAL;
-	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+	/* no sign, space, "inf" or hex */
+	if (*text < '0' || *text > '9' || (*text == '0' && (text[1] == 'x' || text[1] == 'X')))
 		return -EINVAL;
 	x = strtod(text, &end);
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {

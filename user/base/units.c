@@ -3,17 +3,21 @@
 #include "base/units.h"
 
 #include <stdio.h>
+#include <string.h>
 
-void format_count(struct strbuf *out, uint64_t n)
+struct unit_text count_text(uint64_t n)
 {
-	char digits[24];
+	struct unit_text text = { "" };
+	char digits[24], *to = text.s;
 	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n);
 
 	for (int i = 0; i < len; i++) {
 		if (i && (len - i) % 3 == 0)
-			strbuf_addch(out, ',');
-		strbuf_addch(out, digits[i]);
+			*to++ = ',';
+		*to++ = digits[i];
 	}
+	*to = '\0';
+	return text;
 }
 
 static uint64_t round_div(uint64_t n, uint64_t by)
@@ -22,38 +26,41 @@ static uint64_t round_div(uint64_t n, uint64_t by)
 }
 
 /* Four significant digits: 1.234 ms, 12.34 ms, 123.4 ms; whole below 1 us and above 1000 s. */
-void format_ns(struct strbuf *out, uint64_t ns)
+struct unit_text ns_text(uint64_t ns)
 {
 	static const char *const unit[] = { "us", "ms", "s" };
+	static const unsigned int scale[] = { 1000, 100, 10 };
 	uint64_t step = 1;	/* the last digit shown, in ns */
+	struct unit_text text;
 
 	if (ns < 1000) {
-		strbuf_addf(out, "%u ns", (unsigned int)ns);
-		return;
+		snprintf(text.s, sizeof(text.s), "%u ns", (unsigned int)ns);
+		return text;
 	}
 	for (unsigned int i = 0; i < 9; i++, step *= 10) {
-		static const unsigned int scale[] = { 1000, 100, 10 };
 		uint64_t x = round_div(ns, step);
 
 		if (x >= 10000)
 			continue;
-		strbuf_addf(out, "%u.%0*u %s", (unsigned int)x / scale[i % 3], 3 - (int)(i % 3),
-			    (unsigned int)x % scale[i % 3], unit[i / 3]);
-		return;
+		snprintf(text.s, sizeof(text.s), "%u.%0*u %s", (unsigned int)x / scale[i % 3],
+			 3 - (int)(i % 3), (unsigned int)x % scale[i % 3], unit[i / 3]);
+		return text;
 	}
-	format_count(out, round_div(ns, step));
-	strbuf_addstr(out, " s");
+	text = count_text(round_div(ns, step));
+	strcat(text.s, " s");
+	return text;
 }
 
-void format_bytes(struct strbuf *out, uint64_t bytes)
+struct unit_text bytes_text(uint64_t bytes)
 {
 	static const char *const unit[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
 	unsigned int shift = 0, i = 0;
+	struct unit_text text;
 	uint64_t tenths;
 
 	if (bytes < 1024) {
-		strbuf_addf(out, "%u B", (unsigned int)bytes);
-		return;
+		snprintf(text.s, sizeof(text.s), "%u B", (unsigned int)bytes);
+		return text;
 	}
 	while (i + 1 < sizeof(unit) / sizeof(unit[0]) && bytes >> shift >= 1024) {
 		shift += 10;
@@ -65,6 +72,7 @@ void format_bytes(struct strbuf *out, uint64_t bytes)
 		tenths = 10;
 		i++;
 	}
-	strbuf_addf(out, "%llu.%u %s", (unsigned long long)(tenths / 10),
-		    (unsigned int)(tenths % 10), unit[i]);
+	snprintf(text.s, sizeof(text.s), "%llu.%u %s", (unsigned long long)(tenths / 10),
+		 (unsigned int)(tenths % 10), unit[i]);
+	return text;
 }

@@ -5,10 +5,12 @@
 
 #include <stdint.h>
 
-#include "base/str.h"
-
-void format_ns(struct strbuf *out, uint64_t ns);
-void format_bytes(struct strbuf *out, uint64_t bytes);
-void format_count(struct strbuf *out, uint64_t n);
+/* By value, for printf: strbuf_addf(out, "%s in %s", count_text(n).s, ns_text(ns).s). */
+struct unit_text {
+	char s[32];
+};
+struct unit_text ns_text(uint64_t ns);
+struct unit_text bytes_text(uint64_t bytes);
+struct unit_text count_text(uint64_t n);
 
 #endif

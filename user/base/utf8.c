@@ -28,44 +28,26 @@ static const struct range two[] = {
 	{ 0x20000, 0x2fffd }, { 0x30000, 0x3fffd },
 };
 
-/* By lead byte: how many bytes follow, and the smallest code point that needs that many. */
-static int lead(unsigned char c, int32_t *code, int32_t *least)
-{
-	static const struct {
-		unsigned char mask, bits;
-		int32_t least;
-	} form[] = {
-		{ 0x80, 0x00, 0 }, { 0xe0, 0xc0, 0x80 }, { 0xf0, 0xe0, 0x800 },
-		{ 0xf8, 0xf0, 0x10000 },
-	};
-
-	for (int i = 0; i < (int)ARRAY_LEN(form); i++) {
-		if ((c & form[i].mask) != form[i].bits)
-			continue;
-		*code = c & (unsigned char)~form[i].mask;
-		*least = form[i].least;
-		return i;
-	}
-	return -1;
-}
-
 int32_t utf8_next(const char **s)
 {
-	const char *p = *s;
-	int32_t code, least;
-	int more = lead((unsigned char)*p++, &code, &least);
+	/* By how many bytes follow: the smallest code point that needs that many. */
+	static const int32_t least[] = { 0, 0x80, 0x800, 0x10000 };
+	const unsigned char *p = (const unsigned char *)*s;
+	unsigned int ones = (unsigned int)__builtin_clz(~((uint32_t)*p << 24));
+	unsigned int more = ones ? ones - 1 : 0;
+	int32_t code = *p & (0x7f >> ones);
 
 	++*s;
-	if (more < 0)
+	if (ones == 1 || ones > 4)
 		return -1;
-	for (; more; more--, p++) {
-		if (((unsigned char)*p & 0xc0) != 0x80)
+	for (unsigned int i = 1; i <= more; i++) {
+		if ((p[i] & 0xc0) != 0x80)
 			return -1;
-		code = code << 6 | (*p & 0x3f);
+		code = code << 6 | (p[i] & 0x3f);
 	}
-	if (code < least || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+	if (code < least[more] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
 		return -1;
-	*s = p;
+	*s += more;
 	return code;
 }
 

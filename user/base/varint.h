@@ -38,6 +38,9 @@ static inline uint8_t *varint_put(uint8_t *p, uint64_t v)
 
 static inline const uint8_t *varint_get(const uint8_t *p, uint64_t *v)
 {
+	static const uint64_t bits[] = {	/* of a value, by its length */
+		0, 0x7f, 0x3fff, 0x1fffff, 0xfffffff, 0x7ffffffff, 0x3ffffffffff, 0x1ffffffffffff,
+		0xffffffffffffff };
 	uint64_t word;
 	unsigned int n;
 
@@ -47,7 +50,7 @@ static inline const uint8_t *varint_get(const uint8_t *p, uint64_t *v)
 		return p + VARINT_MAX;
 	}
 	n = (unsigned int)__builtin_ctzll(word) + 1;
-	*v = word << (64 - 8 * n) >> (64 - 7 * n);
+	*v = word >> n & bits[n];
 	return p + n;
 }
 

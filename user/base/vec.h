@@ -4,7 +4,8 @@
  * address of a new zeroed last element, or NULL when out of memory. Addresses move when it
  * grows, when VEC_TRIM gives back its unused part, and when VEC_DROP_FIRST forgets its first
  * elements, which it does not free. VEC_COPY(&to, &from) fills an empty one with the elements of
- * another; false: out of memory. Free with VEC_FREE.
+ * another; false: out of memory. Free with VEC_FREE. VEC_NEW(&vec) appends to a VEC(T *) a pointer
+ * to a new zeroed T and returns it, or NULL.
  */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H
@@ -36,6 +37,21 @@ static inline void *vec_push(void **v, size_t *n, size_t *cap, size_t size)
 #define VEC_PUSH(vec) \
 	((__typeof__((vec)->v))vec_push((void **)&(vec)->v, &(vec)->n, &(vec)->cap, \
 					sizeof(*(vec)->v)))
+
+static inline void *vec_new(void **v, size_t *n, size_t *cap, size_t size)
+{
+	void **at = vec_push(v, n, cap, sizeof(*at));
+
+	if (!at)
+		return NULL;
+	*at = calloc(1, size);
+	*n -= !*at;
+	return *at;
+}
+
+#define VEC_NEW(vec) \
+	((__typeof__(*(vec)->v))vec_new((void **)&(vec)->v, &(vec)->n, &(vec)->cap, \
+					sizeof(**(vec)->v)))
 
 static inline void vec_trim(void **v, size_t n, size_t *cap, size_t size)
 {

@@ -92,15 +92,3 @@ enum kernel_class kernel_class_of(const char *name)
 	return KERNEL_OTHER;
 }
 
-const char *kernel_class_name(unsigned int class)
-{
-	static const char *const names[KERNEL_CLASSES] = {
-		[KERNEL_OTHER] = "other", [KERNEL_GEMM] = "gemm",
-		[KERNEL_ATTENTION] = "attention", [KERNEL_CONV] = "conv",
-		[KERNEL_NORM] = "norm", [KERNEL_ELEMENTWISE] = "elementwise",
-		[KERNEL_REDUCE] = "reduce", [KERNEL_OPTIMIZER] = "optimizer",
-		[KERNEL_COMM] = "comm",
-	};
-
-	return class < KERNEL_CLASSES ? names[class] : "?";
-}

@@ -48,11 +48,6 @@ void capture_defer(struct capture_writer *w, void (*full)(void *ctx, struct capt
 		   void *ctx);
 int capture_store(struct capture_writer *w, struct capture_block *b);
 
-/* Upper bound of the file's size after capture_close, with all events pushed so far. For the thread
- * that pushes. */
-uint64_t capture_bytes_at_most(const struct capture_writer *w);
-size_t capture_block_bytes(const struct capture_writer *w);	/* of the present block, as rows */
-
 /* Writes the last block and the end marker ("complete"), fsyncs, closes and frees. The file keeps
  * all complete blocks also after a failure. stats may be NULL. */
 int capture_close(struct capture_writer *w, struct capture_stats *stats);

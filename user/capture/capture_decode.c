@@ -45,9 +45,14 @@ struct shape {
 /* Why events are counted and not delivered. */
 enum { SKIP_NONE, SKIP_LATER_KIND, SKIP_NO_FUNC };	/* no room in the table of functions */
 
-/* An event row is the one before it of its kind and fields, with all of them replaced. */
+/* A kind. An event row of it without a shape is the one before it, with all fields replaced, if
+ * it has the same fields. */
 struct form {
-	uint64_t mask;
+	const struct event_field *fields;
+	uint64_t known;		/* of the fields, as bits; later versions' come behind them */
+	uint64_t shared;	/* of these, those of shapes */
+	uint64_t last_ns;
+	uint64_t mask;		/* of the row before; GP_FIELD_* */
 	struct event ev;
 };
 
@@ -63,12 +68,20 @@ struct capture_decoder {
 	struct shape *shape;
 	uint32_t shapes_n;
 	struct form form[EVENT_KIND_END];	/* by kind */
-	uint32_t shared[EVENT_KIND_END];	/* fields */
-	uint64_t last_ns[EVENT_KIND_END];
 	uint32_t last_thread;			/* of the last call row */
 	const struct event_sink *sink;
 	struct decode_result *result;
 };
+
+static void init_form(struct form *f, unsigned int kind)
+{
+	const struct event_schema *s = event_schema(kind);
+
+	f->fields = s ? s->fields : NULL;
+	f->known = s ? (1ull << s->n) - 1 : 0;
+	f->shared = event_schema_shared(s);
+	f->ev.kind = s ? (uint8_t)kind : 0;
+}
 
 struct capture_decoder *capture_decoder_new(void)
 {
@@ -80,7 +93,7 @@ struct capture_decoder *capture_decoder_new(void)
 	d->process = malloc(GP_BLOCK_THREADS_MAX * sizeof(*d->process));
 	d->shape = malloc(GP_BLOCK_SHAPES_MAX * sizeof(*d->shape));
 	for (unsigned int i = 0; i < EVENT_KIND_END; i++)
-		d->shared[i] = event_schema_shared(event_schema(i));
+		init_form(&d->form[i], i);
 	if (d->thread && d->process && d->shape)
 		return d;
 	capture_decoder_free(d);
@@ -123,25 +136,15 @@ static inline uint64_t get(struct row *r)
 	return v;
 }
 
+/* A number that nearly always takes one byte: what follows does not wait for its length. */
+static inline uint64_t get_small(struct row *r)
+{
+	return __builtin_expect(*r->p & 1, 1) ? *r->p++ >> 1 : get(r);
+}
+
 static inline bool ended_well(const struct row *r)
 {
 	return r->p <= r->end;
-}
-
-static inline bool get_u32(struct row *r, uint32_t *out)
-{
-	uint64_t v = get(r);
-
-	*out = (uint32_t)v;
-	return v <= UINT32_MAX;
-}
-
-static inline bool get_u8(struct row *r, uint8_t *out)
-{
-	uint64_t v = get(r);
-
-	*out = (uint8_t)v;
-	return v <= UINT8_MAX;
 }
 
 static const char *get_text(struct row *r)
@@ -169,14 +172,6 @@ static inline bool get_number(struct row *r, unsigned int size, void *at)
 	}
 }
 
-static bool get_signed(struct row *r, int32_t *at)
-{
-	int64_t v = varint_unzigzag(get(r));
-
-	*at = (int32_t)v;
-	return v >= INT32_MIN && v <= INT32_MAX;
-}
-
 static bool get_chars(struct row *r, char *at, size_t size)
 {
 	const char *s = get_text(r);
@@ -193,7 +188,7 @@ static bool get_chars(struct row *r, char *at, size_t size)
 static bool get_values(struct row *r, struct device_sample *s)
 {
 	uint32_t has;
-	bool ok = get_u32(r, &has);
+	bool ok = get_number(r, sizeof(has), &has);
 
 	memset(s, 0, sizeof(*s));
 	s->has = has & ((1u << SAMPLE_FIELDS) - 1);
@@ -206,20 +201,23 @@ static bool get_values(struct row *r, struct device_sample *s)
 	return ok;
 }
 
-static inline bool get_field(struct row *r, struct event *ev, const struct event_field *f)
+/* One that is not a single number. */
+static __attribute__((noinline)) bool get_other(struct row *r, struct event *ev,
+						const struct event_field *f)
 {
 	void *at = event_field_at(ev, f);
 	bool ok = true;
+	int64_t v;
 
 	switch (f->coding) {
 	case FIELD_NUMBER:
-		if (__builtin_expect(f->count == 1, 1))
-			return get_number(r, f->size, at);
 		for (unsigned int i = 0; i < f->count; i++)
 			ok &= get_number(r, f->size, (char *)at + (size_t)i * f->size);
 		return ok;
 	case FIELD_SIGNED:
-		return get_signed(r, at);
+		v = varint_unzigzag(get(r));
+		*(int32_t *)at = (int32_t)v;
+		return v >= INT32_MIN && v <= INT32_MAX;
 	case FIELD_TEXT:
 		return (*(const char **)at = get_text(r)) != NULL;
 	case FIELD_CHARS:
@@ -231,13 +229,25 @@ static inline bool get_field(struct row *r, struct event *ev, const struct event
 	}
 }
 
-/* Fields of a later version come last, and are not read. */
-static bool get_fields(struct row *r, const struct event_schema *s, uint64_t mask, struct event *ev)
+/* The rest of the row. r is a copy, so that its place can be in a register. */
+static inline bool get_fields(struct row r, const struct event_field *fields, uint64_t bits,
+		       struct event *ev)
 {
-	for (uint64_t bits = mask & ((1ull << s->n) - 1); bits; bits &= bits - 1)
-		if (!get_field(r, ev, &s->fields[__builtin_ctzll(bits)]))
+	for (; bits; bits &= bits - 1) {
+		const struct event_field *f = &fields[__builtin_ctzll(bits)];
+		struct row rest = r;
+		bool ok;
+
+		if (__builtin_expect(f->coding == FIELD_NUMBER && f->count == 1, 1)) {
+			ok = get_number(&r, f->size, event_field_at(ev, f));
+		} else {
+			ok = get_other(&rest, ev, f);
+			r.p = rest.p;
+		}
+		if (!ok)
 			return false;
-	return ended_well(r);
+	}
+	return ended_well(&r);
 }
 
 /* ---- definitions ---------------------------------------------------------------------------- */
@@ -245,24 +255,23 @@ static bool get_fields(struct row *r, const struct event_schema *s, uint64_t mas
 /* Functions that take a row return 0, ROW_INVALID for a row that cannot be, or an error that ends
  * the reading: the sink's, or -ENOMEM. */
 
-static bool same_func(const struct func *a, const struct func *b)
-{
-	return a->class == b->class && a->two == b->two && !strcmp(a->name, b->name) &&
-	       !strcmp(a->library, b->library);
-}
-
 /* The index of a function equal in all parts, made if need be; -ENOSPC: the table is full. */
 static int find_func(struct capture_decoder *d, const struct func *f)
 {
 	uint64_t hash = XXH64(f->library, strlen(f->library) + 1, f->class | f->two << 8);
 	struct func *to = &d->funcs.v[d->funcs.n];
+	const struct func *known;
 	struct map_slot *slot;
 
 	hash = XXH64(f->name, strlen(f->name), hash);
 	slot = map_find(&d->func_index, hash);
 	/* Two functions of one hash are made on purpose; the second has no place. */
-	if (slot)
-		return same_func(&d->funcs.v[slot->value], f) ? (int)slot->value : -ENOSPC;
+	if (slot) {
+		known = &d->funcs.v[slot->value];
+		return known->class == f->class && known->two == f->two &&
+		       !strcmp(known->name, f->name) && !strcmp(known->library, f->library) ?
+		       (int)slot->value : -ENOSPC;
+	}
 	if (d->funcs.n == FUNCS_MAX)
 		return -ENOSPC;
 	*to = (struct func){ strdup(f->name), strdup(f->library), f->class, f->two };
@@ -301,9 +310,9 @@ static int define_func(struct capture_decoder *d, struct row *r)
 static int define_process(struct capture_decoder *d, struct row *r)
 {
 	uint32_t handle, pid;
-	bool ok = get_u32(r, &handle);
+	bool ok = get_number(r, sizeof(handle), &handle);
 
-	ok &= get_u32(r, &pid);
+	ok &= get_number(r, sizeof(pid), &pid);
 	if (!ok || !ended_well(r) || d->processes_n == GP_BLOCK_THREADS_MAX)
 		return ROW_INVALID;
 	d->process[d->processes_n][0] = handle;
@@ -325,7 +334,7 @@ static int define_thread(struct capture_decoder *d, struct row *r)
 		ok = tid <= UINT32_MAX;
 	}
 	t.last_ns = get(r);
-	ok &= get_u32(r, &t.seq);
+	ok &= get_number(r, sizeof(t.seq), &t.seq);
 	t.stream = get(r);
 	if (!ok || !ended_well(r) || d->threads_n == GP_BLOCK_THREADS_MAX)
 		return ROW_INVALID;
@@ -333,22 +342,14 @@ static int define_thread(struct capture_decoder *d, struct row *r)
 	return 0;
 }
 
-/* Hashes of texts, once for all events of a shape. */
-static void add_hashes(const struct event_schema *s, struct event *ev)
-{
-	for (uint32_t i = 1; i < s->n; i++)
-		if (s->fields[i].coding == FIELD_HASH)
-			*(uint64_t *)event_field_at(ev, &s->fields[i]) =
-				event_text_hash(event_field_text(ev, &s->fields[i - 1]));
-}
-
 static int define_shape(struct capture_decoder *d, struct row *r)
 {
 	uint64_t kind = get(r), flags = get(r), func = get(r), mask;
 	const struct event_schema *s = event_schema(kind < EVENT_KIND_END ? (unsigned int)kind : 0);
+	const struct form *f = s ? &d->form[kind] : NULL;
 	struct shape shape = { .next = NONE, .no_end = flags & GP_SHAPE_NO_END,
 			       .is_call = true, .skipped = SKIP_LATER_KIND };
-	bool ok = get_u8(r, &shape.ev.has);
+	bool ok = get_number(r, sizeof(shape.ev.has), &shape.ev.has);
 
 	mask = get(r);
 	if (!ok || !ended_well(r) || !kind || d->shapes_n == GP_BLOCK_SHAPES_MAX)
@@ -356,14 +357,18 @@ static int define_shape(struct capture_decoder *d, struct row *r)
 	if (s) {
 		shape.ev.kind = (uint8_t)kind;
 		if (event_has_func(shape.ev.kind) != (func > 0) || func > d->funcs_n ||
-		    mask & ~(uint64_t)d->shared[kind] & ((1ull << s->n) - 1) ||
-		    !get_fields(r, s, mask, &shape.ev))
+		    mask & f->known & ~f->shared ||
+		    !get_fields(*r, f->fields, mask & f->known, &shape.ev))
 			return ROW_INVALID;
 		shape.ev.func = func ? d->func[func - 1] : 0;
 		shape.skipped = func && shape.ev.func == FUNC_DROPPED ? SKIP_NO_FUNC : SKIP_NONE;
 		shape.is_call = event_is_call(shape.ev.kind);
-		add_hashes(s, &shape.ev);
 	}
+	/* Hashes of texts, once for all events of a shape. */
+	for (uint32_t i = 1; s && i < s->n; i++)
+		if (s->fields[i].coding == FIELD_HASH)
+			*(uint64_t *)event_field_at(&shape.ev, &s->fields[i]) =
+				event_text_hash(event_field_text(&shape.ev, &s->fields[i - 1]));
 	d->shape[d->shapes_n++] = shape;
 	return 0;
 }
@@ -390,42 +395,47 @@ static void clear_own(const struct event_schema *s, struct event *ev)
 	ev->start_ns = ev->end_ns = 0;
 }
 
-/* The event that a row of this kind and mask replaces the fields of; its others are as they have to
- * be. NULL: the row cannot be. */
-static struct event *find_event(struct capture_decoder *d, struct row *r, unsigned int kind,
-				uint64_t mask, unsigned int *skipped)
+/* From now on rows of this mask replace members of the shape's event. False: none can be. */
+static bool adopt_mask(struct shape *shape, const struct form *f, uint64_t mask)
 {
-	struct form *f = &d->form[kind];
+	if (mask & (GP_FIELD_HAS | GP_FIELD_FUNC) || mask >> GP_FIELD_FIRST & f->shared)
+		return false;
+	if (shape->is_call)
+		shape->bytes = shape->ev.call.bytes;
+	clear_own(event_schema(shape->ev.kind), &shape->ev);
+	shape->is_call = false;
+	shape->mask = mask;
+	return true;
+}
+
+/* The event that a row of this mask replaces the fields of; its others are as they have to be.
+ * NULL: the row cannot be. */
+static inline struct event *find_event(struct capture_decoder *d, struct row *r, struct form *f,
+				       uint64_t mask, unsigned int *skipped)
+{
+	const uint8_t kind = f->ev.kind;
 	struct shape *shape;
 	uint64_t number;
 
 	*skipped = SKIP_NONE;
 	if (!(mask & GP_FIELD_SHAPE)) {
 		if (f->mask != mask)
-			*f = (struct form){ .mask = mask };
-		f->ev.kind = (uint8_t)kind;
-		return &f->ev;
+			f->ev = (struct event){ .kind = kind };
+		f->mask = mask;
+		return event_has_func(kind) && !(mask & GP_FIELD_FUNC) ? NULL : &f->ev;
 	}
 	number = get(r);
-	if (number >= d->shapes_n || mask & (GP_FIELD_HAS | GP_FIELD_FUNC))
+	if (number >= d->shapes_n)
 		return NULL;
 	shape = &d->shape[number];
-	if (shape->ev.kind != kind)
+	if (shape->ev.kind != kind || (shape->mask != mask && !adopt_mask(shape, f, mask)))
 		return NULL;
-	if (shape->is_call)
-		shape->bytes = shape->ev.call.bytes;
-	if (shape->mask != mask)
-		clear_own(event_schema(kind), &shape->ev);
-	shape->is_call = false;
-	shape->mask = mask;
 	*skipped = shape->skipped;
 	return &shape->ev;
 }
 
-static void get_times(struct capture_decoder *d, struct row *r, uint64_t mask, struct event *ev)
+static inline void get_times(struct row *r, uint64_t mask, uint64_t *last_ns, struct event *ev)
 {
-	uint64_t *last_ns = &d->last_ns[ev->kind];
-
 	if (mask & GP_FIELD_START)
 		*last_ns = ev->start_ns = *last_ns + (uint64_t)varint_unzigzag(get(r));
 	if (mask & GP_FIELD_END)
@@ -446,36 +456,35 @@ static bool get_func(struct capture_decoder *d, struct row *r, struct event *ev,
 	return true;
 }
 
-static int take_event(struct capture_decoder *d, struct row *r)
+static int take_event(struct capture_decoder *d, struct row r)
 {
-	uint64_t kind = get(r), thread = get(r), mask = get(r);
-	const struct event_schema *s;
+	uint64_t kind = get_small(&r), thread = get_small(&r), mask = get_small(&r);
 	struct event *ev;
+	struct form *f;
 	unsigned int skipped;
 	bool ok = true;
 
-	if (!ended_well(r) || !kind || thread >= d->threads_n)
+	if (!ended_well(&r) || !kind || thread >= d->threads_n)
 		return ROW_INVALID;
-	if (kind >= EVENT_KIND_END) {		/* a later version's */
+	if (kind >= EVENT_KIND_END || !d->form[kind].ev.kind) {	/* another version's */
 		d->result->rows++;
 		return 0;
 	}
-	s = event_schema((unsigned int)kind);
-	ev = find_event(d, r, (unsigned int)kind, mask, &skipped);
-	if (!ev || (event_has_func(ev->kind) && !(mask & (GP_FIELD_FUNC | GP_FIELD_SHAPE))))
+	f = &d->form[kind];
+	ev = find_event(d, &r, f, mask, &skipped);
+	if (!ev)
 		return ROW_INVALID;
 	ev->process = d->thread[thread].process;
 	ev->pid = d->thread[thread].pid;
 	ev->tid = d->thread[thread].tid;
-	get_times(d, r, mask, ev);
+	get_times(&r, mask, &f->last_ns, ev);
 	if (mask & GP_FIELD_HAS)
-		ok &= get_u8(r, &ev->has);
+		ok &= get_number(&r, sizeof(ev->has), &ev->has);
 	if (mask & GP_FIELD_FUNC)
-		ok &= get_func(d, r, ev, &skipped);
+		ok &= get_func(d, &r, ev, &skipped);
 	if (mask & GP_FIELD_SEQ)
-		ok &= get_u32(r, &ev->seq);
-	if (!ok || (mask & GP_FIELD_SHAPE && mask >> GP_FIELD_FIRST & d->shared[kind]) ||
-	    !get_fields(r, s, mask >> GP_FIELD_FIRST, ev))
+		ok &= get_number(&r, sizeof(ev->seq), &ev->seq);
+	if (!ok || !get_fields(r, f->fields, mask >> GP_FIELD_FIRST & f->known, ev))
 		return ROW_INVALID;
 	return deliver(d, ev, skipped);
 }
@@ -484,7 +493,7 @@ static int take_row(struct capture_decoder *d, uint8_t tag, struct row *r)
 {
 	switch (tag) {
 	case GP_TAG_EVENT:
-		return take_event(d, r);
+		return take_event(d, *r);
 	case GP_TAG_FUNC:
 		return define_func(d, r);
 	case GP_TAG_PROCESS:
@@ -579,10 +588,9 @@ static int take_call(struct capture_decoder *d, const uint8_t **at, const uint8_
 static int take_long(struct capture_decoder *d, const uint8_t **at, const uint8_t *end)
 {
 	uint8_t tag = **at;
-	struct row r;
-	uint64_t len;
+	struct row r = { *at + 1, end };
+	uint64_t len = get_small(&r);
 
-	r.p = varint_get(*at + 1, &len);
 	if (!tag || r.p > end || len > (uint64_t)(end - r.p))
 		return ROW_INVALID;
 	r.end = *at = r.p + len;
@@ -600,7 +608,8 @@ int capture_decode(struct capture_decoder *d, const uint8_t *raw, size_t len, ui
 	d->result = result;
 	d->funcs_n = d->threads_n = d->processes_n = d->shapes_n = 0;
 	d->last_thread = NONE;
-	memset(d->last_ns, 0, sizeof(d->last_ns));
+	for (unsigned int i = 0; i < EVENT_KIND_END; i++)
+		d->form[i].last_ns = 0;
 	while (p < end && !err) {
 		if (*p & GP_ROW_CALL) {
 			if (result->rows == max_events)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/num.h"
 #include "base/varint.h"
 #include "event/schema.h"
 
@@ -68,16 +69,6 @@ struct capture_encoder {
 	struct capture_block *spare;
 };
 
-static struct kind kind_of(const struct event_schema *s)
-{
-	struct kind kind = { .shared = event_schema_shared(s) };
-
-	for (uint32_t i = 0; s && i < s->n; i++)
-		if (!s->fields[i].shared || s->fields[i].coding == FIELD_TEXT ||
-		    s->fields[i].coding == FIELD_HASH)
-			kind.unkeyed |= 1u << i;
-	return kind;
-}
 
 struct capture_encoder *capture_encoder_new(const struct funcs *funcs)
 {
@@ -86,8 +77,15 @@ struct capture_encoder *capture_encoder_new(const struct funcs *funcs)
 	if (!e)
 		return NULL;
 	e->funcs = funcs;
-	for (unsigned int i = 0; i < EVENT_KIND_END; i++)
-		e->kind[i] = kind_of(event_schema(i));
+	for (unsigned int i = 0; i < EVENT_KIND_END; i++) {
+		const struct event_schema *s = event_schema(i);
+
+		e->kind[i].shared = event_schema_shared(s);
+		for (uint32_t k = 0; s && k < s->n; k++)
+			if (!s->fields[k].shared || s->fields[k].coding == FIELD_TEXT ||
+			    s->fields[k].coding == FIELD_HASH)
+				e->kind[i].unkeyed |= 1u << k;
+	}
 	e->thread = malloc(GP_BLOCK_THREADS_MAX * sizeof(*e->thread));
 	e->thread_slot = calloc(THREAD_SLOTS, sizeof(*e->thread_slot));
 	e->process = malloc(GP_BLOCK_THREADS_MAX * sizeof(*e->process));
@@ -116,11 +114,9 @@ void capture_encoder_free(struct capture_encoder *e)
 
 static int begin_block(struct capture_encoder *e)
 {
-	struct capture_block *b = e->spare;
+	struct capture_block *b = e->spare ? e->spare : malloc(sizeof(*b) + GP_BLOCK_RAW_MAX);
 
 	e->spare = NULL;
-	if (!b)
-		b = malloc(sizeof(*b) + GP_BLOCK_RAW_MAX);
 	if (!b)
 		return -ENOMEM;
 	*b = (struct capture_block){ .type = GP_BLOCK_EVENTS, .start_ns = UINT64_MAX };
@@ -330,12 +326,9 @@ static uint32_t find_thread(struct capture_encoder *e, const struct event *ev)
 {
 	size_t i = map_hash((uint64_t)ev->process << 32 | ev->tid) & (THREAD_SLOTS - 1);
 
-	for (; e->thread_slot[i]; i = (i + 1) & (THREAD_SLOTS - 1)) {
-		const struct thread *t = &e->thread[e->thread_slot[i] - 1];
-
-		if (is_of(t, ev))
+	for (; e->thread_slot[i]; i = (i + 1) & (THREAD_SLOTS - 1))
+		if (is_of(&e->thread[e->thread_slot[i] - 1], ev))
 			return e->thread_slot[i] - 1;
-	}
 	define_thread(e, ev);
 	e->thread_slot[i] = e->threads_n;
 	return e->threads_n - 1;
@@ -361,14 +354,6 @@ static void make_call_key(uint64_t key[CALL_WORDS], const struct event *ev)
 	key[7] = call->stack;
 }
 
-static uint64_t hash_of_text(const struct event_schema *s, const struct event *ev,
-			     const struct event_field *f)
-{
-	const struct event_field *next = f + 1 < s->fields + s->n ? f + 1 : f;
-	uint64_t known = next->coding == FIELD_HASH ? event_field_get(ev, next, 0) : 0;
-
-	return known ? known : event_text_hash(event_field_text(ev, f));
-}
 
 /* The payload with its own fields left out, and hashes instead of texts. */
 static unsigned int make_key(const struct capture_encoder *e, const struct event_schema *s,
@@ -381,10 +366,12 @@ static unsigned int make_key(const struct capture_encoder *e, const struct event
 	memcpy(payload, (const char *)ev + PAYLOAD_AT, bytes);
 	for (uint32_t bits = e->kind[ev->kind].unkeyed; bits; bits &= bits - 1) {
 		const struct event_field *f = &s->fields[__builtin_ctz(bits)];
+		const struct event_field *next = f + 1 < s->fields + s->n ? f + 1 : f;
+		uint64_t hash = next->coding == FIELD_HASH ? event_field_get(ev, next, 0) : 0;
 		char *at = payload + f->at - PAYLOAD_AT;
 
 		if (f->shared && f->coding == FIELD_TEXT)
-			*(uint64_t *)at = hash_of_text(s, ev, f);
+			*(uint64_t *)at = hash ? hash : event_text_hash(event_field_text(ev, f));
 		else
 			memset(at, 0, (size_t)f->size * f->count);
 	}
@@ -558,11 +545,8 @@ static void put_event(struct capture_encoder *e, const struct event *ev)
 			(ev->seq ? GP_FIELD_SEQ : 0);
 	uint8_t *row, *p;
 
-	if (shape != NONE)
-		head |= GP_FIELD_SHAPE;
-	else
-		head |= (ev->has ? GP_FIELD_HAS : 0) |
-			(event_has_func(ev->kind) ? GP_FIELD_FUNC : 0);
+	head |= shape != NONE ? GP_FIELD_SHAPE :
+		(ev->has ? GP_FIELD_HAS : 0) | (event_has_func(ev->kind) ? GP_FIELD_FUNC : 0);
 	if (head & GP_FIELD_FUNC)
 		func = find_func(e, ev->func);
 	p = row = row_begin(e->p, GP_TAG_EVENT);
@@ -581,41 +565,30 @@ static void put_event(struct capture_encoder *e, const struct event *ev)
 	e->p = row_end(row, put_fields(p, s, ev, mask));
 }
 
-static bool is_full(const struct capture_encoder *e)
-{
-	const struct capture_block *b = e->block;
-
-	return b->events == GP_BLOCK_EVENTS_MAX || e->threads_n == GP_BLOCK_THREADS_MAX ||
-	       e->funcs_n == GP_BLOCK_FUNCS_MAX || e->shapes_n == GP_BLOCK_SHAPES_MAX ||
-	       (size_t)(e->p - b->raw) + EVENT_ROOM > GP_BLOCK_RAW_MAX;
-}
-
-static void widen_span(struct capture_block *b, uint64_t start, uint64_t end)
-{
-	if (start && start < b->start_ns)
-		b->start_ns = start;
-	if (end && end < b->start_ns)
-		b->start_ns = end;
-	if (start > b->end_ns)
-		b->end_ns = start;
-	if (end > b->end_ns)
-		b->end_ns = end;
-}
 
 int capture_encode(struct capture_encoder *e, const struct event *ev)
 {
+	struct capture_block *b;
+
 	if (!event_schema(ev->kind) || (event_has_func(ev->kind) && ev->func >= e->funcs->n))
 		return -EINVAL;
 	if (!e->block && begin_block(e))
 		return -ENOMEM;
-	if (is_full(e))
+	b = e->block;
+	if (b->events == GP_BLOCK_EVENTS_MAX || e->threads_n == GP_BLOCK_THREADS_MAX ||
+	    e->funcs_n == GP_BLOCK_FUNCS_MAX || e->shapes_n == GP_BLOCK_SHAPES_MAX ||
+	    (size_t)(e->p - b->raw) + EVENT_ROOM > GP_BLOCK_RAW_MAX)
 		return -EAGAIN;
 	if (event_is_call(ev->kind) && !ev->call.blocked_ns && !ev->call.late_ns &&
 	    !ev->call.address)
 		put_call(e, ev);
 	else
 		put_event(e, ev);
-	e->block->events++;
-	widen_span(e->block, ev->start_ns, ev->end_ns);
+	b->events++;
+	if (ev->start_ns)
+		b->start_ns = num_min(b->start_ns, ev->start_ns);
+	if (ev->end_ns)
+		b->start_ns = num_min(b->start_ns, ev->end_ns);
+	b->end_ns = num_max(b->end_ns, num_max(ev->start_ns, ev->end_ns));
 	return 0;
 }

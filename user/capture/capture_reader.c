@@ -17,6 +17,7 @@
 
 #include <gpuprof/capture.h>
 
+#include "base/io.h"
 #include "base/log.h"
 #include "capture/capture_codec.h"
 #include "capture/capture_frame.h"
@@ -24,15 +25,7 @@
 #define WINDOW_MIN 4096u
 #define WINDOW_MAX 65536u
 
-/* Damage outside blocks; the reader adds the damage inside. */
-struct scan_damage {
-	uint64_t blocks;	/* damaged or missing */
-	uint64_t events;	/* in those of them whose header was whole */
-	bool cut;		/* the file ends inside a block or before the first one */
-};
-
-/* Walks the blocks of a file, whatever happened to it. */
-struct scan {
+struct capture_reader {
 	int fd;
 	char *path;
 	uint64_t size;
@@ -43,31 +36,34 @@ struct scan {
 	bool has_id;
 	bool head_damaged;
 	bool gap;		/* damage was passed that no block's number accounts for yet */
-	bool end;		/* the end block was passed */
-	struct scan_damage damage;
+	bool cut;		/* the file ends inside a block or before the first one */
+	bool complete;		/* the end block was passed */
 	ZSTD_DCtx *zstd;
 	uint8_t *packed;
-	uint8_t *raw;
+	uint8_t *raw;		/* of a block, and DECODE_SLACK more */
 	uint8_t *window;	/* for searching */
+	struct capture_decoder *decoder;
+	uint64_t events;	/* in the blocks read */
+	struct capture_counts counts;
 };
 
 /* Bytes read at `at`, less than len only at the file's end; or -EIO, logged. Bytes that a
  * recorder has appended since the file's size was taken do not count. */
-static ssize_t read_at(struct scan *s, void *buf, size_t len, uint64_t at)
+static ssize_t read_at(struct capture_reader *r, void *buf, size_t len, uint64_t at)
 {
 	size_t got = 0;
 	ssize_t n;
 
-	if (at >= s->size)
+	if (at >= r->size)
 		return 0;
-	if (len > s->size - at)
-		len = s->size - at;
+	if (len > r->size - at)
+		len = r->size - at;
 	while (got < len) {
-		n = pread(s->fd, (char *)buf + got, len - got, (off_t)(at + got));
+		n = pread(r->fd, (char *)buf + got, len - got, (off_t)(at + got));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0) {
-			log_error("cannot read %s: %s", s->path, strerror(errno));
+			log_error("cannot read %s: %s", r->path, strerror(errno));
 			return -EIO;
 		}
 		if (!n)
@@ -77,48 +73,56 @@ static ssize_t read_at(struct scan *s, void *buf, size_t len, uint64_t at)
 	return (ssize_t)got;
 }
 
-static bool is_ours(const struct scan *s, const struct gp_block_header *h)
+/* Are the len bytes at h the beginning of a header of `whole` bytes, of which the rest was cut? */
+static bool is_cut_header(const void *h, size_t len, size_t whole, uint64_t tag)
+{
+	const uint64_t want[2] = { GP_FRAME_MAGIC | (uint64_t)(whole - FRAME_PREFIX) << 32, tag };
+
+	return len < whole && !memcmp(h, want, len < sizeof(want) ? len : sizeof(want));
+}
+
+static bool is_ours(const struct capture_reader *r, const struct gp_block_header *h)
 {
 	return frame_is_block(h) && h->major <= GP_CAPTURE_MAJOR &&
-	       (!s->has_id || h->file_id == s->file_id);
+	       (!r->has_id || h->file_id == r->file_id);
 }
 
 /* The first of our headers in a window, as an offset; len: none. */
-static size_t search_window(struct scan *s, size_t len)
+static size_t search_window(struct capture_reader *r, size_t len)
 {
 	const size_t tag_at = offsetof(struct gp_block_header, tag);
 	const uint64_t tag = GP_BLOCK_TAG;
 	struct gp_block_header h;
-	const uint8_t *hit = s->window + tag_at, *end = s->window + len;
-	size_t at;
+	const uint8_t *hit = r->window + tag_at, *end = r->window + len;
 
 	for (; (hit = memmem(hit, (size_t)(end - hit), &tag, sizeof(tag))); hit++) {
-		at = (size_t)(hit - s->window) - tag_at;
+		size_t at = (size_t)(hit - r->window) - tag_at;
+
 		if (len - at < sizeof(h))
 			break;
-		memcpy(&h, s->window + at, sizeof(h));
-		if (is_ours(s, &h))
+		memcpy(&h, r->window + at, sizeof(h));
+		if (is_ours(r, &h))
 			return at;
 	}
 	return len;
 }
 
 /* Moves on to the next header from `from` on; 1 found, 0 none is left, -EIO. */
-static int resync(struct scan *s, uint64_t from)
+static int resync(struct capture_reader *r, uint64_t from)
 {
 	const size_t overlap = sizeof(struct gp_block_header) - 1;
 	size_t want = WINDOW_MIN, found;
 	ssize_t n;
 
 	for (;;) {
-		n = read_at(s, s->window, want, from);
+		n = read_at(r, r->window, want, from);
 		if (n < 0)
 			return (int)n;
 		if ((size_t)n <= overlap)
 			return 0;
-		found = search_window(s, (size_t)n);
+		found = search_window(r, (size_t)n);
 		if (found < (size_t)n) {
-			s->at = from + found;
+			r->at = from + found;
 			return 1;
 		}
 		from += (size_t)n - overlap;
@@ -127,98 +131,94 @@ static int resync(struct scan *s, uint64_t from)
 }
 
 /* Counts the blocks missing between the last one and this one. False: a repeated block. */
-static bool take_number(struct scan *s, uint64_t number)
+static bool take_number(struct capture_reader *r, uint64_t number)
 {
 	uint64_t missing;
 
-	if (number <= s->number) {
-		s->damage.blocks++;
+	if (number <= r->number) {
+		r->counts.bad_blocks++;
 		return false;
 	}
-	missing = number - s->number - 1;
-	s->damage.blocks += missing ? missing : s->gap;
-	s->gap = false;
-	s->number = number;
+	missing = number - r->number - 1;
+	r->counts.bad_blocks += missing ? missing : r->gap;
+	r->gap = false;
+	r->number = number;
 	return true;
 }
 
 /* Reads and unpacks a block's payload: 1, 0 if it is damaged, -EIO. */
-static int unpack(struct scan *s, const struct gp_block_header *h, uint64_t at)
+static int unpack(struct capture_reader *r, const struct gp_block_header *h, uint64_t at)
 {
-	ssize_t n = read_at(s, s->packed, h->packed_bytes, at);
+	ssize_t n = read_at(r, r->packed, h->packed_bytes, at);
 	size_t raw;
 
 	if (n < 0)
 		return (int)n;
-	if ((size_t)n < h->packed_bytes || XXH64(s->packed, (size_t)n, 0) != h->payload_hash)
+	if ((size_t)n < h->packed_bytes || XXH64(r->packed, (size_t)n, 0) != h->payload_hash)
 		return 0;
-	raw = ZSTD_decompressDCtx(s->zstd, s->raw, GP_BLOCK_RAW_MAX, s->packed, (size_t)n);
+	raw = ZSTD_decompressDCtx(r->zstd, r->raw, GP_BLOCK_RAW_MAX, r->packed, (size_t)n);
 	if (ZSTD_isError(raw) || raw != h->raw_bytes)
 		return 0;
-	memset(s->raw + raw, 0, DECODE_SLACK);
+	memset(r->raw + raw, 0, DECODE_SLACK);
 	return 1;
 }
 
-/* The rest is shorter than a header, or no header: 1 go on at s->at, 0 the end, -EIO. */
-static int skip_junk(struct scan *s, const struct gp_block_header *h, size_t len)
+/* The rest is shorter than a header, or no header: 1 go on at r->at, 0 the end, -EIO. */
+static int skip_junk(struct capture_reader *r, const struct gp_block_header *h, size_t len)
 {
-	const uint64_t want[2] = {
-		GP_FRAME_MAGIC | (uint64_t)(sizeof(*h) - FRAME_PREFIX) << 32, GP_BLOCK_TAG
-	};
 	int found;
 
-	if (len && len < sizeof(*h) && !s->end &&
-	    !memcmp(h, want, len < sizeof(want) ? len : sizeof(want))) {
-		s->damage.cut = true;
+	if (len && !r->complete && is_cut_header(h, len, sizeof(*h), GP_BLOCK_TAG)) {
+		r->cut = true;
 		return 0;
 	}
-	s->gap |= len != 0;
-	found = len ? resync(s, s->at + 1) : 0;
+	r->gap |= len != 0;
+	found = len ? resync(r, r->at + 1) : 0;
 	if (!found) {
-		s->damage.blocks += s->gap;
-		s->gap = false;
-		s->at = s->size;
+		r->counts.bad_blocks += r->gap;
+		r->gap = false;
+		r->at = r->size;
 	}
 	return found;
 }
 
 /* A whole header whose payload goes beyond the file's end: the last block of a file that was cut,
  * unless another header follows. */
-static int skip_cut(struct scan *s)
+static int skip_cut(struct capture_reader *r)
 {
-	int found = resync(s, s->at + sizeof(struct gp_block_header));
+	int found = resync(r, r->at + sizeof(struct gp_block_header));
 
 	if (found > 0)
-		s->gap = true;
+		r->gap = true;
 	if (!found) {
-		s->damage.cut = true;
-		s->damage.blocks += s->gap;
+		r->cut = true;
+		r->counts.bad_blocks += r->gap;
 	}
 	return found;
 }
 
 /* Moves to the next header that is whole, new, and followed by all of its payload, which *payload
  * is the place of, and passes it: 1, 0 there is none, -EIO. */
-static int find_block(struct scan *s, struct gp_block_header *h, uint64_t *payload)
+static int find_block(struct capture_reader *r, struct gp_block_header *h, uint64_t *payload)
 {
 	for (;;) {
 		ssize_t n;
 		int more = 1;
 
 		memset(h, 0, sizeof(*h));
-		n = read_at(s, h, sizeof(*h), s->at);
+		n = read_at(r, h, sizeof(*h), r->at);
 		if (n < 0)
 			return (int)n;
-		*payload = s->at + FRAME_PREFIX + h->frame_bytes;
-		if ((size_t)n < sizeof(*h) || !is_ours(s, h)) {
-			more = skip_junk(s, h, (size_t)n);
-		} else if (*payload > s->size || h->packed_bytes > s->size - *payload) {
-			more = skip_cut(s);
+		*payload = r->at + FRAME_PREFIX + h->frame_bytes;
+		if ((size_t)n < sizeof(*h) || !is_ours(r, h)) {
+			more = skip_junk(r, h, (size_t)n);
+		} else if (*payload > r->size || h->packed_bytes > r->size - *payload) {
+			more = skip_cut(r);
 		} else {
-			s->has_id = true;
-			s->file_id = h->file_id;
-			s->at = *payload + h->packed_bytes;
-			if (take_number(s, h->number))
+			r->has_id = true;
+			r->file_id = h->file_id;
+			r->at = *payload + h->packed_bytes;
+			if (take_number(r, h->number))
 				return 1;
 		}
 		if (more <= 0)
@@ -226,78 +226,54 @@ static int find_block(struct scan *s, struct gp_block_header *h, uint64_t *paylo
 	}
 }
 
-/* 1: the next whole block, of a known type or not; *raw (raw_bytes and DECODE_SLACK more) lives
- * until the next call. 0: no more. -EIO, logged. */
-static int scan_next(struct scan *s, struct gp_block_header *h, const uint8_t **raw)
-{
-	uint64_t payload = 0;
-	int got;
-
-	while ((got = find_block(s, h, &payload)) > 0) {
-		got = unpack(s, h, payload);
-		if (got < 0)
-			return got;
-		if (got) {
-			s->end |= h->type == GP_BLOCK_END;
-			*raw = s->raw;
-			return 1;
-		}
-		s->damage.blocks++;
-		s->damage.events += h->events;
-	}
-	return got;
-}
-
 /* Back to the first block; the file may have grown. 0 or -errno, logged. */
-static int scan_rewind(struct scan *s)
+static int rewind_file(struct capture_reader *r)
 {
 	struct stat st;
 
-	if (fstat(s->fd, &st)) {
-		log_error("cannot read %s: %s", s->path, strerror(errno));
+	if (fstat(r->fd, &st)) {
+		log_error("cannot read %s: %s", r->path, strerror(errno));
 		return -EIO;
 	}
-	s->size = (uint64_t)st.st_size;
-	s->at = s->first;
-	s->number = 0;
-	s->end = false;
-	s->gap = s->head_damaged;
-	s->damage = (struct scan_damage){ .cut = s->size < sizeof(struct gp_file_header) };
+	r->size = (uint64_t)st.st_size;
+	r->at = r->first;
+	r->number = 0;
+	r->events = 0;
+	r->counts = (struct capture_counts){ .blocks = 0 };
+	r->complete = false;
+	r->gap = r->head_damaged;
+	r->cut = r->size < sizeof(struct gp_file_header);
 	return 0;
 }
 
 /* The file's first bytes: 0, or -errno with *why. */
-static int check_head(struct scan *s, const struct gp_file_header *h, size_t len)
+static int check_head(struct capture_reader *r, const struct gp_file_header *h, size_t len)
 {
-	const uint64_t want[2] = {
-		GP_FRAME_MAGIC | (uint64_t)(sizeof(*h) - FRAME_PREFIX) << 32, GP_FILE_TAG
-	};
-
-	if (len < sizeof(*h) && !memcmp(h, want, len < sizeof(want) ? len : sizeof(want))) {
-		s->first = len;
+	if (is_cut_header(h, len, sizeof(*h), GP_FILE_TAG)) {
+		r->first = len;
 		return 0;
 	}
 	if (len == sizeof(*h) && frame_is_file(h)) {
-		s->first = FRAME_PREFIX + h->frame_bytes;
-		s->file_id = h->file_id;
-		s->has_id = true;
+		r->first = FRAME_PREFIX + h->frame_bytes;
+		r->file_id = h->file_id;
+		r->has_id = true;
 		if (h->major <= GP_CAPTURE_MAJOR)
 			return 0;
 		log_error("%s was written by a later gpuprof (format %u, this one reads up to "
-			  "%u); upgrade", s->path, h->major, GP_CAPTURE_MAJOR);
+			  "%u); upgrade", r->path, h->major, GP_CAPTURE_MAJOR);
 		return -ENOTSUP;
 	}
 	/* No single damage hits both marks: with one of them, look for blocks. */
 	if (len >= FRAME_TAG_END && (h->frame_magic == GP_FRAME_MAGIC || h->tag == GP_FILE_TAG)) {
-		s->head_damaged = true;
+		r->head_damaged = true;
 		return 0;
 	}
 	log_error("%s is not a capture: it begins with something else; give a .gpr file that "
-		  "gpuprof record wrote", s->path);
+		  "gpuprof record wrote", r->path);
 	return -EINVAL;
 }
 
-static int open_file(struct scan *s)
+static int open_file(struct capture_reader *r)
 {
 	struct gp_file_header h = { .frame_magic = 0 };
 	struct stat st;
@@ -305,104 +281,61 @@ static int open_file(struct scan *s)
 	int err = 0;
 
 	/* O_NONBLOCK: a FIFO must be refused, not waited for. */
-	s->fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (s->fd < 0 || fstat(s->fd, &st)) {
+	r->fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (r->fd < 0 || fstat(r->fd, &st)) {
 		err = -errno;
-		log_error("cannot open %s: %s", s->path, strerror(-err));
+		log_error("cannot open %s: %s", r->path, strerror(-err));
 		return err;
 	}
 	if (!S_ISREG(st.st_mode)) {
 		log_error("%s is not a regular file: a capture is read from a file, not a pipe or "
-			  "directory; save it first", s->path);
+			  "directory; save it first", r->path);
 		return -EINVAL;
 	}
-	s->size = (uint64_t)st.st_size;
-	n = read_at(s, &h, sizeof(h), 0);
-	return n < 0 ? (int)n : check_head(s, &h, (size_t)n);
+	r->size = (uint64_t)st.st_size;
+	n = read_at(r, &h, sizeof(h), 0);
+	return n < 0 ? (int)n : check_head(r, &h, (size_t)n);
 }
-
-static void scan_free(struct scan *s)
-{
-	if (!s)
-		return;
-	if (s->fd >= 0)
-		close(s->fd);
-	ZSTD_freeDCtx(s->zstd);
-	free(s->path);
-	free(s->packed);
-	free(s->raw);
-	free(s->window);
-	free(s);
-}
-
-/* Opens, and checks the file header: errors and messages as capture_open. */
-static struct scan *scan_open(const char *path)
-{
-	struct scan *s = calloc(1, sizeof(*s));
-	int err;
-
-	if (!s)
-		return NULL;
-	s->fd = -1;
-	s->path = strdup(path);
-	s->zstd = ZSTD_createDCtx();
-	s->packed = malloc(FRAME_PACKED_MAX);
-	s->raw = malloc(GP_BLOCK_RAW_MAX + DECODE_SLACK);
-	s->window = malloc(WINDOW_MAX);
-	if (!s->path || !s->zstd || !s->packed || !s->raw || !s->window) {
-		err = -ENOMEM;
-		log_error("cannot open %s: %s", path, strerror(ENOMEM));
-	} else {
-		err = open_file(s);
-	}
-	if (!err)
-		return s;
-	scan_free(s);
-	errno = -err;
-	return NULL;
-}
-
-/* Does a writer still have the file open? */
-static bool scan_written(const struct scan *s)
-{
-	if (flock(s->fd, LOCK_SH | LOCK_NB))
-		return errno == EWOULDBLOCK;
-	flock(s->fd, LOCK_UN);
-	return false;
-}
-
-/* ---- the reader ----------------------------------------------------------------------------- */
-
-struct capture_reader {
-	struct scan *scan;
-	struct capture_decoder *decoder;
-	uint64_t blocks;
-	uint64_t events;	/* in them */
-	uint64_t bad_blocks;	/* besides those that the scan counts */
-	uint64_t bad_events;
-	bool complete;
-};
 
 struct capture_reader *capture_open(const char *path)
 {
 	struct capture_reader *r = calloc(1, sizeof(*r));
-	int saved;
+	int err;
 
 	if (!r)
 		return NULL;
+	r->fd = -1;
+	r->path = strdup(path);
+	r->zstd = ZSTD_createDCtx();
+	r->packed = malloc(FRAME_PACKED_MAX);
+	r->raw = malloc(GP_BLOCK_RAW_MAX + DECODE_SLACK);
+	r->window = malloc(WINDOW_MAX);
 	r->decoder = capture_decoder_new();
-	if (!r->decoder) {
-		log_error("cannot open %s: %s", path, strerror(errno));
-		errno = ENOMEM;
+	if (!r->path || !r->zstd || !r->packed || !r->raw || !r->window || !r->decoder) {
+		err = -ENOMEM;
+		log_error("cannot open %s: %s", path, strerror(ENOMEM));
 	} else {
-		r->scan = scan_open(path);
+		err = open_file(r);
 	}
-	if (r->scan)
+	if (!err)
 		return r;
-	saved = errno;
 	capture_free(r);
-	errno = saved;
+	errno = -err;
 	return NULL;
+}
+
+void capture_free(struct capture_reader *r)
+{
+	if (!r)
+		return;
+	io_close(&r->fd);
+	ZSTD_freeDCtx(r->zstd);
+	capture_decoder_free(r->decoder);
+	free(r->path);
+	free(r->packed);
+	free(r->raw);
+	free(r->window);
+	free(r);
 }
 
 const struct funcs *capture_funcs(const struct capture_reader *r)
@@ -411,80 +344,68 @@ const struct funcs *capture_funcs(const struct capture_reader *r)
 }
 
 static int read_events(struct capture_reader *r, const struct gp_block_header *h,
-		       const uint8_t *raw, const struct event_sink *sink)
+		       const struct event_sink *sink)
 {
 	struct decode_result got;
-	int err = capture_decode(r->decoder, raw, h->raw_bytes, h->events, sink, &got);
+	int err = capture_decode(r->decoder, r->raw, h->raw_bytes, h->events, sink, &got);
 
 	if (err)
 		return err;
 	r->events += got.rows;
-	r->bad_events += h->events - got.rows + got.dropped;
+	r->counts.bad_events += h->events - got.rows + got.dropped;
 	if (got.invalid || got.dropped || got.rows != h->events)
-		r->bad_blocks++;
+		r->counts.bad_blocks++;
 	else
-		r->blocks++;
+		r->counts.blocks++;
 	return 0;
 }
 
 /* The end block's totals reveal losses that leave no gap in the numbers. */
-static void read_end(struct capture_reader *r, const struct gp_block_header *h,
-		     const uint8_t *raw)
+static void read_end(struct capture_reader *r, const struct gp_block_header *h)
 {
-	const struct scan_damage *damage = &r->scan->damage;
 	struct gp_capture_end end;
 
 	r->complete = true;
-	if (h->raw_bytes < sizeof(end)) {
-		r->bad_blocks++;
-		return;
-	}
-	memcpy(&end, raw, sizeof(end));
-	if (end.events != r->events && !damage->blocks && !r->bad_blocks)
-		r->bad_blocks++;
+	memcpy(&end, r->raw, sizeof(end));
+	if (h->raw_bytes < sizeof(end) || (end.events != r->events && !r->counts.bad_blocks))
+		r->counts.bad_blocks++;
 }
 
 int capture_read(struct capture_reader *r, const struct event_sink *sink)
 {
+	int err = rewind_file(r), got = 0;
 	struct gp_block_header h;
-	const uint8_t *raw;
-	int got, err;
+	uint64_t payload = 0;
 
-	r->blocks = r->events = r->bad_blocks = r->bad_events = 0;
-	r->complete = false;
-	err = scan_rewind(r->scan);
-	while (!err && (got = scan_next(r->scan, &h, &raw)) != 0) {
+	while (!err && (got = find_block(r, &h, &payload)) > 0) {
+		got = unpack(r, &h, payload);
 		if (got < 0)
 			return got;
-		if (h.type == GP_BLOCK_EVENTS)
-			err = read_events(r, &h, raw, sink);
-		else if (h.type == GP_BLOCK_END)
-			read_end(r, &h, raw);
+		if (!got) {
+			r->counts.bad_blocks++;
+			r->counts.bad_events += h.events;
+		} else if (h.type == GP_BLOCK_EVENTS) {
+			err = read_events(r, &h, sink);
+		} else if (h.type == GP_BLOCK_END) {
+			read_end(r, &h);
+		}
 	}
-	return err;
+	return err ? err : got;
 }
 
 struct capture_counts capture_counts(const struct capture_reader *r)
 {
-	return (struct capture_counts){
-		.blocks = r->blocks, .bad_blocks = r->bad_blocks + r->scan->damage.blocks,
-		.bad_events = r->bad_events + r->scan->damage.events };
+	return r->counts;
 }
 
 enum capture_state capture_state(const struct capture_reader *r)
 {
-	if (capture_counts(r).bad_blocks)
+	if (r->counts.bad_blocks)
 		return CAPTURE_DAMAGED;
-	if (!r->complete || r->scan->damage.cut)
-		return scan_written(r->scan) ? CAPTURE_GROWING : CAPTURE_CUT;
-	return CAPTURE_COMPLETE;
-}
-
-void capture_free(struct capture_reader *r)
-{
-	if (!r)
-		return;
-	scan_free(r->scan);
-	capture_decoder_free(r->decoder);
-	free(r);
+	if (r->complete && !r->cut)
+		return CAPTURE_COMPLETE;
+	if (flock(r->fd, LOCK_SH | LOCK_NB))	/* a writer still has the file open */
+		return errno == EWOULDBLOCK ? CAPTURE_GROWING : CAPTURE_CUT;
+	flock(r->fd, LOCK_UN);
+	return CAPTURE_CUT;
 }

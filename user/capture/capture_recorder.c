@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A queue of compressed blocks. A block that is dropped is unpacked once more, because the state
- * that a file begins with must be that of the beginning of the oldest block left. Writing a file
- * unpacks all of them in the same way. Runs in the session's thread.
+ * A flight recorder: holds the last seconds of a session in memory, as compressed blocks, and
+ * writes them to a capture file of its own on request, or when the session ends. The next file
+ * begins where this one ended.
+ *
+ * A block that is dropped is unpacked once more, because the state that a file begins with must be
+ * that of the beginning of the oldest block left. Writing a file unpacks all of them in the same
+ * way. Runs in the session's thread.
+ *
+ * Counters of the session (capture_sink.on_cut: lost events, above all) are read when a block
+ * begins, so that a file has the counts since shortly before its beginning: at most a sixteenth of
+ * the time held. Holes in the numbers of threads are where they are.
  */
-#include "capture/capture_recorder.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +24,12 @@
 #include "base/num.h"
 #include "base/time.h"
 #include "capture/capture_codec.h"
-#include "capture/capture_file.h"
+#include "capture/capture_sink.h"
 #include "capture/capture_state.h"
 
 #define SLICES 16		/* of the time held; a block spans one of them at most */
 #define ZSTD_LEVEL 1
+#define HOLD_BYTES (64ull << 20)	/* of memory, without --max-size */
 #define COUNT_EVERY_NS (10 * NS_PER_MS)	/* counters are read at most that often */
 
 struct held {			/* one block */
@@ -155,22 +162,23 @@ static int end_block(struct capture_recorder *h)
 
 struct writing {
 	struct capture_recorder *h;
-	struct capture_writer *w;
+	struct capture_sink *file;
 	uint64_t from_ns;
 	bool begun;
 };
 
 static int put(void *ctx, const struct event *ev)
 {
-	return capture_push(((struct writing *)ctx)->w, ev);
+	return capture_sink_push(ctx, ev);
 }
 
-static int begin(struct writing *out)
+/* The file begins with the first block or event of the time held. */
+static int begin(struct writing *out, uint64_t at_ns)
 {
-	const struct event_sink to = { put, out };
-
+	if (out->begun || at_ns < out->from_ns)
+		return 0;
 	out->begun = true;
-	return start_state_put(out->h->start, out->from_ns, &to);
+	return start_state_put(out->h->start, out->from_ns, &(struct event_sink){ put, out->file });
 }
 
 static uint64_t latest_of(const struct event *ev)
@@ -183,14 +191,12 @@ static int write_event(void *ctx, const struct event *ev)
 {
 	struct writing *out = ctx;
 	struct event own;
-	int err = 0;
+	int err = begin(out, latest_of(ev));
 
-	if (!out->begun && latest_of(ev) >= out->from_ns)
-		err = begin(out);
 	if (err)
 		return err;
 	err = start_state_take(out->h->start, ev, &own);
-	return err || !out->begun ? err : put(out, &own);
+	return err || !out->begun ? err : capture_sink_push(out->file, &own);
 }
 
 static int write_blocks(struct writing *out)
@@ -201,69 +207,49 @@ static int write_blocks(struct writing *out)
 		struct held *b = take_oldest(out->h);
 
 		/* Its first counters may be of the time held already. */
-		if (!out->begun && b->start_ns >= out->from_ns)
-			err = begin(out);
+		err = begin(out, b->start_ns);
 		if (!err)
 			err = unpack(out->h, b, &(struct event_sink){ write_event, out });
 		free(b);
 	}
-	if (!err && !out->begun)
-		err = begin(out);
-	return err ? err : put(out, &(struct event){ .kind = EVENT_STOP,
-						     .end_ns = out->h->now_ns });
-}
-
-static void name_file(struct capture_recorder *h, char name[PATH_MAX])
-{
-	struct strbuf sb = STRBUF_INIT;
-
-	if (h->stats.files)
-		capture_file_number(&sb, h->path, h->stats.files + 1);
-	else
-		strbuf_addstr(&sb, h->path);
-	*name = '\0';
-	if (!sb.failed && sb.len < PATH_MAX)
-		memcpy(name, sb.s, sb.len + 1);
-	strbuf_free(&sb);
-}
-
-static void log_written(const struct capture_recorder *h, const char *name, uint64_t held_ns)
-{
-	log_info("kept the last %.3f s, %llu records, in %s; gpuprof report %s",
-		 (double)held_ns / NS_PER_SEC, (unsigned long long)h->stats.last.events, name,
-		 name);
-	if (h->was_short)
-		log_warn("there was more in %.3f s than %llu bytes of memory hold; "
-			 "raise --max-size",
-			 (double)h->before_ns / NS_PER_SEC, (unsigned long long)h->max_bytes);
+	if (!err)
+		err = begin(out, UINT64_MAX);
+	return err ? err : put(out->file, &(struct event){ .kind = EVENT_STOP,
+							   .end_ns = out->h->now_ns });
 }
 
 /* If the file cannot be written, the blocks are lost and the session continues. */
 static int write_held(struct capture_recorder *h)
 {
-	struct writing out = { .h = h };
-	char *name = h->stats.last_path;
+	const struct capture_sink_plan plan = { .number = h->stats.files ? h->stats.files + 1 : 0 };
+	struct writing out = { .h = h, .from_ns = num_max(num_sub(h->now_ns, h->before_ns),
+							  h->floor_ns) };
+	struct capture_sink_stats file;
 	int err = end_block(h), closed;
 
 	if (err)
 		return fail(h, err);
-	name_file(h, name);
-	out.w = capture_create(name, capture_decoder_funcs(h->decoder));
-	if (!out.w)
+	out.file = capture_set_new(&plan, h->path, capture_decoder_funcs(h->decoder));
+	if (!out.file)
 		return errno ? -errno : -EIO;
-	out.from_ns = h->now_ns > h->before_ns ? h->now_ns - h->before_ns : 0;
-	out.from_ns = num_max(out.from_ns, h->floor_ns);
 	if (h->was_short && h->oldest)
 		out.from_ns = num_max(out.from_ns, h->oldest->start_ns);
 	err = write_blocks(&out);
-	closed = capture_close(out.w, &h->stats.last);
+	closed = capture_sink_close(out.file, &file);
 	err = err ? err : closed;
-	if (!h->stats.files)
-		memcpy(h->stats.first_path, name, PATH_MAX);
-	h->stats.files++;
-	h->stats.events += h->stats.last.events;
+	if (!h->stats.files++)
+		memcpy(h->stats.first_path, file.last_path, PATH_MAX);
+	memcpy(h->stats.last_path, file.last_path, PATH_MAX);
+	h->stats.last = file.last;
+	h->stats.events += file.events;
 	if (!err)
-		log_written(h, name, h->now_ns - out.from_ns);
+		log_info("kept the last %.3f s, %llu records, in %s; gpuprof report %s",
+			 (double)(h->now_ns - out.from_ns) / NS_PER_SEC,
+			 (unsigned long long)file.events, file.last_path, file.last_path);
+	if (!err && h->was_short)
+		log_warn("there was more in %.3f s than %llu bytes of memory hold; "
+			 "raise --max-size",
+			 (double)h->before_ns / NS_PER_SEC, (unsigned long long)h->max_bytes);
 	h->was_short = false;
 	h->floor_ns = h->now_ns;
 	return err;
@@ -334,18 +320,6 @@ static int hold_fire(struct capture_sink *k)
 	return err;
 }
 
-static void hold_defer(struct capture_sink *k)
-{
-	k->full = NULL;		/* nothing is slow: blocks stay in memory */
-}
-
-static int hold_store(struct capture_sink *k, struct capture_block *b)
-{
-	(void)k;
-	free(b);
-	return 0;
-}
-
 static void hold_free(struct capture_recorder *h)
 {
 	while (h->oldest)
@@ -372,8 +346,7 @@ static int hold_close(struct capture_sink *k, struct capture_sink_stats *stats)
 }
 
 static const struct capture_sink_ops ops = {
-	.push = hold_push, .flush = hold_flush, .defer = hold_defer, .store = hold_store,
-	.fire = hold_fire, .close = hold_close,
+	.push = hold_push, .flush = hold_flush, .fire = hold_fire, .close = hold_close,
 };
 
 /* Fails early if no file can be created there later. */
@@ -389,22 +362,23 @@ static int check_folder(const char *path)
 	return err;
 }
 
-struct capture_sink *capture_recorder_new(const struct capture_recorder_plan *plan,
+struct capture_sink *capture_recorder_new(const struct capture_sink_plan *plan, const char *path,
 					  const struct funcs *funcs)
 {
-	int err = check_folder(plan->path);
-	struct capture_recorder *h = err ? NULL : calloc(1, sizeof(*h));
+	struct capture_recorder *h;
 
-	if (err) {
-		errno = err;
+	errno = check_folder(path);
+	if (errno)
 		return NULL;
-	}
+	h = calloc(1, sizeof(*h));
 	if (h) {
-		*h = (struct capture_recorder){ .keep = { .ops = &ops }, .at_end = plan->at_end,
-					    .before_ns = plan->before_ns,
-					    .max_bytes = plan->max_bytes };
+		*h = (struct capture_recorder){ .keep = { .ops = &ops },
+						.at_end = plan->on != ON_SIGNAL,
+						.before_ns = plan->before_ns,
+						.max_bytes = plan->max_bytes ? plan->max_bytes :
+									       HOLD_BYTES };
 		h->newest = &h->oldest;
-		h->path = strdup(plan->path);
+		h->path = strdup(path);
 		h->encoder = capture_encoder_new(funcs);
 		h->decoder = capture_decoder_new();
 		h->start = start_state_new();

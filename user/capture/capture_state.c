@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/num.h"
 #include "base/pairs.h"
 #include "base/vec.h"
 #include "event/registry.h"
@@ -20,17 +21,15 @@
 #define IDENTITY_MAX 64
 #define TEXT_MAX 4096
 #define DEVICES_MAX 256		/* of a process */
-#define RANGES_MAX START_STATE_RANGES_MAX
+#define RANGES_MAX 4096		/* open ones; the rest is left out */
 #define ALLOCS_MAX 4096
 
 struct thread {
-	uint32_t process, pid, tid;
+	struct event is;	/* its THREAD; start_ns 0: unknown */
+	char comm[16];
 	uint32_t seq;		/* the last number seen */
 	uint32_t base;		/* the present capture's number 0 */
-	uint64_t birth_ns;	/* 0: unknown */
-	bool has_open;
-	char comm[16];
-	struct event open;	/* ENTER, or latest INSIDE, of the call it is in */
+	struct event open;	/* ENTER, or latest INSIDE, of the call it is in; kind 0: none */
 };
 
 /* The facts of a process that its source reports once. */
@@ -42,32 +41,25 @@ struct holdings {
 };
 
 struct process {
-	uint32_t process, pid;	/* its handle; as it is shown */
-	uint32_t threads;	/* known and alive */
-	uint64_t start_ns;
+	struct event is;	/* its PROCESS; owns the cmdline */
 	char comm[16];
-	uint64_t exact_ns;	/* task.process_ns */
-	char *cmdline;		/* NULL: unknown */
+	uint32_t threads;	/* known and alive */
 	struct pairs identity;
 	struct holdings has;
 	bool unsure;		/* some of its memory may be wrong: records were lost */
 };
 
-struct fact {
-	char *key, *value;
-	uint64_t base;		/* of a fact that counts: its value when the capture began */
-};
-
 struct reading {
-	char *source, *kind;
-	uint64_t now[3], base[3];	/* hits, received, lost */
+	struct event *now;	/* COUNT; a clone */
+	uint64_t hits, received, lost;	/* when the capture began */
 };
 
 struct start_state {
 	struct map threads;	/* process << 32 | tid -> struct thread */
 	struct map processes;	/* handle -> struct process */
 	struct thread *last;
-	VEC(struct fact) facts;
+	struct pairs facts;
+	uint64_t counted[COUNTER_END];	/* values of counters when the capture began */
 	VEC(struct reading) readings;
 	char number[32];
 	struct stacks stacks;
@@ -95,7 +87,7 @@ static void free_process(void *process)
 {
 	struct process *p = process;
 
-	free(p->cmdline);
+	free((char *)p->is.task.cmdline);
 	pairs_free(&p->identity);
 	free_holdings(&p->has);
 	free(p);
@@ -105,18 +97,12 @@ void start_state_free(struct start_state *s)
 {
 	if (!s)
 		return;
-	for (size_t i = 0; i < s->facts.n; i++) {
-		free(s->facts.v[i].key);
-		free(s->facts.v[i].value);
-	}
-	for (size_t i = 0; i < s->readings.n; i++) {
-		free(s->readings.v[i].source);
-		free(s->readings.v[i].kind);
-	}
+	for (size_t i = 0; i < s->readings.n; i++)
+		free(s->readings.v[i].now);
 	map_free_each(&s->threads, free);
 	map_free_each(&s->processes, free_process);
 	stacks_free(&s->stacks);
-	VEC_FREE(&s->facts);
+	pairs_free(&s->facts);
 	VEC_FREE(&s->readings);
 	free(s);
 }
@@ -140,8 +126,9 @@ static struct process *find_process(struct start_state *s, const struct event *e
 	struct process *p = find(&s->processes, ev->process, sizeof(*p), &is_new);
 
 	if (p) {
-		p->process = ev->process;
-		p->pid = ev->pid;
+		p->is.kind = EVENT_PROCESS;
+		p->is.process = ev->process;
+		p->is.pid = p->is.tid = ev->pid;
 	}
 	return p;
 }
@@ -152,7 +139,7 @@ static struct thread *find_thread(struct start_state *s, const struct event *ev)
 	struct process *p;
 	bool is_new;
 
-	if (t && t->tid == ev->tid && t->process == ev->process)
+	if (t && t->is.tid == ev->tid && t->is.process == ev->process)
 		return t;
 	p = find_process(s, ev);
 	if (!p)
@@ -160,46 +147,27 @@ static struct thread *find_thread(struct start_state *s, const struct event *ev)
 	t = find(&s->threads, (uint64_t)ev->process << 32 | ev->tid, sizeof(*t), &is_new);
 	if (!t)
 		return NULL;
-	t->process = ev->process;
-	t->pid = ev->pid;
-	t->tid = ev->tid;
+	t->is.kind = EVENT_THREAD;
+	t->is.process = ev->process;
+	t->is.pid = ev->pid;
+	t->is.tid = ev->tid;
 	p->threads += is_new;
 	s->last = t;
 	return t;
 }
 
-/* NULL: it is known no more. */
+/* NULL: unknown, or forgotten. */
 static struct process *known_process(const struct start_state *s, uint32_t process)
 {
-	const struct map_slot *slot = map_find(&s->processes, process);
-
-	return slot ? (void *)(uintptr_t)slot->value : NULL;
+	return map_pointer(&s->processes, process);
 }
 
-static void forget_process(struct start_state *s, uint32_t process)
+static void take_comm(struct event *is, char comm[16], const char *text)
 {
-	struct process *p = known_process(s, process);
-
-	if (p && (!p->threads || !--p->threads)) {
-		free_process(p);
-		map_del(&s->processes, process);
-	}
-}
-
-static void forget_thread(struct start_state *s, struct thread *t)
-{
-	uint32_t process = t->process;
-
-	s->last = NULL;
-	map_del(&s->threads, (uint64_t)process << 32 | t->tid);
-	free(t);
-	forget_process(s, process);
-}
-
-static void copy_comm(char comm[16], const char *text)
-{
-	if (text && *text)
-		snprintf(comm, 16, "%s", text);
+	if (!text || !*text)
+		return;
+	snprintf(comm, 16, "%s", text);
+	is->task.comm = comm;
 }
 
 static int take_thread(struct start_state *s, const struct event *ev)
@@ -208,41 +176,38 @@ static int take_thread(struct start_state *s, const struct event *ev)
 
 	if (!t)
 		return -ENOMEM;
-	if (births_compare(t->birth_ns, ev->start_ns) == BIRTH_NEWER)	/* its number, used again */
-		*t = (struct thread){ .process = ev->process, .pid = ev->pid, .tid = ev->tid };
-	if (ev->start_ns > t->birth_ns)
-		t->birth_ns = ev->start_ns;
-	copy_comm(t->comm, ev->task.comm);
-	return 0;
-}
-
-static int replace(char **at, const char *text)
-{
-	char *copy = strndup(text, TEXT_MAX);
-
-	if (!copy)
-		return -ENOMEM;
-	free(*at);
-	*at = copy;
+	if (births_compare(t->is.start_ns, ev->start_ns) == BIRTH_NEWER)	/* number reused */
+		*t = (struct thread){ .is = { .kind = EVENT_THREAD, .process = ev->process,
+					      .pid = ev->pid, .tid = ev->tid } };
+	t->is.start_ns = num_max(t->is.start_ns, ev->start_ns);
+	take_comm(&t->is, t->comm, ev->task.comm);
 	return 0;
 }
 
 static int take_process(struct start_state *s, const struct event *ev)
 {
 	struct process *p = find_process(s, ev);
+	char *cmdline;
 
 	if (!p)
 		return -ENOMEM;
 	if (ev->start_ns)
-		p->start_ns = ev->start_ns;
+		p->is.start_ns = ev->start_ns;
 	if (ev->task.comm)
 		pairs_free(&p->identity);
 	if (ev->task.process_ns)
-		p->exact_ns = ev->task.process_ns;
-	copy_comm(p->comm, ev->task.comm);
+		p->is.task.process_ns = ev->task.process_ns;
+	take_comm(&p->is, p->comm, ev->task.comm);
 	if (ev->end_ns)		/* another program: its devices, ranges and memory are gone */
 		free_holdings(&p->has);
-	return ev->task.cmdline ? replace(&p->cmdline, ev->task.cmdline) : 0;
+	if (!ev->task.cmdline)
+		return 0;
+	cmdline = strndup(ev->task.cmdline, TEXT_MAX);
+	if (!cmdline)
+		return -ENOMEM;
+	free((char *)p->is.task.cmdline);
+	p->is.task.cmdline = cmdline;
+	return 0;
 }
 
 static int take_identity(struct start_state *s, const struct event *ev)
@@ -250,9 +215,9 @@ static int take_identity(struct start_state *s, const struct event *ev)
 	bool is_last = ev->fact.key && (!strcmp(ev->fact.key, EVENT_ENDED_NS) ||
 					!strcmp(ev->fact.key, EVENT_RECORDED_NS));
 	struct process *p;
-	int err = -EINVAL;
+	int err = 0;
 
-	if (is_last && !map_find(&s->processes, ev->process))
+	if (is_last && !known_process(s, ev->process))
 		return 0;	/* all of it was forgotten */
 	p = find_process(s, ev);
 	if (!p)
@@ -266,29 +231,22 @@ static int take_identity(struct start_state *s, const struct event *ev)
 
 static int take_device(struct holdings *h, const struct event *ev)
 {
-	struct event *own, **at = NULL;
+	struct event *own, **at;
+	size_t i = 0;
 
-	for (size_t i = 0; i < h->devices.n && !at; i++)
-		if (h->devices.v[i]->device.facts.device == ev->device.facts.device)
-			at = &h->devices.v[i];
-	if (!at && h->devices.n >= DEVICES_MAX)
+	while (i < h->devices.n && h->devices.v[i]->device.facts.device != ev->device.facts.device)
+		i++;
+	if (i == DEVICES_MAX)
 		return 0;
 	own = event_clone(ev);
-	if (own && at)
-		free(*at);
-	else if (own)
-		at = VEC_PUSH(&h->devices);
-	if (!own || !at) {
+	at = !own ? NULL : i < h->devices.n ? &h->devices.v[i] : VEC_PUSH(&h->devices);
+	if (!at) {
 		free(own);
 		return -ENOMEM;
 	}
+	free(*at);
 	*at = own;
 	return 0;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
 }
 
 static int begin_range(struct holdings *h, const struct event *ev)
@@ -317,10 +275,12 @@ static void end_range(struct holdings *h, size_t at)
 
 static bool is_its_end(const struct event *begin, const struct event *end)
 {
+	const char *a = begin->range.domain, *b = end->range.domain;
+
 	if (end->range.what == RANGE_END)
 		return begin->range.what == RANGE_START && begin->range.id == end->range.id;
 	return begin->range.what == RANGE_PUSH && begin->tid == end->tid &&
-	       same_text(begin->range.domain, end->range.domain);
+	       (a && b ? !strcmp(a, b) : a == b);
 }
 
 static int take_range(struct holdings *h, const struct event *ev)
@@ -335,14 +295,6 @@ static int take_range(struct holdings *h, const struct event *ev)
 			break;
 		}
 	return 0;
-}
-
-/* The thread has ended, and with it the ranges that it began. */
-static void end_ranges_of(struct holdings *h, uint32_t tid)
-{
-	for (size_t i = h->ranges.n; i-- > 0;)
-		if (h->ranges.v[i]->tid == tid)
-			end_range(h, i);
 }
 
 static void take_free(struct holdings *h, uint64_t address)
@@ -380,33 +332,45 @@ static int take_memory(struct holdings *h, const struct event *ev)
 	return 0;
 }
 
-/* DEVICE, RANGE, MEMORY of a process that is alive. */
+/* DEVICE, RANGE, MEMORY, UNSEEN of a process that is alive. */
 static int take_holding(struct start_state *s, const struct event *ev)
 {
 	struct process *p = known_process(s, ev->process);
 
 	if (!p)
 		return 0;
-	return ev->kind == EVENT_DEVICE ? take_device(&p->has, ev) :
-	       ev->kind == EVENT_RANGE ? take_range(&p->has, ev) : take_memory(&p->has, ev);
-}
-
-static int take_unseen(struct start_state *s, const struct event *ev)
-{
-	struct process *p = known_process(s, ev->process);
-
-	if (p && ev->unseen.why == UNSEEN_LOST &&
-	    (!ev->unseen.of || ev->unseen.of & UNSEEN_OF_MEMORY))
-		p->unsure = true;
-	return 0;
+	switch (ev->kind) {
+	case EVENT_DEVICE:
+		return take_device(&p->has, ev);
+	case EVENT_RANGE:
+		return take_range(&p->has, ev);
+	case EVENT_MEMORY:
+		return take_memory(&p->has, ev);
+	default:
+		p->unsure |= ev->unseen.why == UNSEEN_LOST &&
+			     (!ev->unseen.of || ev->unseen.of & UNSEEN_OF_MEMORY);
+		return 0;
+	}
 }
 
 /* ---- numbered events and calls that are open ------------------------------------------------- */
 
-static void keep_open(struct thread *t, const struct event *ev)
+/* With its thread end the ranges that it began, and with the last one its process. */
+static void end_thread(struct start_state *s, struct thread *t)
 {
-	t->has_open = true;
-	t->open = *ev;
+	uint32_t process = t->is.process, tid = t->is.tid;
+	struct process *p = known_process(s, process);
+
+	s->last = NULL;
+	map_del(&s->threads, (uint64_t)process << 32 | tid);
+	free(t);
+	for (size_t i = p->has.ranges.n; i-- > 0;)
+		if (p->has.ranges.v[i]->tid == tid)
+			end_range(&p->has, i);
+	if (!p->threads || !--p->threads) {
+		free_process(p);
+		map_del(&s->processes, process);
+	}
 }
 
 /* CALL, ENTER, OPEN, LEFT, OFF, TAIL, EXIT: events with a number. */
@@ -420,122 +384,101 @@ static int take_numbered(struct start_state *s, const struct event *ev, struct e
 	if ((int32_t)(ev->seq - t->seq) > 0)
 		t->seq = ev->seq;
 	if (ev->kind == EVENT_ENTER)
-		keep_open(t, ev);
+		t->open = *ev;
 	else if (ev->kind == EVENT_CALL || ev->kind == EVENT_LEFT)
-		t->has_open = false;
-	if (ev->kind == EVENT_EXIT) {
-		end_ranges_of(&find_process(s, ev)->has, ev->tid);
-		forget_thread(s, t);
-	}
+		t->open.kind = 0;
+	else if (ev->kind == EVENT_EXIT)
+		end_thread(s, t);
 	return 0;
-}
-
-static bool is_inside(const struct thread *t, const struct event *ev)
-{
-	return t->has_open && t->open.kind == EVENT_INSIDE && t->open.func == ev->func &&
-	       t->open.start_ns == ev->start_ns;
 }
 
 /* INSIDE, GONE: without a number, and outdated once the thread has made calls. */
 static int take_before(struct start_state *s, const struct event *ev)
 {
 	struct thread *t = find_thread(s, ev);
+	bool is_inside;
 
 	if (!t)
 		return -ENOMEM;
-	if (ev->kind == EVENT_INSIDE && (is_inside(t, ev) || (!t->has_open && !t->seq)))
-		keep_open(t, ev);
-	else if (ev->kind == EVENT_GONE && is_inside(t, ev))
-		t->has_open = false;
+	is_inside = t->open.kind == EVENT_INSIDE && t->open.func == ev->func &&
+		    t->open.start_ns == ev->start_ns;
+	if (ev->kind == EVENT_INSIDE && (is_inside || (!t->open.kind && !t->seq)))
+		t->open = *ev;
+	else if (ev->kind == EVENT_GONE && is_inside)
+		t->open.kind = 0;
 	return 0;
 }
 
 /* ---- facts and counters --------------------------------------------------------------------- */
 
-static bool is_counter(const char *key)
-{
-	for (size_t i = 0; i < COUNTER_END; i++)
-		if (!strcmp(key, counter_name(i)))
-			return true;
-	return false;
-}
-
-bool start_state_counts(const struct event *ev)
-{
-	return ev->kind == EVENT_COUNT ||
-	       (ev->kind == EVENT_FACT && ev->fact.key && is_counter(ev->fact.key));
-}
-
 static int take_fact(struct start_state *s, const struct event *ev, struct event *out)
 {
-	struct fact *f = NULL;
+	unsigned int counter;
+	int err;
 
 	if (!ev->fact.key || !ev->fact.value)
 		return 0;
-	for (size_t i = 0; i < s->facts.n && !f; i++)
-		if (!strncmp(s->facts.v[i].key, ev->fact.key, TEXT_MAX))
-			f = &s->facts.v[i];
-	if (!f && s->facts.n == TEXTS_MAX)
-		return 0;
-	if (!f) {
-		f = VEC_PUSH(&s->facts);
-		if (!f || replace(&f->key, ev->fact.key)) {
-			s->facts.n -= f != NULL;
-			return -ENOMEM;
-		}
-	}
-	if (is_counter(f->key)) {
-		uint64_t n = strtoull(ev->fact.value, NULL, 10);
-
+	counter = start_state_counter(ev->fact.key);
+	if (counter < COUNTER_END) {
 		snprintf(s->number, sizeof(s->number), "%llu",
-			 (unsigned long long)(n > f->base ? n - f->base : 0));
+			 (unsigned long long)num_sub(strtoull(ev->fact.value, NULL, 10),
+						     s->counted[counter]));
 		out->fact.value = s->number;
 	}
-	return replace(&f->value, ev->fact.value);
+	err = pairs_set(&s->facts, ev->fact.key, ev->fact.value, TEXTS_MAX);
+	return err == -ENOMEM ? err : 0;
 }
 
 static struct reading *find_reading(struct start_state *s, const struct event *ev)
 {
-	struct reading *d;
+	struct reading *r;
 
-	for (size_t i = 0; i < s->readings.n; i++)
-		if (!strcmp(s->readings.v[i].source, ev->count.source) &&
-		    !strcmp(s->readings.v[i].kind, ev->count.kind))
+	for (size_t i = 0; i < s->readings.n; i++) {
+		const struct event_count *known = &s->readings.v[i].now->count;
+
+		if (!strcmp(known->source, ev->count.source) &&
+		    !strcmp(known->kind, ev->count.kind))
 			return &s->readings.v[i];
-	d = s->readings.n < TEXTS_MAX ? VEC_PUSH(&s->readings) : NULL;
-	if (!d)
+	}
+	r = s->readings.n < TEXTS_MAX ? VEC_PUSH(&s->readings) : NULL;
+	if (!r)
 		return NULL;
-	if (!replace(&d->source, ev->count.source) && !replace(&d->kind, ev->count.kind))
-		return d;
-	free(d->source);
+	r->now = event_clone(ev);
+	if (r->now)
+		return r;
 	s->readings.n--;
 	return NULL;
 }
 
 static int take_count(struct start_state *s, const struct event *ev, struct event *out)
 {
-	struct reading *d = ev->count.source && ev->count.kind ? find_reading(s, ev) : NULL;
+	struct event_count *now;
+	struct reading *r;
 
-	if (!d)
-		return ev->count.source && ev->count.kind ? -ENOMEM : 0;
-	d->now[0] = ev->count.hits;
-	d->now[1] = ev->count.received;
-	d->now[2] = ev->count.lost;
-	out->count.hits = d->now[0] - d->base[0];
-	out->count.received = d->now[1] - d->base[1];
-	out->count.lost = d->now[2] - d->base[2];
+	if (!ev->count.source || !ev->count.kind)
+		return 0;
+	r = find_reading(s, ev);
+	if (!r)
+		return -ENOMEM;
+	now = &r->now->count;
+	now->hits = ev->count.hits;
+	now->received = ev->count.received;
+	now->lost = ev->count.lost;
+	out->count.hits = now->hits - r->hits;
+	out->count.received = now->received - r->received;
+	out->count.lost = now->lost - r->lost;
 	return 0;
 }
 
 void start_state_count_before(struct start_state *s, const char *source, const char *kind)
 {
 	const struct event key = { .kind = EVENT_COUNT, .count = { source, kind, 0, 0, 0 } };
-	struct reading *d = find_reading(s, &key);
+	struct reading *r = find_reading(s, &key);
 
-	if (!d)
+	if (!r)
 		return;
-	d->base[0]++;
-	d->base[1]++;
+	r->hits++;
+	r->received++;
 }
 
 int start_state_take(struct start_state *s, const struct event *ev, struct event *out)
@@ -562,9 +505,8 @@ int start_state_take(struct start_state *s, const struct event *ev, struct event
 	case EVENT_DEVICE:
 	case EVENT_RANGE:
 	case EVENT_MEMORY:
-		return take_holding(s, ev);
 	case EVENT_UNSEEN:
-		return take_unseen(s, ev);
+		return take_holding(s, ev);
 	case EVENT_FRAME:
 	case EVENT_STACK:
 		return stacks_take(&s->stacks, ev) == -ENOMEM ? -ENOMEM : 0;
@@ -589,24 +531,41 @@ static int put_facts(struct start_state *s, const struct event_sink *to)
 	int err = 0;
 
 	for (size_t i = 0; i < s->facts.n && !err; i++) {
-		struct fact *f = &s->facts.v[i];
+		const struct pair *f = &s->facts.v[i];
+		unsigned int counter = start_state_counter(f->key);
 
-		if (is_counter(f->key))
-			f->base = strtoull(f->value, NULL, 10);
+		if (counter < COUNTER_END)
+			s->counted[counter] = strtoull(f->value, NULL, 10);
 		else
 			err = put(to, &(struct event){ .kind = EVENT_FACT, .fact.key = f->key,
 						       .fact.value = f->value });
 	}
-	for (size_t i = 0; i < s->readings.n; i++)
-		memcpy(s->readings.v[i].base, s->readings.v[i].now, sizeof(s->readings.v[i].now));
+	for (size_t i = 0; i < s->readings.n; i++) {
+		struct reading *r = &s->readings.v[i];
+
+		r->hits = r->now->count.hits;
+		r->received = r->now->count.received;
+		r->lost = r->now->count.lost;
+	}
 	return err;
 }
 
 /* Ranges and memory are marked as begun before. */
-static int put_holdings(const struct holdings *h, const struct event_sink *to)
+static int put_process(const struct process *p, const struct event_sink *to)
 {
-	int err = 0;
+	const struct holdings *h = &p->has;
+	int err = put(to, &p->is);
 
+	for (size_t i = 0; i < p->identity.n && !err; i++)
+		err = put(to, &(struct event){ .kind = EVENT_IDENTITY, .process = p->is.process,
+					       .pid = p->is.pid, .tid = p->is.pid,
+					       .fact.key = p->identity.v[i].key,
+					       .fact.value = p->identity.v[i].value });
+	if (!err && p->unsure)
+		err = put(to, &(struct event){ .kind = EVENT_UNSEEN, .process = p->is.process,
+					       .pid = p->is.pid,
+					       .unseen.why = UNSEEN_LOST,
+					       .unseen.of = UNSEEN_OF_MEMORY | UNSEEN_OF_BEFORE });
 	for (size_t i = 0; i < h->devices.n && !err; i++)
 		err = put(to, h->devices.v[i]);
 	for (size_t i = 0; i < h->ranges.n && !err; i++)
@@ -616,43 +575,17 @@ static int put_holdings(const struct holdings *h, const struct event_sink *to)
 	return err;
 }
 
-static int put_process(const struct process *p, const struct event_sink *to)
-{
-	struct event ev = { .kind = EVENT_PROCESS, .process = p->process, .pid = p->pid,
-			    .tid = p->pid, .start_ns = p->start_ns,
-			    .task.comm = *p->comm ? p->comm : NULL,
-			    .task.cmdline = p->cmdline };
-	int err;
-
-	ev.task.process_ns = p->exact_ns;
-	err = put(to, &ev);
-	for (size_t i = 0; i < p->identity.n && !err; i++)
-		err = put(to, &(struct event){ .kind = EVENT_IDENTITY, .process = p->process,
-					       .pid = p->pid, .tid = p->pid,
-					       .fact.key = p->identity.v[i].key,
-					       .fact.value = p->identity.v[i].value });
-	if (!err && p->unsure)
-		err = put(to, &(struct event){ .kind = EVENT_UNSEEN, .process = p->process,
-					       .pid = p->pid,
-					       .unseen.why = UNSEEN_LOST,
-					       .unseen.of = UNSEEN_OF_MEMORY | UNSEEN_OF_BEFORE });
-	return err ? err : put_holdings(&p->has, to);
-}
-
 static int put_thread(struct thread *t, const struct event_sink *to)
 {
 	struct event open = t->open;
-	int err = put(to, &(struct event){ .kind = EVENT_THREAD, .process = t->process,
-					   .pid = t->pid, .tid = t->tid,
-					   .start_ns = t->birth_ns,
-					   .task.comm = *t->comm ? t->comm : NULL });
+	int err = put(to, &t->is);
 
 	t->base = t->seq;
-	if (t->has_open && open.kind == EVENT_ENTER) {
+	if (open.kind == EVENT_ENTER) {
 		t->base = open.seq - 1;
 		open.seq = 1;
 	}
-	return !err && t->has_open ? put(to, &open) : err;
+	return !err && open.kind ? put(to, &open) : err;
 }
 
 int start_state_put(struct start_state *s, uint64_t start_ns, const struct event_sink *to)

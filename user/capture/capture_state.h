@@ -12,9 +12,9 @@
 #ifndef CAPTURE_CAPTURE_STATE_H
 #define CAPTURE_CAPTURE_STATE_H
 
-#include "event/event.h"
+#include <string.h>
 
-#define START_STATE_RANGES_MAX 4096	/* open ones of a process; the rest is left out */
+#include "event/event.h"
 
 struct start_state;
 
@@ -25,8 +25,22 @@ void start_state_free(struct start_state *s);
  * -ENOMEM; out is right in both cases. */
 int start_state_take(struct start_state *s, const struct event *ev, struct event *out);
 
+/* The counter that a fact of this key is; COUNTER_END: none. */
+static inline unsigned int start_state_counter(const char *key)
+{
+	unsigned int i = 0;
+
+	while (i < COUNTER_END && strcmp(key, counter_name(i)))
+		i++;
+	return i;
+}
+
 /* Does ev count since the session began? */
-bool start_state_counts(const struct event *ev);
+static inline bool start_state_counts(const struct event *ev)
+{
+	return ev->kind == EVENT_COUNT || (ev->kind == EVENT_FACT && ev->fact.key &&
+					   start_state_counter(ev->fact.key) < COUNTER_END);
+}
 
 /* One that a source counts went into the capture before: the present one does not count it. */
 void start_state_count_before(struct start_state *s, const char *source, const char *kind);

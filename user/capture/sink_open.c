@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Checks the limits, finds the values of the pattern, chooses the sink. */
-#include "capture/sink_open.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -10,19 +8,23 @@
 #include <time.h>
 
 #include "base/log.h"
-#include "capture/capture_recorder.h"
-#include "capture/capture_set.h"
+#include "base/str.h"
+#include "capture/capture_sink.h"
 #include "host/identity.h"
-
-#define HOLD_BYTES (64ull << 20)	/* of memory, without --max-size */
 
 /* ---- patterns of names: pure ----------------------------------------------------------------- */
 
 #define VALUE_MAX 64	/* of a value; a name has 255 bytes */
 
+struct pattern_value {
+	char letter;
+	const char *text;	/* NULL: unknown */
+};
+
 static const char letters[] = "hprjt%";
 
-char pattern_unknown(const char *pattern)
+/* The first letter after a % that has no meaning ('%' for a trailing %); 0: none. */
+static char pattern_unknown(const char *pattern)
 {
 	for (; *pattern; pattern++) {
 		if (*pattern != '%')
@@ -47,8 +49,9 @@ static void add_value(struct strbuf *out, const char *text)
 	}
 }
 
-char pattern_expand(struct strbuf *out, const char *pattern, const struct pattern_value *values,
-		    size_t n)
+/* Appends the name. 0, or the letter whose value is missing from the n or unknown. */
+static char pattern_expand(struct strbuf *out, const char *pattern,
+			   const struct pattern_value *values, size_t n)
 {
 	for (; *pattern; pattern++) {
 		const char *text = NULL;
@@ -98,11 +101,6 @@ int capture_sink_plan_check(const struct capture_sink_plan *plan)
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-struct target_values {
-	struct identity id;
-	char pid[16], start[32];
-	struct utsname host;
-};
 
 static int read_identity(pid_t target, struct identity *out)
 {
@@ -137,43 +135,31 @@ static void explain(const char *pattern, char letter, pid_t target)
 
 static int expand(struct strbuf *out, const char *pattern, pid_t target)
 {
-	struct target_values t = { .pid = "" };
+	char pid[16], start[32] = "", missing;
+	struct identity id = { .rank = "" };
 	time_t now = time(NULL);
+	struct utsname host;
 	struct tm tm;
-	char missing;
 
-	if (read_identity(target, &t.id)) {
+	if (read_identity(target, &id)) {
 		log_error("cannot name a file after %s: %s", pattern, strerror(ENOMEM));
 		return -ENOMEM;
 	}
-	snprintf(t.pid, sizeof(t.pid), "%d", target);
+	snprintf(pid, sizeof(pid), "%d", target);
 	if (localtime_r(&now, &tm))
-		strftime(t.start, sizeof(t.start), "%Y%m%d-%H%M%S", &tm);
+		strftime(start, sizeof(start), "%Y%m%d-%H%M%S", &tm);
 	missing = pattern_expand(out, pattern, (const struct pattern_value[]){
-		{ 'h', uname(&t.host) ? NULL : t.host.nodename },
-		{ 'p', target ? t.pid : NULL },
-		{ 'r', *t.id.rank ? t.id.rank : NULL },
-		{ 'j', *t.id.job ? t.id.job : NULL },
-		{ 't', *t.start ? t.start : NULL },
+		{ 'h', uname(&host) ? NULL : host.nodename },
+		{ 'p', target ? pid : NULL },
+		{ 'r', *id.rank ? id.rank : NULL },
+		{ 'j', *id.job ? id.job : NULL },
+		{ 't', *start ? start : NULL },
 	}, 5);
 	if (missing)
 		explain(pattern, missing, target);
 	else if (out->failed)
 		log_error("cannot name a file after %s: %s", pattern, strerror(ENOMEM));
 	return missing || out->failed ? -EINVAL : 0;
-}
-
-/* ---- the sink ----------------------------------------------------------------------------- */
-
-static struct capture_sink *open_path(const struct capture_sink_plan *plan, const char *path,
-				      const struct funcs *funcs)
-{
-	if (plan->before_ns)
-		return capture_recorder_new(&(struct capture_recorder_plan){
-			.path = path, .before_ns = plan->before_ns, .at_end = plan->on != ON_SIGNAL,
-			.max_bytes = plan->max_bytes ? plan->max_bytes : HOLD_BYTES }, funcs);
-	return capture_set_new(&(struct capture_set_plan){
-		.path = path, .max_bytes = plan->max_bytes, .max_files = plan->max_files }, funcs);
 }
 
 struct capture_sink *capture_sink_open(const struct capture_sink_plan *plan,
@@ -183,7 +169,8 @@ struct capture_sink *capture_sink_open(const struct capture_sink_plan *plan,
 	struct capture_sink *k = NULL;
 
 	if (!expand(&path, plan->pattern, plan->target))
-		k = open_path(plan, path.s, funcs);
+		k = plan->before_ns ? capture_recorder_new(plan, path.s, funcs) :
+				      capture_set_new(plan, path.s, funcs);
 	strbuf_free(&path);
 	return k;
 }

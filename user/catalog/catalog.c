@@ -81,11 +81,6 @@ unsigned int catalog_core_rank(unsigned int row)
 	return 0;
 }
 
-const char *catalog_core_name(unsigned int rank)
-{
-	return rank && rank <= sizeof(core) / sizeof(core[0]) ? core[rank - 1] : NULL;
-}
-
 /* Wheels carry renamed copies: libcudart-d0da41ae.so.11.0 (auditwheel: eight hex digits). */
 static const char *skip_wheel_hash(const char *s)
 {
@@ -131,11 +126,11 @@ bool catalog_has_tier(const char *basename, unsigned int tier)
 
 void catalog_funcs(struct funcs *out)
 {
-	out->n = catalog_n_rows();
+	out->n = 1;
 	out->v[0] = (struct func){ .name = "?", .library = "?" };
 	for (unsigned int i = 0; i < CATALOG_LIBRARIES; i++)
 		for (size_t k = 0; k < libraries[i]->n_rows; k++)
-			out->v[catalog_first_row(i) + k] = (struct func){
+			out->v[out->n++] = (struct func){
 				.name = libraries[i]->rows[k].name,
 				.library = libraries[i]->name,
 				.class = libraries[i]->rows[k].class,
@@ -179,10 +174,6 @@ static unsigned int highest_word(const struct catalog_row *row)
 	return max;
 }
 
-static bool is_of(const struct catalog_library *lib, const struct catalog_row *row)
-{
-	return row >= lib->rows && row < lib->rows + lib->n_rows;
-}
 
 static uint8_t wire_flags(const struct catalog_row *row)
 {
@@ -192,7 +183,8 @@ static uint8_t wire_flags(const struct catalog_row *row)
 	flags |= row->out ? GP_ROW_OUT : 0;
 	flags |= row->out && row->address == 2 ? GP_ROW_OUT_SECOND : 0;
 	flags |= row->class == CLASS_LAUNCH ? GP_ROW_LAUNCH : 0;
-	flags |= is_of(&catalog_cuda, row) ? GP_ROW_DRIVER : 0;
+	flags |= row >= catalog_cuda.rows && row < catalog_cuda.rows + catalog_cuda.n_rows ?
+		 GP_ROW_DRIVER : 0;
 	return (uint8_t)flags;
 }
 

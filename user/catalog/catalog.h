@@ -101,7 +101,6 @@ const struct catalog_row *catalog_row(unsigned int row);	/* NULL: no such row */
 
 /* Where only a few functions can be probed: the best is 1, one that is not worth it 0. */
 unsigned int catalog_core_rank(unsigned int row);
-const char *catalog_core_name(unsigned int rank);	/* NULL: there are not so many */
 
 /* The library whose files are called so ("libcudart.so.13.0.96"), or -1. */
 int catalog_library_of(const char *basename);

@@ -21,24 +21,15 @@ static const struct catalog_row nvptxcompiler_rows[] = {
 };
 
 const struct catalog_library catalog_nvrtc = {
-	.name = "nvrtc",
-	.file = "libnvrtc.so",
-	.rows = nvrtc_rows,
-	.n_rows = sizeof(nvrtc_rows) / sizeof(nvrtc_rows[0]),
+	.name = "nvrtc", .file = "libnvrtc.so", ROWS(nvrtc_rows),
 };
 
 const struct catalog_library catalog_nvjitlink = {
-	.name = "nvjitlink",
-	.file = "libnvJitLink.so",
-	.rows = nvjitlink_rows,
-	.n_rows = sizeof(nvjitlink_rows) / sizeof(nvjitlink_rows[0]),
+	.name = "nvjitlink", .file = "libnvJitLink.so", ROWS(nvjitlink_rows),
 };
 
 /* The vendor renames the archive's inner functions to a hash each, behind this. */
 const struct catalog_library catalog_nvptxcompiler = {
-	.name = "nvptxcompiler",
-	.marker = "libnvptxcompiler_static_",
-	.marker_begins = true,
-	.rows = nvptxcompiler_rows,
-	.n_rows = sizeof(nvptxcompiler_rows) / sizeof(nvptxcompiler_rows[0]),
+	.name = "nvptxcompiler", ROWS(nvptxcompiler_rows),
+	.marker = "libnvptxcompiler_static_", .marker_begins = true,
 };

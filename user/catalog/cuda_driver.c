@@ -26,8 +26,5 @@ static const struct catalog_row rows[] = {
 };
 
 const struct catalog_library catalog_cuda = {
-	.name = "cuda",
-	.file = "libcuda.so",
-	.rows = rows,
-	.n_rows = sizeof(rows) / sizeof(rows[0]),
+	.name = "cuda", .file = "libcuda.so", ROWS(rows),
 };

@@ -36,9 +36,6 @@ static const struct catalog_row rows[] = {
 };
 
 const struct catalog_library catalog_cudart = {
-	.name = "cudart",
-	.file = "libcudart.so",
+	.name = "cudart", .file = "libcudart.so", ROWS(rows),
 	.marker = "cudaLaunchKernel",
-	.rows = rows,
-	.n_rows = sizeof(rows) / sizeof(rows[0]),
 };

@@ -28,22 +28,13 @@ static const struct catalog_row cudnn_rows[] = {
 };
 
 const struct catalog_library catalog_cublas = {
-	.name = "cublas",
-	.file = "libcublas.so",
-	.rows = cublas_rows,
-	.n_rows = sizeof(cublas_rows) / sizeof(cublas_rows[0]),
+	.name = "cublas", .file = "libcublas.so", ROWS(cublas_rows),
 };
 
 const struct catalog_library catalog_cublaslt = {
-	.name = "cublaslt",
-	.file = "libcublasLt.so",
-	.rows = cublaslt_rows,
-	.n_rows = sizeof(cublaslt_rows) / sizeof(cublaslt_rows[0]),
+	.name = "cublaslt", .file = "libcublasLt.so", ROWS(cublaslt_rows),
 };
 
 const struct catalog_library catalog_cudnn = {
-	.name = "cudnn",
-	.file = "libcudnn.so",
-	.rows = cudnn_rows,
-	.n_rows = sizeof(cudnn_rows) / sizeof(cudnn_rows[0]),
+	.name = "cudnn", .file = "libcudnn.so", ROWS(cudnn_rows),
 };

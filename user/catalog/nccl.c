@@ -78,8 +78,5 @@ static const struct catalog_row rows[] = {
 };
 
 const struct catalog_library catalog_nccl = {
-	.name = "nccl",
-	.file = "libnccl.so",
-	.rows = rows,
-	.n_rows = sizeof(rows) / sizeof(rows[0]),
+	.name = "nccl", .file = "libnccl.so", ROWS(rows),
 };

@@ -8,6 +8,7 @@
 #define CATALOG_ROWS_H
 
 #define ROW(symbol, ...) { .name = #symbol, COMMON, __VA_ARGS__ }
+#define ROWS(table) .rows = table, .n_rows = sizeof(table) / sizeof((table)[0])
 /* Twins for the per-thread default stream, of calls that take a stream and of those that do not. */
 #define PTSZ(symbol, ...) ROW(symbol, __VA_ARGS__), ROW(symbol##_ptsz, __VA_ARGS__)
 #define PTDS(symbol, ...) ROW(symbol, __VA_ARGS__), ROW(symbol##_ptds, __VA_ARGS__)
@@ -24,9 +25,8 @@
  * passes the address of a copy as if it was a pointer. (Where all other words are, BPF sees to:
  * bpf/abi.bpf.h.)
  *
- *	EXTENT(argument,
-	       on_stack)	three words of a struct: extra words 7-9. argument: the one it
- *					is, from 1; on_stack: words of such structs before it
+ *	EXTENT(argument, on_stack)	three words of a struct: extra words 7-9. argument: the one
+ *					it is, from 1; on_stack: words of such structs before it
  *	BEHIND(argument, structs)	the word of an argument that has such structs before it
  */
 

@@ -25,6 +25,7 @@
 #include "base/exit.h"
 #include "base/io.h"
 #include "base/str.h"
+#include "base/units.h"
 #include "base/version.h"
 #include "catalog/catalog.h"
 #include "cli/options.h"
@@ -47,7 +48,6 @@
 #include "target/target.h"
 #include "target/target_watch.h"
 #include "view/output.h"
-#include "view/table.h"
 
 struct doctor {
 	const struct options *o;
@@ -86,8 +86,6 @@ static void doctor_fail(struct doctor *d, int exit_code)
 }
 
 /* ---- the host ------------------------------------------------------------------------------ */
-
-/* The parts of this host that let gpuprof work, or not. Knows nothing of any target. */
 
 static void check_kernel(struct doctor *d)
 {
@@ -142,9 +140,8 @@ static void check_namespaces(struct doctor *d)
 			   "nothing: run gpuprof on the host, or the container with --pid=host");
 	if (read_line("/proc/self/uid_map", line, sizeof(line)) &&
 	    sscanf(line, "%lu %lu %lu", &from, &to, &length) == 3 && length < UINT32_MAX)
-		doctor_say(d, BAD, "user namespace",
-			   "its capabilities do not count on the host: run "
-			   "gpuprof outside of it, as root");
+		doctor_say(d, BAD, "user namespace", "its capabilities do not count on the host: "
+			   "run gpuprof outside of it, as root");
 }
 
 static void check_capabilities(struct doctor *d)
@@ -169,25 +166,13 @@ static const char *const returns_texts[] = {
 			    "probes cannot spare those: calls are counted, no times are known",
 };
 
-/* Of tier 0. */
-static unsigned int count_rows(void)
-{
-	unsigned int n = 0;
-
-	for (unsigned int i = 1; i < catalog_n_rows(); i++)
-		n += catalog_row(i)->tier == 0;
-	return n;
-}
-
 static void check_off_cpu(struct doctor *d, const struct loader_facts *facts)
 {
 	if (!facts->off_cpu)
-		doctor_say(d, WORSE, "off-CPU",
-			   "this kernel refuses the scheduler's hooks: why threads "
-			   "do not run is not known (-v says what it refuses)");
+		doctor_say(d, WORSE, "off-CPU", "this kernel refuses the scheduler's hooks: why "
+			   "threads do not run is not known (-v says what it refuses)");
 	else if (!facts->knows_interrupts)
-		doctor_say(
-			d, WORSE, "off-CPU",
+		doctor_say(d, WORSE, "off-CPU",
 			"known, but an interrupt cannot be told from the thread "
 			"in whose time it comes: who woke a thread has a ? (CONFIG_KALLSYMS_ALL)");
 	else
@@ -199,6 +184,7 @@ static void check_probes(struct doctor *d)
 {
 	struct loader_options lo = { .way = (enum loader_way)d->o->session.attach,
 				     .ring_bytes = d->o->session.ring_bytes, .off_cpu = true };
+	unsigned int n_rows = 0;	/* of tier 0 */
 	struct loader_facts facts;
 	struct loader *l;
 
@@ -223,11 +209,12 @@ static void check_probes(struct doctor *d)
 	doctor_say(d, d->returns_kill ? WORSE : GOOD, "return probes", "%s",
 		   returns_texts[facts.returns]);
 	check_off_cpu(d, &facts);
+	for (unsigned int i = 1; i < catalog_n_rows(); i++)
+		n_rows += catalog_row(i)->tier == 0;
 	if (facts.probes_max)
-		doctor_say(d, WORSE, "functions",
-			   "the best %zu of %u at a time: launches, waits, "
+		doctor_say(d, WORSE, "functions", "the best %zu of %u at a time: launches, waits, "
 			   "copies, collectives, memory (Linux 6.6: all)",
-			   facts.probes_max, count_rows());
+			   facts.probes_max, n_rows);
 	loader_free(l);
 }
 
@@ -235,11 +222,8 @@ static void check_watch(struct doctor *d)
 {
 	struct target_watch *w = target_watch_new(getpid());
 
-	if (w) {
-		doctor_say(d, GOOD, "watching processes", "libraries loaded later are seen");
-	} else {
-		doctor_say(d, WORSE, "watching processes", "libraries loaded later are not seen");
-	}
+	doctor_say(d, w ? GOOD : WORSE, "watching processes", "libraries loaded later are %sseen",
+		   w ? "" : "not ");
 	target_watch_free(w);
 }
 
@@ -250,16 +234,12 @@ static void check_limits(struct doctor *d)
 	char line[64];
 
 	if (!getrlimit(RLIMIT_NOFILE, &files))
-		doctor_say(
-			d, files.rlim_max < 4096 ? WORSE : GOOD, "open files",
+		doctor_say(d, files.rlim_max < 4096 ? WORSE : GOOD, "open files",
 			"at most %llu (ulimit -Hn); a link or two for each library, one for each "
-			"CPU",
-			(unsigned long long)files.rlim_max);
+			"CPU", (unsigned long long)files.rlim_max);
 	if (!getrlimit(RLIMIT_MEMLOCK, &locked) && locked.rlim_max < 1 << 20)
-		doctor_say(d, WORSE, "locked memory",
-			   "at most %llu KiB (ulimit -Hl): less room for events "
-			   "of processes",
-			   (unsigned long long)locked.rlim_max / 1024);
+		doctor_say(d, WORSE, "locked memory", "at most %llu KiB (ulimit -Hl): less room "
+			   "for events of processes", (unsigned long long)locked.rlim_max / 1024);
 	if (!caps_have(CAP_PERFMON) &&
 	    read_line("/proc/sys/kernel/perf_event_paranoid", line, sizeof(line)))
 		doctor_say(d, WORSE, "perf_event_paranoid", "%s, and CAP_PERFMON is missing", line);
@@ -270,29 +250,7 @@ static void check_limits(struct doctor *d)
 }
 
 /* Is there an NVML, does it respond, and what does it support? */
-
-static void say(struct doctor *d, const struct nvml_status *st)
-{
-	if (st->state == NVML_STARTING)
-		doctor_say(d, WORSE, "NVML", "does not answer for %u s while %s; nvidia-smi would "
-			   "hang as well; dmesg may tell why", NVML_ASK_S, st->doing);
-	else if (st->state == NVML_FAILED)
-		doctor_say(d, WORSE, "NVML",
-			   "%s: how active devices are, who else is on them and their "
-			   "faults are not known",
-			   st->why);
-	else if (*st->why)
-		doctor_say(d, WORSE, "NVML", "driver %s, %u device%s; %s", st->driver, st->devices,
-			   st->devices == 1 ? "" : "s", st->why);
-	else
-		doctor_say(d, GOOD, "NVML", "driver %s, %u device%s, %s%s", st->driver, st->devices,
-			   st->devices == 1 ? "" : "s",
-			   st->gpm ? "activity by GPM" :
-				     "without their activity (GPM, from Hopper on)",
-			   st->pids_are_hosts ? "" : ", without processes (in a pid namespace)");
-}
-
-static void doctor_nvml(struct doctor *d)
+static void check_nvml(struct doctor *d)
 {
 	struct nvml *n = nvml_start(nvml_load);
 	struct nvml_status st;
@@ -302,7 +260,21 @@ static void doctor_nvml(struct doctor *d)
 		return;
 	}
 	nvml_ask(n, &st);
-	say(d, &st);
+	if (st.state == NVML_STARTING)
+		doctor_say(d, WORSE, "NVML", "does not answer for %u s while %s; nvidia-smi would "
+			   "hang as well; dmesg may tell why", NVML_ASK_S, st.doing);
+	else if (st.state == NVML_FAILED)
+		doctor_say(d, WORSE, "NVML", "%s: how active devices are, who else is on them and "
+			   "their faults are not known", st.why);
+	else if (*st.why)
+		doctor_say(d, WORSE, "NVML", "driver %s, %u device%s; %s", st.driver, st.devices,
+			   st.devices == 1 ? "" : "s", st.why);
+	else
+		doctor_say(d, GOOD, "NVML", "driver %s, %u device%s, %s%s", st.driver, st.devices,
+			   st.devices == 1 ? "" : "s",
+			   st.gpm ? "activity by GPM" :
+				     "without their activity (GPM, from Hopper on)",
+			   st.pids_are_hosts ? "" : ", without processes (in a pid namespace)");
 	nvml_ask_end(n);
 }
 
@@ -315,29 +287,26 @@ static void doctor_host(struct doctor *d)
 	check_probes(d);
 	check_watch(d);
 	check_limits(d);
-	doctor_nvml(d);
+	check_nvml(d);
 }
 
-/* ---- a process ----------------------------------------------------------------------------- */
+/* ---- a process: its helper ----------------------------------------------------------------- */
 
 /*
  * What can be seen of one process, and why nothing is: its kind, where it runs, its mappings,
  * its calls. Each reason comes with a remedy. The process may end at any step.
  */
 
-/* ---- its helper ---------------------------------------------------------------------------- */
-
-/* Obstacles to device times of a process: has it a helper, could it have one? */
-
 static void say_none(struct doctor *d, pid_t pid)
 {
 	struct subject s;
 	int err = subject_read(&s, pid);
 
-	if (!err && !s.helper)
-		doctor_say(d, WORSE, "device times",
-			   "not known: no helper in it; gpuprof stat --inject -p %d "
-			   "brings one%s, or start it with gpuprof env",
+	if (!err && !s.helper && *s.risk)
+		doctor_say(d, WORSE, "device times", "not known: no helper in it: %s", s.risk);
+	else if (!err && !s.helper)
+		doctor_say(d, WORSE, "device times", "not known: no helper in it; gpuprof stat "
+			   "--inject -p %d brings one%s, or start it with gpuprof env",
 			   pid, s.filtered ? ", if its seccomp filter lets that pass" : "");
 	else if (err == -ENOTSUP)
 		doctor_say(d, WORSE, "device times",
@@ -355,8 +324,7 @@ static void say_working(struct doctor *d, const struct gp_ring_head *head)
 		doctor_say(d, WORSE, "device times",
 			   "by its helper, which is %s, but CUPTI has kept %" PRIu64
 			   " bytes of records for more than 10 s: a kernel runs as long, or works "
-			   "are missing",
-			   state, head->kept_bytes);
+			   "are missing", state, head->kept_bytes);
 	else
 		doctor_say(d, GOOD, "device times", "by its helper, which is %s", state);
 }
@@ -374,9 +342,8 @@ static void say_state(struct doctor *d, const struct gp_ring_head *head)
 			   helper_advice(head->reason));
 		break;
 	case GP_HELPER_VIRGIN:
-		doctor_say(d, GOOD, "device times",
-			   "by its helper, which has not begun; as it does, CUPTI may "
-			   "stall launches for seconds, once");
+		doctor_say(d, GOOD, "device times", "by its helper, which has not begun; as it "
+			   "does, CUPTI may stall launches for seconds, once");
 		break;
 	default:
 		say_working(d, head);
@@ -384,7 +351,7 @@ static void say_state(struct doctor *d, const struct gp_ring_head *head)
 	}
 }
 
-/* of a process that uses CUDA */
+/* Are device times of a process that uses CUDA known? Has it a helper, could it have one? */
 static void doctor_helper(struct doctor *d, pid_t pid)
 {
 	struct gp_ring_head head;
@@ -393,9 +360,8 @@ static void doctor_helper(struct doctor *d, pid_t pid)
 	if (!err)
 		say_state(d, &head);
 	else if (err == -EPROTO)
-		doctor_say(d, WORSE, "device times",
-			   "not known: its helper is of another version of gpuprof; "
-			   "start it anew with this one");
+		doctor_say(d, WORSE, "device times", "not known: its helper is of another version "
+			   "of gpuprof; start it anew with this one");
 	else if (err == -ENOENT)
 		say_none(d, pid);
 	else
@@ -460,8 +426,7 @@ static void say_seccomp(struct doctor *d, struct proc *p)
 		return;
 	if (d->returns_kill)
 		doctor_say(d, WORSE, "seccomp",
-			   "it has a filter: its calls are counted, their times "
-			   "are not known");
+			   "it has a filter: its calls are counted, their times are not known");
 	else
 		doctor_say(d, GOOD, "seccomp", "it has a filter, which does not mind probes here");
 }
@@ -489,41 +454,30 @@ static void report_outcome(struct doctor *d, const struct outcome *f, const stru
 			strbuf_addf(&line, "%s%s", line.len ? ", " : "", catalog_row(row)->name);
 	if (line.len) {
 		strbuf_addf(&line, ": %s", f->why);
-		if (f->costs) {
-			strbuf_addch(&line, ' ');
-			format_ns(&line, d->step_ns);
-		}
+		if (f->costs)
+			strbuf_addf(&line, " %s", ns_text(d->step_ns).s);
 		doctor_say(d, f->verdict, f->what, "%s", line.s);
 	}
 	strbuf_free(&line);
 }
 
-static unsigned int rows_of(const struct plan *plan, uint8_t outcomes_wanted)
-{
-	unsigned int n = 0;
-
-	for (unsigned int row = 1; row < catalog_n_rows(); row++)
-		n += (plan->outcome[row] & outcomes_wanted) && !catalog_row(row)->tier;
-	return n;
-}
-
 /* "/opt/lib/libcudart.so.13: 163 functions, 80 more with --tier 1" */
 static void say_file(struct look *look, const char *path, const struct plan *plan, const char *held)
 {
-	unsigned int probed = 0, further = 0;
+	unsigned int further = 0, probed;
 	char what[40];
 
 	for (size_t i = 0; i < plan->n; i++)
-		if (catalog_row((unsigned int)plan->rows[i])->tier)
-			further++;
-		else
-			probed++;
+		further += catalog_row((unsigned int)plan->rows[i])->tier != 0;
+	probed = (unsigned int)plan->n - further;
 	snprintf(what, sizeof(what), "functions of %s", held);
 	doctor_say(look->d, probed ? GOOD : WORSE, what, "%s: %u%s%u with --tier 1", path, probed,
 		   probed ? " functions, and " : " without being asked for, ", further);
 	look->probed += probed;
 	look->further += further;
-	look->unseen += rows_of(plan, PLAN_TOO_DEAR | PLAN_REFUSED);
+	for (unsigned int row = 1; row < catalog_n_rows(); row++)
+		look->unseen += (plan->outcome[row] & (PLAN_TOO_DEAR | PLAN_REFUSED)) &&
+				!catalog_row(row)->tier;
 	for (size_t i = 0; i < sizeof(outcomes) / sizeof(outcomes[0]); i++)
 		report_outcome(look->d, &outcomes[i], plan);
 }
@@ -578,8 +532,7 @@ static int attach_one(void *ctx, const struct target_file *file)
 	return attach_file(c->attach, file, c->pid, &result);
 }
 
-/* Of functions that may block the record at entry counts: such a call may last longer than we look.
- */
+/* A function that may block counts by its record at entry: a call may outlast our look. */
 static int add_record(void *ctx, const void *data, size_t len)
 {
 	const struct gp_call *rec = data;
@@ -604,14 +557,6 @@ static int read_calls(struct ring *ring, struct count *c)
 	return more < 0 ? more : 0;
 }
 
-static void add_functions(struct count *c)
-{
-	for (size_t i = 0; i < attach_count(c->attach); i++) {
-		c->probes += attach_get(c->attach, i)->result.probes;
-		c->left_out += attach_get(c->attach, i)->result.left_out;
-	}
-}
-
 /* The calls that begin within COUNT_MS. 0 or -errno, logged. */
 static int count_calls(const struct doctor *d, struct count *c)
 {
@@ -627,7 +572,10 @@ static int count_calls(const struct doctor *d, struct count *c)
 	if (c->attach) {
 		err = target_each_file(c->pid, attach_one, c);
 		err = err ? err : attach_begin(c->attach);
-		add_functions(c);
+		for (size_t i = 0; i < attach_count(c->attach); i++) {
+			c->probes += attach_get(c->attach, i)->result.probes;
+			c->left_out += attach_get(c->attach, i)->result.left_out;
+		}
 		if (!err)
 			err = read_calls(ring, c);
 		loader_detach(l);
@@ -638,24 +586,15 @@ static int count_calls(const struct doctor *d, struct count *c)
 	return err;
 }
 
-/* The function with most calls. */
-static const char *most_called(const struct count *c)
-{
-	uint32_t most = 0;
-
-	for (uint32_t row = 1; row < GP_ROWS_MAX; row++)
-		if (c->by_row[row] > c->by_row[most])
-			most = row;
-	return catalog_row(most) ? catalog_row(most)->name : "?";
-}
-
 static void say_calls(struct look *look)
 {
 	struct count c = { .pid = look->pid };
-	struct strbuf n = STRBUF_INIT;
 	int err = count_calls(look->d, &c);
+	uint32_t most = 0;
 
-	format_count(&n, c.calls);
+	for (uint32_t row = 1; row < GP_ROWS_MAX; row++)
+		if (c.by_row[row] > c.by_row[most])
+			most = row;
 	if (c.left_out)
 		doctor_say(look->d, WORSE, "functions", "%u of %u can be probed at a time",
 			   c.probes, c.probes + c.left_out);
@@ -664,12 +603,11 @@ static void say_calls(struct look *look)
 	else if (!c.calls)
 		doctor_say(look->d, WORSE, "calls",
 			   "none began within 1 s: it waits in one, or does not use "
-			   "the GPU now; gpuprof stacks -p %d shows where it is",
-			   look->pid);
+			   "the GPU now; gpuprof stacks -p %d shows where it is", look->pid);
 	else
-		doctor_say(look->d, GOOD, "calls", "%s began within 1 s, most of them of %s", n.s,
-			   most_called(&c));
-	strbuf_free(&n);
+		doctor_say(look->d, GOOD, "calls", "%s began within 1 s, most of them of %s",
+			   count_text(c.calls).s,
+			   catalog_row(most) ? catalog_row(most)->name : "?");
 }
 
 /* ---- why there is nothing -------------------------------------------------------------------- */
@@ -700,14 +638,12 @@ static void say_no_library(struct look *look)
 
 	target_each_descendant(look->pid, count_user, &below);
 	if (below.n)
-		doctor_say(look->d, GOOD, "libraries",
-			   "none here; %u process%s below it map%s one, as %d: "
-			   "-p %d measures them, too",
+		doctor_say(look->d, GOOD, "libraries", "none here; %u process%s below it map%s "
+			   "one, as %d: -p %d measures them, too",
 			   below.n, below.n > 1 ? "es" : "", below.n > 1 ? "" : "s", below.first,
 			   look->pid);
 	else
-		doctor_say(
-			look->d, WORSE, "libraries",
+		doctor_say(look->d, WORSE, "libraries",
 			"it maps no CUDA or NCCL library (yet), and no "
 			"process below it does: its table is empty; is it the process you mean?");
 }
@@ -726,9 +662,8 @@ static void conclude(struct look *look)
 			   "no libcudart, and no copy with symbols in the program (it "
 			   "may be stripped): what it does is seen as calls of the driver");
 	if (!look->probed && look->further)
-		doctor_say(d, WORSE, "tables",
-			   "empty but with --tier 1: only routines above the runtime "
-			   "and the driver are mapped");
+		doctor_say(d, WORSE, "tables", "empty but with --tier 1: only routines above the "
+			   "runtime and the driver are mapped");
 	else if (!look->probed)
 		doctor_say(d, WORSE, "tables", "empty: none of its functions can be probed here");
 	else if (d->probes)
@@ -743,16 +678,14 @@ static void look_at_maps(struct look *look)
 
 	if (!err) {
 		conclude(look);
-		return;
-	}
-	if (err == -ESRCH) {
+	} else if (err == -ESRCH) {
 		doctor_say(look->d, BAD, "process", "it has ended meanwhile");
 		doctor_fail(look->d, EXIT_FAIL);
-		return;
+	} else {
+		doctor_say(look->d, BAD, "process", "what it maps cannot be read: %s; %s",
+			   strerror(-err), denied_reading());
+		doctor_fail(look->d, EXIT_PERMISSION);
 	}
-	doctor_say(look->d, BAD, "process", "what it maps cannot be read: %s; %s", strerror(-err),
-		   denied_reading());
-	doctor_fail(look->d, EXIT_PERMISSION);
 }
 
 /* A process that makes no calls whatever it maps; true: it can map nothing either. */
@@ -767,10 +700,8 @@ static bool say_lifeless(struct doctor *d, struct proc *p)
 	if (stat.kernel)
 		doctor_say(d, WORSE, "process", "a thread of the kernel: it calls no library");
 	else if (stat.state == 'Z' || stat.state == 'X')
-		doctor_say(d, WORSE, "process",
-			   "a zombie: it has ended, and its parent %d has not asked "
-			   "how",
-			   stat.ppid);
+		doctor_say(d, WORSE, "process", "a zombie: it has ended, and its parent %d has not "
+			   "asked how", stat.ppid);
 	else if (proc_add_stopped(&stopped, p->pid, stat.state))
 		doctor_say(d, WORSE, "process", "%s", stopped.s);
 	strbuf_free(&stopped);
@@ -804,9 +735,8 @@ static void doctor_process(struct doctor *d, pid_t pid)
 		say_seccomp(d, &p);
 	}
 	if (is_foreign(pid))
-		doctor_say(d, WORSE, "architecture",
-			   "a program of another machine or of 32 bits: CUDA has "
-			   "no library for it here");
+		doctor_say(d, WORSE, "architecture", "a program of another machine or of 32 bits: "
+			   "CUDA has no library for it here");
 	if (err || !say_lifeless(d, &p))
 		look_at_maps(&look);
 	proc_close(&p);
@@ -818,9 +748,9 @@ int verb_doctor(const struct options *o)
 {
 	struct doctor d = { .o = o, .out = STRBUF_INIT };
 	struct target_list chosen;
-	int rc = target_list_find(&chosen, &o->session);
+	int rc;
 
-	d.rc = rc;
+	d.rc = target_list_find(&chosen, &o->session);
 	strbuf_addf(&d.out, "gpuprof %s\n", version_text());
 	doctor_host(&d);
 	for (size_t i = 0; i < chosen.n; i++)

@@ -4,9 +4,6 @@
  * elsewhere load it. The output can be pasted; instructions go to standard error. Each form is a
  * row of `forms`. The helper sleeps until gpuprof watches the process.
  */
-#include "cli/cmd_env.h"
-
-#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,6 +13,7 @@
 #include "base/str.h"
 #include "base/exit.h"
 #include "view/output.h"
+#include "cli/option_row.h"
 #include "cli/verbs.h"
 #include "inject/install.h"
 #include "base/utf8.h"
@@ -62,24 +60,10 @@ static void add_shell(struct strbuf *out, const char *text)
 	strbuf_addch(out, '\'');
 }
 
-/* systemd's, within double quotes: % begins a specifier. */
-static void add_systemd(struct strbuf *out, const char *text)
-{
-	add_escaped(out, text, "\"\\\\\\%%");
-}
-
-static void add_yaml(struct strbuf *out, const char *text)
+static void add_yaml(struct strbuf *out, const char *text, const char *special)
 {
 	strbuf_addch(out, '"');
-	add_escaped(out, text, "\"\\\\\\");
-	strbuf_addch(out, '"');
-}
-
-/* A variable's value, of which Kubernetes expands $(NAME) and halves $$. */
-static void add_k8s_value(struct strbuf *out, const char *text)
-{
-	strbuf_addch(out, '"');
-	add_escaped(out, text, "\"\\\\\\$$");
+	add_escaped(out, text, special);
 	strbuf_addch(out, '"');
 }
 
@@ -99,7 +83,7 @@ static void form_systemd(struct strbuf *out, const struct variables *vs)
 	strbuf_addstr(out, "[Service]\n");
 	for (size_t i = 0; i < vs->n; i++) {
 		strbuf_addf(out, "Environment=\"%s=", vs->v[i].name);
-		add_systemd(out, vs->v[i].value);
+		add_escaped(out, vs->v[i].value, "\"\\\\\\%%");	/* % begins a specifier */
 		strbuf_addstr(out, "\"\n");
 	}
 }
@@ -128,14 +112,15 @@ static void form_k8s(struct strbuf *out, const struct variables *vs)
 			   "      - name: CONTAINER\n        env:\n");
 	for (size_t i = 0; i < vs->n; i++) {
 		strbuf_addf(out, "        - name: %s\n          value: ", vs->v[i].name);
-		add_k8s_value(out, vs->v[i].value);
+		/* Kubernetes expands $(NAME) in a value and halves $$. */
+		add_yaml(out, vs->v[i].value, "\"\\\\\\$$");
 		strbuf_addch(out, '\n');
 	}
 	strbuf_addstr(out, "        volumeMounts:\n        - name: gpuprof\n          mountPath: ");
-	add_yaml(out, vs->dir);
+	add_yaml(out, vs->dir, "\"\\\\\\");
 	strbuf_addstr(out, "\n          readOnly: true\n      volumes:\n      - name: gpuprof\n"
 			   "        hostPath:\n          path: ");
-	add_yaml(out, vs->dir);
+	add_yaml(out, vs->dir, "\"\\\\\\");
 	strbuf_addstr(out, "\n          type: Directory\n");
 }
 
@@ -210,22 +195,18 @@ static const char *flaw_of(const char *text, enum env_form form)
 
 static bool is_plain_dir(const char *dir, enum env_form form)
 {
-	char character[] = "a ' '";
 	const char *flaw = flaw_of(dir, form);
-	const char *bad = dir + strcspn(dir, forms[form].not_dir);
+	const char bad = dir[strcspn(dir, forms[form].not_dir)];
+	const char character[] = { 'a', ' ', '\'', bad, '\'', '\0' };
 	char shown[256];
 
-	if (!flaw && *bad) {
-		character[3] = *bad;
+	if (!flaw && bad)
 		flaw = character;
-	}
 	if (!flaw)
 		return true;
 	str_copy_line(shown, sizeof(shown), dir, strlen(dir));
 	log_error("cannot write the directory '%s' in the form asked for: it has %s; choose "
-		  "another one with "
-		  "--dir",
-		  shown, flaw);
+		  "another one with --dir", shown, flaw);
 	return false;
 }
 
@@ -238,8 +219,7 @@ static bool are_plain(const struct variables *vs, enum env_form form)
 		if (!flaw)
 			continue;
 		log_error("cannot write %s in the form asked for: its value has %s; "
-			  "unset " INJECT_CUDA " and " INJECT_CHAIN " first",
-			  vs->v[i].name, flaw);
+			  "unset " INJECT_CUDA " and " INJECT_CHAIN " first", vs->v[i].name, flaw);
 		return false;
 	}
 	return true;

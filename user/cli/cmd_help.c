@@ -14,13 +14,33 @@
 #include "cli/verbs.h"
 #include "view/output.h"
 
-
-/* Bit of a verb in option_row.verbs. */
-static unsigned int document_bit(const struct verb *v)
+static bool takes(const struct verb *v, const struct option_row *row)
 {
-	size_t n;
+	return row->verbs & 1u << (v - options_verbs);
+}
 
-	return 1u << (v - options_verbs(&n));
+/* In completions, "-" stands for no verb. */
+static const char *verb_word(const struct verb *v)
+{
+	return *v->name ? v->name : "-";
+}
+
+/* The options of a verb by group. The group's title stands between before and after. */
+static void add_grouped(struct strbuf *out, const struct verb *v, const char *before,
+			const char *after, void (*add)(struct strbuf *, const struct option_row *))
+{
+	for (unsigned int group = 0; group < GROUP_END; group++) {
+		bool any = false;
+
+		for (const struct option_row *row = options_rows; row->name; row++) {
+			if (row->group != group || !takes(v, row))
+				continue;
+			if (!any)
+				strbuf_addf(out, "%s%s%s\n", before, options_groups[group], after);
+			any = true;
+			add(out, row);
+		}
+	}
 }
 
 /* ---- bash ---------------------------------------------------------------------------------- */
@@ -32,10 +52,10 @@ static unsigned int document_bit(const struct verb *v)
  */
 
 /* All words of a NULL-terminated list. */
-static void document_add_words(struct strbuf *out, const char *const *words, const char *separator)
+static void document_add_words(struct strbuf *out, const char *const *words)
 {
 	for (size_t i = 0; words[i]; i++)
-		strbuf_addf(out, "%s%s", i ? separator : "", words[i]);
+		strbuf_addf(out, "%s%s", i ? " " : "", words[i]);
 }
 
 /* "-p" and "--pid", with what separates them when there are both. */
@@ -134,30 +154,16 @@ static const char *const kinds[] = {
 	[COMPLETE_CAPTURES] = "captures", [COMPLETE_PIDS] = "pids",
 };
 
-static void add_bash_verb_names(struct strbuf *out)
-{
-	size_t n;
-	const struct verb *verbs = options_verbs(&n);
-
-	strbuf_addstr(out, "words");
-	for (size_t i = 1; i < n; i++)
-		strbuf_addf(out, " %s", verbs[i].name);
-}
-
 /* The options of each verb. */
 static void add_options(struct strbuf *out)
 {
-	size_t n, rows_n;
-	const struct verb *verbs = options_verbs(&n);
-	const struct option_row *rows = options_rows(&rows_n);
-
 	strbuf_addstr(out, "\n_gpuprof_options() { # VERB\n\tcase $1 in\n");
-	for (size_t i = 0; i < n; i++) {
-		strbuf_addf(out, "\t%s) echo '", i ? verbs[i].name : "-");
-		for (size_t r = 0; r < rows_n; r++) {
-			if (!(rows[r].verbs & 1u << i))
+	for (const struct verb *v = options_verbs; v->name; v++) {
+		strbuf_addf(out, "\t%s) echo '", verb_word(v));
+		for (const struct option_row *row = options_rows; row->name; row++) {
+			if (!takes(v, row))
 				continue;
-			document_add_names(out, &rows[r], " ");
+			document_add_names(out, row, " ");
 			strbuf_addch(out, ' ');
 		}
 		strbuf_addstr(out, "' ;;\n");
@@ -168,21 +174,18 @@ static void add_options(struct strbuf *out)
 /* The values of each option. */
 static void add_values(struct strbuf *out)
 {
-	size_t n;
-	const struct option_row *rows = options_rows(&n);
-
 	strbuf_addstr(out, "\n_gpuprof_value() { # OPTION\n\tcase $1 in\n");
-	for (size_t i = 0; i < n; i++) {
-		if (!rows[i].arg)
+	for (const struct option_row *row = options_rows; row->name; row++) {
+		if (!row->arg)
 			continue;
 		strbuf_addch(out, '\t');
-		document_add_names(out, &rows[i], " | ");
+		document_add_names(out, row, " | ");
 		strbuf_addstr(out, ") echo '");
-		if (rows[i].choices) {
+		if (row->choices) {
 			strbuf_addstr(out, "words ");
-			document_add_words(out, rows[i].choices, " ");
+			document_add_words(out, row->choices);
 		} else {
-			strbuf_addstr(out, kinds[rows[i].completes]);
+			strbuf_addstr(out, kinds[row->completes]);
 		}
 		strbuf_addstr(out, "' ;;\n");
 	}
@@ -192,18 +195,14 @@ static void add_values(struct strbuf *out)
 /* The words behind each verb. */
 static void add_bash_words(struct strbuf *out)
 {
-	size_t n;
-	const struct verb *verbs = options_verbs(&n);
-
 	strbuf_addstr(out, "\n_gpuprof_words() { # VERB\n\tcase $1 in\n");
-	for (size_t i = 0; i < n; i++) {
-		unsigned int completes = i ? verbs[i].completes : COMPLETE_VERBS;
+	for (const struct verb *v = options_verbs; v->name; v++) {
+		bool is_verb = !*v->name || v->completes == COMPLETE_VERBS;
 
-		strbuf_addf(out, "\t%s) echo '", i ? verbs[i].name : "-");
-		if (completes == COMPLETE_VERBS)
-			add_bash_verb_names(out);
-		else
-			strbuf_addstr(out, kinds[completes]);
+		strbuf_addf(out, "\t%s) echo '%s", verb_word(v),
+			    is_verb ? "words" : kinds[v->completes]);
+		for (const struct verb *word = options_verbs + 1; is_verb && word->name; word++)
+			strbuf_addf(out, " %s", word->name);
 		strbuf_addstr(out, "' ;;\n");
 	}
 	strbuf_addstr(out, "\tesac\n}\n\n");
@@ -286,7 +285,7 @@ static void add_rest(struct strbuf *out, const struct option_row *row)
 		strbuf_addch(&text, ':');
 		if (row->choices) {
 			strbuf_addch(&text, '(');
-			document_add_words(&text, row->choices, " ");
+			document_add_words(&text, row->choices);
 			strbuf_addch(&text, ')');
 		} else {
 			strbuf_addstr(&text, zsh_actions[row->completes]);
@@ -311,13 +310,10 @@ static void add_zsh_option(struct strbuf *out, const struct option_row *row)
 
 static void add_verb(struct strbuf *out, const struct verb *v)
 {
-	size_t n;
-	const struct option_row *rows = options_rows(&n);
-
-	strbuf_addf(out, "\t%s)\n\t\t_arguments -s -S", *v->name ? v->name : "-");
-	for (size_t i = 0; i < n; i++)
-		if (rows[i].verbs & document_bit(v))
-			add_zsh_option(out, &rows[i]);
+	strbuf_addf(out, "\t%s)\n\t\t_arguments -s -S", verb_word(v));
+	for (const struct option_row *row = options_rows; row->name; row++)
+		if (takes(v, row))
+			add_zsh_option(out, row);
 	strbuf_addstr(out, " \\\n\t\t\t'1:verb:_gpuprof_verbs'");
 	if (v->max_args)
 		strbuf_addf(out, " \\\n\t\t\t'2:word:%s'", zsh_actions[v->completes]);
@@ -326,15 +322,12 @@ static void add_verb(struct strbuf *out, const struct verb *v)
 
 static void add_zsh_verb_names(struct strbuf *out)
 {
-	size_t n;
-	const struct verb *verbs = options_verbs(&n);
-
 	strbuf_addstr(out, "\n_gpuprof_verbs() {\n\tlocal -a verbs=(\n");
-	for (size_t i = 1; i < n; i++) {
+	for (const struct verb *v = options_verbs + 1; v->name; v++) {
 		struct strbuf text = STRBUF_INIT;
 
-		strbuf_addf(&text, "%s:", verbs[i].name);
-		add_plain(&text, verbs[i].summary);
+		strbuf_addf(&text, "%s:", v->name);
+		add_plain(&text, v->summary);
 		strbuf_addstr(out, "\t\t");
 		document_add_quoted(out, text.s);
 		strbuf_addch(out, '\n');
@@ -346,16 +339,14 @@ static void add_zsh_verb_names(struct strbuf *out)
 
 static void add_takes_value(struct strbuf *out)
 {
-	size_t n;
-	const struct option_row *rows = options_rows(&n);
 	const char *before = "\t";
 
 	strbuf_addstr(out, "\n_gpuprof_takes_value() {\n\tcase $1 in\n");
-	for (size_t i = 0; i < n; i++) {
-		if (!rows[i].arg)
+	for (const struct option_row *row = options_rows; row->name; row++) {
+		if (!row->arg)
 			continue;
 		strbuf_addstr(out, before);
-		document_add_names(out, &rows[i], " | ");
+		document_add_names(out, row, " | ");
 		before = " | ";
 	}
 	strbuf_addstr(out, ") return 0 ;;\n\tesac\n\treturn 1\n}\n");
@@ -363,15 +354,12 @@ static void add_takes_value(struct strbuf *out)
 
 static void document_add_zsh(struct strbuf *out)
 {
-	size_t n;
-	const struct verb *verbs = options_verbs(&n);
-
 	strbuf_addstr(out, zsh_head);
 	add_zsh_verb_names(out);
 	add_takes_value(out);
 	strbuf_addstr(out, "\n_gpuprof_verb() {\n\tcase $1 in\n");
-	for (size_t i = 0; i < n; i++)
-		add_verb(out, &verbs[i]);
+	for (const struct verb *v = options_verbs; v->name; v++)
+		add_verb(out, v);
 	strbuf_addstr(out, "\tesac\n}\n\n");
 	strbuf_addstr(out, zsh_walk);
 }
@@ -426,47 +414,27 @@ static const char *const fish_actions[] = {
 
 static void add_verbs(struct strbuf *out, const char *condition)
 {
-	size_t n;
-	const struct verb *verbs = options_verbs(&n);
-
-	for (size_t i = 1; i < n; i++) {
+	for (const struct verb *v = options_verbs + 1; v->name; v++) {
 		strbuf_addf(out, "complete -c gpuprof -n '__gpuprof_in %s' -a %s -d ", condition,
-			    verbs[i].name);
-		document_add_quoted(out, verbs[i].summary);
+			    v->name);
+		document_add_quoted(out, v->summary);
 		strbuf_addch(out, '\n');
-	}
-}
-
-static void add_fish_words(struct strbuf *out)
-{
-	size_t n;
-	const struct verb *verbs = options_verbs(&n);
-
-	for (size_t i = 1; i < n; i++) {
-		if (verbs[i].completes == COMPLETE_VERBS)
-			add_verbs(out, verbs[i].name);
-		else if (verbs[i].completes)
-			strbuf_addf(out, "complete -c gpuprof -n '__gpuprof_in %s' %s\n",
-				    verbs[i].name, fish_actions[verbs[i].completes]);
 	}
 }
 
 static void add_fish_option(struct strbuf *out, const struct option_row *row)
 {
-	size_t n;
-	const struct verb *verbs = options_verbs(&n);
-
 	strbuf_addstr(out, "complete -c gpuprof -n '__gpuprof_in");
-	for (size_t i = 0; i < n; i++)
-		if (row->verbs & 1u << i)
-			strbuf_addf(out, " %s", i ? verbs[i].name : "-");
+	for (const struct verb *v = options_verbs; v->name; v++)
+		if (takes(v, row))
+			strbuf_addf(out, " %s", verb_word(v));
 	strbuf_addch(out, '\'');
 	if (row->letter)
 		strbuf_addf(out, " -s %c", row->letter);
 	strbuf_addf(out, " -l %s ", row->name);
 	if (row->choices) {
 		strbuf_addstr(out, "-x -a '");
-		document_add_words(out, row->choices, " ");
+		document_add_words(out, row->choices);
 		strbuf_addstr(out, "' ");
 	} else if (row->arg) {
 		strbuf_addf(out, "%s ", fish_actions[row->completes]);
@@ -478,22 +446,24 @@ static void add_fish_option(struct strbuf *out, const struct option_row *row)
 
 static void document_add_fish(struct strbuf *out)
 {
-	size_t n;
-	const struct option_row *rows = options_rows(&n);
-
 	strbuf_addstr(out, fish_head);
 	strbuf_addstr(out, "set -g __gpuprof_with_value");
-	for (size_t i = 0; i < n; i++) {
-		if (!rows[i].arg)
+	for (const struct option_row *row = options_rows; row->name; row++) {
+		if (!row->arg)
 			continue;
 		strbuf_addch(out, ' ');
-		document_add_names(out, &rows[i], " ");
+		document_add_names(out, row, " ");
 	}
 	strbuf_addstr(out, "\n\n");
 	add_verbs(out, "-");
-	add_fish_words(out);
-	for (size_t i = 0; i < n; i++)
-		add_fish_option(out, &rows[i]);
+	for (const struct verb *v = options_verbs + 1; v->name; v++)
+		if (v->completes == COMPLETE_VERBS)
+			add_verbs(out, v->name);
+		else if (v->completes)
+			strbuf_addf(out, "complete -c gpuprof -n '__gpuprof_in %s' %s\n", v->name,
+				    fish_actions[v->completes]);
+	for (const struct option_row *row = options_rows; row->name; row++)
+		add_fish_option(out, row);
 }
 
 /* ---- man pages ----------------------------------------------------------------------------- */
@@ -550,21 +520,16 @@ static void add_text(struct strbuf *out, const char *text)
 	}
 }
 
-static void add_upper(struct strbuf *out, const char *text)
-{
-	for (; *text; text++) {
-		const char upper[] = { (char)toupper((unsigned char)*text), 0 };
-
-		add_text(out, upper);
-	}
-}
-
 static void add_title(struct strbuf *out, const struct verb *v)
 {
 	strbuf_addstr(out, ".\\\" Made by `gpuprof help --as man`.\n.TH GPUPROF");
 	if (*v->name) {
 		strbuf_addstr(out, "\\-");
-		add_upper(out, v->name);
+		for (const char *c = v->name; *c; c++) {
+			const char upper[] = { (char)toupper((unsigned char)*c), 0 };
+
+			add_text(out, upper);
+		}
 	}
 	strbuf_addstr(out, " 1 \"\" \"gpuprof ");
 	add_text(out, version_text());
@@ -576,15 +541,6 @@ static void add_title(struct strbuf *out, const struct verb *v)
 	strbuf_addstr(out, " \\- ");
 	add_text(out, v->summary);
 	strbuf_addch(out, '\n');
-}
-
-static void add_synopsis(struct strbuf *out, const struct verb *v)
-{
-	strbuf_addstr(out, ".SH SYNOPSIS\n.B gpuprof\n");
-	add_text(out, v->usage);
-	strbuf_addch(out, '\n');
-	if (!*v->name)
-		strbuf_addstr(out, ".br\n.B gpuprof\nVERB ...\n");
 }
 
 /* .TP, then "-p, --pid PID" in bold and italics, then the text. */
@@ -606,42 +562,12 @@ static void man_add_option(struct strbuf *out, const struct option_row *row)
 	strbuf_addch(out, '\n');
 }
 
-static void man_add_options(struct strbuf *out, const struct verb *v)
-{
-	size_t n;
-	const struct option_row *rows = options_rows(&n);
-
-	strbuf_addstr(out, ".SH OPTIONS\n");
-	for (unsigned int group = 0; group < GROUP_END; group++) {
-		bool any = false;
-
-		for (size_t i = 0; i < n; i++) {
-			if (rows[i].group != group || !(rows[i].verbs & document_bit(v)))
-				continue;
-			if (!any)
-				strbuf_addf(out, ".SS %s\n", options_groups[group]);
-			any = true;
-			man_add_option(out, &rows[i]);
-		}
-	}
-}
-
-static void add_examples(struct strbuf *out, const struct verb *v)
-{
-	strbuf_addstr(out, ".SH EXAMPLES\n.nf\n");
-	add_text(out, v->examples);
-	strbuf_addstr(out, ".fi\n");
-}
-
 static void man_add_verbs(struct strbuf *out)
 {
-	size_t n;
-	const struct verb *verbs = options_verbs(&n);
-
 	strbuf_addstr(out, ".SH VERBS\n");
-	for (size_t i = 1; i < n; i++) {
-		strbuf_addf(out, ".TP\n.BR gpuprof\\-%s (1)\n", verbs[i].name);
-		add_text(out, verbs[i].summary);
+	for (const struct verb *v = options_verbs + 1; v->name; v++) {
+		strbuf_addf(out, ".TP\n.BR gpuprof\\-%s (1)\n", v->name);
+		add_text(out, v->summary);
 		strbuf_addch(out, '\n');
 	}
 }
@@ -662,16 +588,14 @@ static void add_exits(struct strbuf *out, const struct verb *v)
 
 static void add_see_also(struct strbuf *out, const struct verb *v)
 {
-	size_t n;
-	const struct verb *verbs = options_verbs(&n);
 	const char *before = "";
 
 	strbuf_addstr(out, ".SH SEE ALSO\n");
-	for (size_t i = 0; i < n; i++) {
-		if (&verbs[i] == v)
+	for (const struct verb *other = options_verbs; other->name; other++) {
+		if (other == v)
 			continue;
-		strbuf_addf(out, "%s.BR gpuprof%s%s (1)", before, *verbs[i].name ? "\\-" : "",
-			    verbs[i].name);
+		strbuf_addf(out, "%s.BR gpuprof%s%s (1)", before, *other->name ? "\\-" : "",
+			    other->name);
 		before = " ,\n";
 	}
 	strbuf_addch(out, '\n');
@@ -681,15 +605,22 @@ static void add_see_also(struct strbuf *out, const struct verb *v)
 static void document_add_man(struct strbuf *out, const struct verb *v)
 {
 	add_title(out, v);
-	add_synopsis(out, v);
+	strbuf_addstr(out, ".SH SYNOPSIS\n.B gpuprof\n");
+	add_text(out, v->usage);
+	strbuf_addch(out, '\n');
+	if (!*v->name)
+		strbuf_addstr(out, ".br\n.B gpuprof\nVERB ...\n");
 	if (*v->about) {
 		strbuf_addstr(out, ".SH DESCRIPTION\n");
 		add_text(out, v->about);
 	}
 	if (!*v->name)
 		man_add_verbs(out);
-	man_add_options(out, v);
-	add_examples(out, v);
+	strbuf_addstr(out, ".SH OPTIONS\n");
+	add_grouped(out, v, ".SS ", "", man_add_option);
+	strbuf_addstr(out, ".SH EXAMPLES\n.nf\n");
+	add_text(out, v->examples);
+	strbuf_addstr(out, ".fi\n");
 	add_exits(out, v);
 	add_see_also(out, v);
 }
@@ -712,37 +643,14 @@ static void help_add_option(struct strbuf *out, const struct option_row *row)
 	strbuf_addf(out, "%s\n", row->help);
 }
 
-static void help_add_options(struct strbuf *out, const struct verb *v)
-{
-	size_t n, verbs;
-	const struct option_row *rows = options_rows(&n);
-	unsigned int bit = 1u << (v - options_verbs(&verbs));
-
-	for (unsigned int group = 0; group < GROUP_END; group++) {
-		bool any = false;
-
-		for (size_t i = 0; i < n; i++) {
-			if (rows[i].group != group || !(rows[i].verbs & bit))
-				continue;
-			if (!any)
-				strbuf_addf(out, "%s:\n", options_groups[group]);
-			any = true;
-			help_add_option(out, &rows[i]);
-		}
-	}
-}
-
 static void add_overview(struct strbuf *out)
 {
-	size_t n;
-	const struct verb *verbs = options_verbs(&n);
-
 	strbuf_addf(out,
 		    "gpuprof: where the time of GPU processes goes, without touching their "
 		    "code\n\nusage: gpuprof %s\n       gpuprof VERB ...\n\n",
-		    verbs[VERB_DEFAULT].usage);
-	for (size_t i = 1; i < n; i++)
-		strbuf_addf(out, "  %-9s%s\n", verbs[i].name, verbs[i].summary);
+		    options_verbs[VERB_DEFAULT].usage);
+	for (const struct verb *v = options_verbs + 1; v->name; v++)
+		strbuf_addf(out, "  %-9s%s\n", v->name, v->summary);
 	strbuf_addstr(out, "\nWithout a verb it prints a report every few seconds.\n"
 		      "'gpuprof help VERB' lists options; 'gpuprof --help' those of no verb.\n"
 		      "\nexamples:\n"
@@ -759,43 +667,18 @@ static void help_add_verb(struct strbuf *out, const struct verb *v)
 	if (*v->about)
 		strbuf_addf(out, "%s", v->about);
 	strbuf_addf(out, "examples:\n%s", v->examples);
-	help_add_options(out, v);
-}
-
-static int print(struct strbuf *text)
-{
-	int rc = output_write(NULL, text);
-
-	strbuf_free(text);
-	return rc;
-}
-
-int help_verb(const struct verb *v)
-{
-	struct strbuf sb = STRBUF_INIT;
-
-	help_add_verb(&sb, v);
-	return print(&sb);
-}
-
-static void add_verb_names(struct strbuf *out)
-{
-	size_t n;
-	const struct verb *verbs = options_verbs(&n);
-
-	for (size_t i = 1; i < n; i++)
-		strbuf_addf(out, "%s\n", verbs[i].name);
+	add_grouped(out, v, "", ":", help_add_option);
 }
 
 /* v: NULL: of gpuprof as a whole. */
 static int print_form(enum help_form form, const struct verb *v)
 {
 	struct strbuf sb = STRBUF_INIT;
-	size_t n;
+	int rc;
 
 	switch (form) {
 	case HELP_MAN:
-		document_add_man(&sb, v ? v : options_verbs(&n));
+		document_add_man(&sb, v ? v : options_verbs);
 		break;
 	case HELP_BASH:
 		document_add_bash(&sb);
@@ -807,7 +690,8 @@ static int print_form(enum help_form form, const struct verb *v)
 		document_add_fish(&sb);
 		break;
 	case HELP_VERBS:
-		add_verb_names(&sb);
+		for (const struct verb *each = options_verbs + 1; each->name; each++)
+			strbuf_addf(&sb, "%s\n", each->name);
 		break;
 	default:
 		if (v)
@@ -816,17 +700,17 @@ static int print_form(enum help_form form, const struct verb *v)
 			add_overview(&sb);
 		break;
 	}
-	return print(&sb);
+	rc = output_write(NULL, &sb);
+	strbuf_free(&sb);
+	return rc;
+}
+
+int help_verb(const struct verb *v)
+{
+	return print_form(HELP_TEXT, v);
 }
 
 int verb_help(const struct options *o)
 {
-	const struct verb *v = NULL;
-
-	if (o->n_args) {
-		v = options_find_verb(o->args[0]);
-		if (!v)
-			return EXIT_USAGE;
-	}
-	return print_form((enum help_form)o->form, v);
+	return print_form((enum help_form)o->form, o->about);
 }

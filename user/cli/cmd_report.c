@@ -1,17 +1,143 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* `gpuprof report FILE`: a capture becomes a model, and that is printed as any other. */
+/*
+ * `gpuprof report FILE`: a capture becomes a model, and that is printed as any other. Source lines
+ * and inlined functions for the frames of any report (--lines).
+ */
 #include <errno.h>
 #include <linux/capability.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
+#include "base/vec.h"
 #include "host/caps.h"
 #include "base/exit.h"
-#include "cli/lines.h"
 #include "view/report.h"
 #include "cli/verbs.h"
 #include "capture/capture.h"
+#include "elf/elf.h"
+#include "elf/lines.h"
+#include "event/stacks.h"
 #include "view/view.h"
+
+/* ---- source lines ---------------------------------------------------------------------------- */
+
+/*
+ * Frames by file, and each file's debug info once. A file is found by its build id, so that no
+ * other version of it can be read, wherever the report is made.
+ */
+
+struct group {			/* frames of one file */
+	const char *file;	/* "BUILD-ID PATH" */
+	VEC(struct elf_line) lines;
+	VEC(uint64_t) numbers;	/* of the frames, in the same order */
+};
+
+static int compare_frames(const void *a, const void *b)
+{
+	const struct stacks_frame *x = *(const struct stacks_frame *const *)a;
+	const struct stacks_frame *y = *(const struct stacks_frame *const *)b;
+
+	return strcmp(x->file, y->file);
+}
+
+/* Where the build id ends, the file's path begins. */
+static int open_file(const char *file)
+{
+	const char *blank = strchr(file, ' ');
+	char build_id[ELF_BUILD_ID_TEXT];
+
+	if (!blank || (size_t)(blank - file) >= sizeof(build_id))
+		return -ENOENT;
+	memcpy(build_id, file, (size_t)(blank - file));
+	build_id[blank - file] = '\0';
+	return elf_open_debug(blank + 1, build_id);
+}
+
+static int ask(struct stacks *s, struct group *g)
+{
+	int fd = open_file(g->file), err = fd;
+
+	if (fd >= 0) {
+		err = elf_find_lines(fd, g->lines.v, g->lines.n);
+		close(fd);
+	}
+	if (err == -ENOMEM || err == -ENOTSUP)
+		return err;
+	if (err == -ETIME || err == -EBADMSG)
+		log_warn("cannot read all debug info of %s: %s; what was read is used", g->file,
+			 err == -ETIME ? "it takes too long" : "it is damaged");
+	else if (err)
+		log_debug("no debug info of %s here", g->file);
+	err = 0;
+	for (size_t i = 0; i < g->lines.n && err != -ENOMEM; i++)
+		if (g->lines.v[i].text)
+			err = stacks_set_lines(s, g->numbers.v[i], g->lines.v[i].text);
+	return err == -ENOMEM ? err : 0;
+}
+
+static int ask_group(struct stacks *s, const struct stacks_frame *const *frames, size_t n)
+{
+	struct group g = { .file = frames[0]->file };
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		struct elf_line *line = VEC_PUSH(&g.lines);
+		uint64_t *number = VEC_PUSH(&g.numbers);
+
+		err = line && number ? 0 : -ENOMEM;
+		if (err)
+			break;
+		line->vaddr = frames[i]->offset;
+		*number = frames[i]->number;
+	}
+	if (!err)
+		err = ask(s, &g);
+	for (size_t i = 0; i < g.lines.n; i++)
+		free(g.lines.v[i].text);
+	VEC_FREE(&g.lines);
+	VEC_FREE(&g.numbers);
+	return err;
+}
+
+static int ask_all(struct stacks *s, const struct stacks_frame **frames, size_t n)
+{
+	size_t k;
+	int err = 0;
+
+	if (n)
+		qsort(frames, n, sizeof(*frames), compare_frames);
+	for (size_t i = 0; i < n && !err; i += k) {
+		for (k = 1; i + k < n && !compare_frames(&frames[i + k], &frames[i]); k++)
+			;
+		err = ask_group(s, &frames[i], k);
+	}
+	return err;
+}
+
+/* Reads the debug info of each file that has frames, if this host has that very build of it, and
+ * reports those without. 0, or an exit code: this build cannot, or out of memory; logged. */
+static int find_lines(struct stacks *s)
+{
+	const struct stacks_frame **frames = calloc(s->frames.n + 1, sizeof(*frames));
+	size_t n = 0;
+	int err = frames ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < s->frames.n && frames; i++)
+		if (s->frames.v[i].file)
+			frames[n++] = &s->frames.v[i];
+	if (!err)
+		err = ask_all(s, frames, n);
+	free(frames);
+	if (err == -ENOTSUP)
+		log_error("cannot tell source lines: this gpuprof was built without libdw");
+	else if (err)
+		log_error("cannot tell source lines: %s", strerror(-err));
+	return err == -ENOTSUP ? EXIT_UNSUPPORTED : err ? EXIT_FAIL : 0;
+}
+
+/* ---- reports --------------------------------------------------------------------------------- */
 
 static int push(void *model, const struct event *ev)
 {
@@ -36,23 +162,26 @@ static int explain_state(const struct capture_reader *r, const char *path)
 		return EXIT_PARTIAL;
 	default:
 		log_warn("%s is damaged: %llu blocks with at least %llu events were skipped, "
-			 "%llu blocks were read", path,
-			 (unsigned long long)n.bad_blocks,
-			 (unsigned long long)n.bad_events,
-			 (unsigned long long)n.blocks);
+			 "%llu blocks were read", path, (unsigned long long)n.bad_blocks,
+			 (unsigned long long)n.bad_events, (unsigned long long)n.blocks);
 		return EXIT_PARTIAL;
 	}
 }
 
-int report_model(const struct options *o, const struct model *m, uint64_t now_ns,
-		 const struct report_state *how)
+int report_interval(const struct options *o, const struct model *m, uint64_t now_ns,
+		    const struct snapshot *before, const struct report_state *how)
 {
 	struct snapshot *snap = snapshot_take(m, now_ns);
-	int lines = snap && o->lines ? lines_find(&snap->stacks) : 0;
-	int rc = snap ? report_print(&o->report, snap, how) : EXIT_FAIL;
+	int lines, rc;
 
-	if (!snap)
+	if (!snap) {
 		log_error("cannot report: out of memory");
+		return EXIT_FAIL;
+	}
+	if (before)
+		snapshot_subtract(snap, before);
+	lines = o->lines ? find_lines(&snap->stacks) : 0;
+	rc = report_print(&o->report, snap, how);
 	snapshot_free(snap);
 	return rc ? rc : lines;
 }
@@ -83,16 +212,8 @@ static int report_capture(const struct options *o, struct capture_reader *r, str
 	}
 	state = explain_state(r, o->args[0]);
 	how.incomplete = state != EXIT_OK;
-	rc = report_model(o, m, 0, &how);
+	rc = report_interval(o, m, 0, NULL, &how);
 	return rc ? rc : state;
-}
-
-/* Before anything of the capture is read. Source lines are in files of those who built the
- * target. */
-static void drop_privileges(const struct options *o)
-{
-	caps_drop_others((o->lines ? 1ull << CAP_DAC_READ_SEARCH : 0) |
-			 caps_of_output(o->report.output));
 }
 
 int verb_report(const struct options *o)
@@ -106,7 +227,10 @@ int verb_report(const struct options *o)
 	r = capture_open(o->args[0]);
 	if (!r)
 		return EXIT_FAIL;
-	drop_privileges(o);
+	/* Before anything of the capture is read. Source lines are in files of those who built the
+	 * target. */
+	caps_drop_others((o->lines ? 1ull << CAP_DAC_READ_SEARCH : 0) |
+			 caps_of_output(o->report.output));
 	m = model_new(capture_funcs(r));
 	if (m && o->report.by == CALLS_BY_LAUNCH)
 		model_use_launches(m);

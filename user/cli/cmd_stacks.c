@@ -22,26 +22,18 @@
 #include "target/target.h"
 #include "view/stacks.h"
 
-enum {
-	META_HOST,
-	META_START,
-	META_END,
-	META_VERSION,
-	META_KERNEL,
-	META_COMPLETE,
-	META_SOURCES,
-	META_N
-};
+#define META_PAIRS 7
 
 struct facts {			/* texts that meta points to */
-	struct meta_pair pair[META_N];
+	struct meta_pair pair[META_PAIRS];
+	size_t n;
 	struct utsname un;
 	char start[64], end[64];
 };
 
-static void set_text(struct facts *f, unsigned int i, const char *key, const char *text)
+static void add_text(struct facts *f, const char *key, const char *text)
 {
-	f->pair[i] = (struct meta_pair){ .key = key, .type = CELL_TEXT,
+	f->pair[f->n++] = (struct meta_pair){ .key = key, .type = CELL_TEXT,
 					 .value = { .known = *text != '\0', .s = text } };
 }
 
@@ -57,21 +49,6 @@ static void format_time(char *text, size_t size, uint64_t wall_ns)
 		return;
 	n = strftime(text, size, "%Y-%m-%dT%H:%M:%S", &tm);
 	snprintf(text + n, size - n, ".%09uZ", (unsigned int)(wall_ns % NS_PER_SEC));
-}
-
-static void fill_facts(struct facts *f, const struct stack_snapshot *s, uint64_t start_ns, int rc)
-{
-	uname(&f->un);
-	format_time(f->start, sizeof(f->start), start_ns);
-	format_time(f->end, sizeof(f->end), time_wall_ns());
-	set_text(f, META_HOST, "host", f->un.nodename);
-	set_text(f, META_START, "start", f->start);
-	set_text(f, META_END, "end", f->end);
-	set_text(f, META_VERSION, "version", version_text());
-	set_text(f, META_KERNEL, "kernel", f->un.release);
-	set_text(f, META_SOURCES, "sources", stack_snapshot_has_regs(s) ? "bpf,procfs" : "procfs");
-	f->pair[META_COMPLETE] = (struct meta_pair){ .key = "complete", .type = CELL_BOOL,
-						     .value = { .known = 1, .u = rc == EXIT_OK } };
 }
 
 /* found: from a selector; it may have exited since. */
@@ -104,12 +81,22 @@ static int add_process(struct stack_snapshot *s, uint32_t pid, bool found)
 
 static int print(const struct options *o, const struct stack_snapshot *s, uint64_t start_ns, int rc)
 {
-	struct facts facts;
-	struct meta meta = { .v = facts.pair, .n = META_N };
+	struct facts f = { .n = 0 };
+	struct meta meta = { .v = f.pair, .n = META_PAIRS };
 	struct strbuf out = STRBUF_INIT;
 	int written;
 
-	fill_facts(&facts, s, start_ns, rc);
+	uname(&f.un);
+	format_time(f.start, sizeof(f.start), start_ns);
+	format_time(f.end, sizeof(f.end), time_wall_ns());
+	add_text(&f, "host", f.un.nodename);
+	add_text(&f, "start", f.start);
+	add_text(&f, "end", f.end);
+	add_text(&f, "version", version_text());
+	add_text(&f, "kernel", f.un.release);
+	f.pair[f.n++] = (struct meta_pair){ .key = "complete", .type = CELL_BOOL,
+					    .value = { .known = 1, .u = rc == EXIT_OK } };
+	add_text(&f, "sources", stack_snapshot_regs_error(s) ? "procfs" : "bpf,procfs");
 	out.failed = view_stacks(&out, s, &meta, (enum format)o->report.format) != 0;
 	written = output_write(o->report.output, &out);
 	strbuf_free(&out);
@@ -130,22 +117,21 @@ static void warn_degraded(int err)
 		why = "BPF is not permitted or not there; CAP_BPF and CAP_PERFMON give more";
 	else /* without them libbpf reports another error */
 		why = "BPF does not work; gpuprof doctor, or a higher limit of open files and "
-		      "memory "
-		      "(ulimit -n, ulimit -l), may tell why";
+		      "memory (ulimit -n, ulimit -l), may tell why";
 	log_info("stacks come from /proc alone, and some will be short: %s", why);
 }
 
 static int show(const struct options *o, const struct target_list *chosen)
 {
 	uint64_t start_ns = time_wall_ns();
-	struct stack_snapshot *s = stack_snapshot_new(chosen->pids, chosen->n);
+	struct stack_snapshot *s = stack_snapshot_new(chosen->pids, chosen->n, NULL);
 	int rc = EXIT_OK;
 
 	if (!s) {
 		log_error("cannot look at processes: %s", strerror(errno));
 		return EXIT_FAIL;
 	}
-	if (!stack_snapshot_has_regs(s))
+	if (stack_snapshot_regs_error(s))
 		warn_degraded(stack_snapshot_regs_error(s));
 	for (size_t i = 0; i < chosen->n; i++) {
 		int err = add_process(s, chosen->pids[i], i >= chosen->n_named);

@@ -27,7 +27,7 @@ int verb_stat(const struct options *o)
 	rc = session_stop(s);
 	/* Data measured before an error is printed all the same. */
 	if (session_model(s)) {
-		printed = report_model(o, session_model(s), 0, NULL);
+		printed = report_interval(o, session_model(s), 0, NULL, NULL);
 		rc = rc ? rc : printed;
 	}
 	return session_close(s, rc);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* No verb: a report of each interval on standard output, until the targets end or Ctrl-C. */
 #include "base/exit.h"
+#include "base/log.h"
 #include "view/report.h"
 #include "session/session.h"
 #include "cli/verbs.h"
@@ -8,6 +9,7 @@
 
 struct interval_reports {
 	const struct options *o;
+	struct snapshot *last;	/* as the last interval ended; NULL: none has */
 	unsigned int printed;
 	int rc;			/* of printing */
 };
@@ -16,16 +18,18 @@ static void print_interval(struct interval_reports *iv, const struct model *m, u
 {
 	struct report_state state = { .again = iv->printed++ > 0, .unjudged = true };
 
-	iv->rc = report_model(iv->o, m, now_ns, &state);
+	iv->rc = report_interval(iv->o, m, now_ns, iv->last, &state);
 }
 
-/* The rest, since the last whole interval, also when an error ended the session. */
-static void print_rest(struct interval_reports *iv, const struct model *m)
+static void end_interval(struct interval_reports *iv, const struct model *m, uint64_t now_ns)
 {
-	if (!iv->rc && !(iv->o->session.count && iv->printed >= iv->o->session.count))
-		print_interval(iv, m, 0);
-	if (!iv->rc)
-		iv->rc = judge_model(iv->o, m);
+	print_interval(iv, m, now_ns);
+	snapshot_free(iv->last);
+	iv->last = snapshot_take(m, now_ns);
+	if (iv->last || iv->rc)
+		return;
+	log_error("cannot report: out of memory");
+	iv->rc = EXIT_FAIL;
 }
 
 int verb_watch(const struct options *o)
@@ -39,6 +43,7 @@ int verb_watch(const struct options *o)
 				     .interval_ns = o->interval_ns };
 	enum session_step step;
 	struct session *s;
+	struct model *m;
 	int rc = report_check(&o->report);
 
 	if (rc)
@@ -49,9 +54,14 @@ int verb_watch(const struct options *o)
 		return EXIT_FAIL;
 	while (!iv.rc && (step = session_step(s)))
 		if (step == SESSION_INTERVAL)
-			print_interval(&iv, session_model(s), session_interval_end(s));
+			end_interval(&iv, session_model(s), session_interval_end(s));
 	rc = session_stop(s);
-	if (session_model(s))
-		print_rest(&iv, session_model(s));
+	m = session_model(s);
+	/* The rest, since the last whole interval, also when an error ended the session. */
+	if (m && !iv.rc && !(o->session.count && iv.printed >= o->session.count))
+		print_interval(&iv, m, 0);
+	if (m && !iv.rc)
+		iv.rc = judge_model(o, m);
+	snapshot_free(iv.last);
 	return session_close(s, rc ? rc : iv.rc);
 }

@@ -19,6 +19,9 @@ enum completion {
 
 enum help_form { HELP_TEXT, HELP_MAN, HELP_BASH, HELP_ZSH, HELP_FISH, HELP_VERBS, HELP_END };
 
+/* The purpose of the environment: the forms of `gpuprof env --for`. */
+enum env_form { ENV_SHELL, ENV_SYSTEMD, ENV_DOCKER, ENV_K8S, ENV_SLURM, ENV_FORMS };
+
 struct verb {
 	const char *name;		/* "" for no verb */
 	const char *summary;		/* one line of `gpuprof help` */
@@ -58,9 +61,7 @@ struct option_row {
 #define OPTIONS_VERBS_MAX 32	/* bits of option_row.verbs */
 
 extern const char *const options_groups[GROUP_END];	/* titles */
-const struct option_row *options_rows(size_t *n);	/* at most OPTIONS_ROWS_MAX */
-const struct verb *options_verbs(size_t *n);	/* indexed by enum verb_id */
-/* NULL, and a line with the nearest, if none */
-const struct verb *options_find_verb(const char *name);
+extern const struct option_row *const options_rows;	/* the last one has no name */
+extern const struct verb *const options_verbs;	/* by enum verb_id; the last one's name is NULL */
 
 #endif

@@ -40,14 +40,13 @@ static int unknown_option(const char *given, size_t len)
 {
 	const char *names[OPTIONS_ROWS_MAX], *near;
 	char word[64] = "";
-	size_t n;
-	const struct option_row *rows = options_rows(&n);
+	size_t n = 0;
 
 	if (len >= sizeof(word))
 		len = sizeof(word) - 1;
 	memcpy(word, given, len);
-	for (size_t i = 0; i < n; i++)
-		names[i] = rows[i].name;
+	for (const struct option_row *row = options_rows; row->name; row++)
+		names[n++] = row->name;
 	near = str_nearest(word, names, n);
 	if (near)
 		log_error("unknown option '--%s'; did you mean '--%s'?", word, near);
@@ -58,7 +57,7 @@ static int unknown_option(const char *given, size_t len)
 
 static int set_option(struct parser *p, const struct option_row *row, const char *value)
 {
-	size_t n, i = (size_t)(row - options_rows(&n));
+	size_t i = (size_t)(row - options_rows);
 	int err = row->set(p->o, row, value);
 
 	p->seen[i / WORD_BITS] |= 1ull << i % WORD_BITS;
@@ -81,48 +80,38 @@ static const char *next_value(struct parser *p, const struct option_row *row)
 
 static int parse_long(struct parser *p, const char *text)
 {
-	size_t len = strcspn(text, "="), n;
-	const struct option_row *rows = options_rows(&n);
+	size_t len = strcspn(text, "=");
 	const char *value = text[len] ? text + len + 1 : NULL;
 
-	for (size_t i = 0; i < n; i++) {
-		if (strlen(rows[i].name) != len || strncmp(rows[i].name, text, len))
+	for (const struct option_row *row = options_rows; row->name; row++) {
+		if (strlen(row->name) != len || strncmp(row->name, text, len))
 			continue;
-		if (!rows[i].arg && value) {
-			log_error("option '--%s' takes no value", rows[i].name);
+		if (!row->arg && value) {
+			log_error("option '--%s' takes no value", row->name);
 			return EXIT_USAGE;
 		}
-		if (rows[i].arg && !value)
-			value = next_value(p, &rows[i]);
-		if (rows[i].arg && !value)
+		if (row->arg && !value)
+			value = next_value(p, row);
+		if (row->arg && !value)
 			return EXIT_USAGE;
-		return set_option(p, &rows[i], value);
+		return set_option(p, row, value);
 	}
 	return unknown_option(text, len);
-}
-
-static const struct option_row *find_letter(char letter)
-{
-	size_t n;
-	const struct option_row *rows = options_rows(&n);
-
-	for (size_t i = 0; i < n; i++)
-		if (rows[i].letter == letter)
-			return &rows[i];
-	return NULL;
 }
 
 /* "-av", "-p1234", "-ap 1234" */
 static int parse_short(struct parser *p, const char *text)
 {
 	while (*text) {
-		const struct option_row *row = find_letter(*text);
+		const struct option_row *row = options_rows;
 		const char *at = text, *value;
 		int err;
 
+		while (row->name && row->letter != *text)
+			row++;
 		utf8_next(&text);
 		value = text;
-		if (!row) {
+		if (!row->name) {
 			log_error("unknown option '-%.*s'; see 'gpuprof help'", (int)(text - at),
 				  at);
 			return EXIT_USAGE;
@@ -141,28 +130,25 @@ static int parse_short(struct parser *p, const char *text)
 /* "stat, record" */
 static void add_verbs(struct strbuf *out, uint32_t mask)
 {
-	size_t n;
-	const struct verb *verbs = options_verbs(&n);
-
-	for (size_t i = 0; i < n; i++)
-		if (mask & 1u << i)
+	for (const struct verb *v = options_verbs; v->name; v++)
+		if (mask & 1u << (v - options_verbs))
 			strbuf_addf(out, "%s%s", out->len ? ", " : "",
-				    i ? verbs[i].name : "gpuprof without a verb");
+				    *v->name ? v->name : "gpuprof without a verb");
 }
 
-const struct verb *options_find_verb(const char *name)
+/* NULL, and a line with the nearest, if none. */
+static const struct verb *find_verb(const char *name)
 {
 	const char *names[OPTIONS_VERBS_MAX], *near;
 	struct strbuf sb = STRBUF_INIT;
-	size_t n;
-	const struct verb *verbs = options_verbs(&n);
+	size_t n = 0;
 
-	for (size_t i = 1; i < n; i++) {
-		names[i - 1] = verbs[i].name;
-		if (!strcmp(name, verbs[i].name))
-			return &verbs[i];
+	for (const struct verb *v = options_verbs + 1; v->name; v++) {
+		names[n++] = v->name;
+		if (!strcmp(name, v->name))
+			return v;
 	}
-	near = str_nearest(name, names, n - 1);
+	near = str_nearest(name, names, n);
 	if (near) {
 		log_error("unknown verb '%s'; did you mean '%s'?", name, near);
 		return NULL;
@@ -178,7 +164,7 @@ static int parse_word(struct parser *p, const char *word)
 	struct options *o = p->o;
 
 	if (!*o->verb->name) {
-		const struct verb *verb = options_find_verb(word);
+		const struct verb *verb = find_verb(word);
 
 		if (verb)
 			o->verb = verb;
@@ -192,17 +178,6 @@ static int parse_word(struct parser *p, const char *word)
 	return 0;
 }
 
-static int parse_command(struct parser *p)
-{
-	if (p->at == p->argc) {
-		log_error("nothing follows '--'; give the command to run");
-		return EXIT_USAGE;
-	}
-	p->o->session.cmd = p->argv + p->at;
-	p->at = p->argc;
-	return 0;
-}
-
 static int parse_all(struct parser *p)
 {
 	int err = 0;
@@ -210,50 +185,53 @@ static int parse_all(struct parser *p)
 	while (!err && p->at < p->argc) {
 		char *arg = p->argv[p->at++];
 
-		if (!strcmp(arg, "--"))
-			err = parse_command(p);
-		else if (!strncmp(arg, "--", 2))
+		if (!strcmp(arg, "--") && p->at == p->argc) {
+			log_error("nothing follows '--'; give the command to run");
+			err = EXIT_USAGE;
+		} else if (!strcmp(arg, "--")) {
+			p->o->session.cmd = p->argv + p->at;
+			p->at = p->argc;
+		} else if (!strncmp(arg, "--", 2)) {
 			err = parse_long(p, arg + 2);
-		else if (*arg == '-' && arg[1])
+		} else if (*arg == '-' && arg[1]) {
 			err = parse_short(p, arg + 1);
-		else
+		} else {
 			err = parse_word(p, arg);
+		}
 	}
 	return err;
 }
 
 static int check_applies(const struct parser *p)
 {
-	size_t n;
-	const struct option_row *rows = options_rows(&n);
-	size_t verb = (size_t)(p->o->verb - options_verbs(&n));
+	const struct verb *verb = p->o->verb;
 	struct strbuf sb = STRBUF_INIT;
 
-	options_rows(&n);
-	for (size_t i = 0; i < n; i++) {
-		if (!(p->seen[i / WORD_BITS] >> i % WORD_BITS & 1) || rows[i].verbs & 1u << verb)
+	for (size_t i = 0; options_rows[i].name; i++) {
+		const struct option_row *row = &options_rows[i];
+
+		if (!(p->seen[i / WORD_BITS] >> i % WORD_BITS & 1) ||
+		    row->verbs & 1u << (verb - options_verbs))
 			continue;
-		add_verbs(&sb, rows[i].verbs);
-		log_error("option '--%s' does not apply to '%s'; it is for %s", rows[i].name,
-			  verb ? p->o->verb->name : "gpuprof without a verb", sb.s);
+		add_verbs(&sb, row->verbs);
+		log_error("option '--%s' does not apply to '%s'; it is for %s", row->name,
+			  *verb->name ? verb->name : "gpuprof without a verb", sb.s);
 		strbuf_free(&sb);
 		return EXIT_USAGE;
 	}
 	return 0;
 }
 
-static int check_targets(struct options *o)
+/* Targets and words that exclude each other, or are missing. */
+static int check_words(const struct options *o)
 {
-	if (o->session.selector && (o->session.n_pids || o->session.all || o->session.cmd)) {
-		log_error("processes chosen by %s and those of %s exclude each other; give one of "
-			  "them",
-			  "--name, --user and the like",
+	if (o->session.selector && (o->session.n_pids || o->session.all || o->session.cmd))
+		log_error("processes chosen by --name, --user and the like and those of %s "
+			  "exclude each other; give one of them",
 			  o->session.n_pids ? "'--pid'" :
 			  o->session.all    ? "'--all'" :
 					      "a command after '--'");
-		return EXIT_USAGE;
-	}
-	if (o->session.cmd && !o->verb->has_targets)
+	else if (o->session.cmd && !o->verb->has_targets)
 		log_error("'%s' runs no command; usage: gpuprof %s", o->verb->name, o->verb->usage);
 	else if (o->session.n_pids && o->session.all)
 		log_error("options '--pid' and '--all' exclude each other; give one of them");
@@ -263,6 +241,10 @@ static int check_targets(struct options *o)
 	else if (o->session.all && o->session.cmd)
 		log_error("option '--all' and a command after '--' exclude each other; "
 			  "give one of them");
+	else if (o->verbose && o->quiet)
+		log_error("options '--verbose' and '--quiet' exclude each other; give one of them");
+	else if (o->n_args < o->verb->min_args)
+		log_error("'%s' needs more; usage: gpuprof %s", o->verb->name, o->verb->usage);
 	else
 		return 0;
 	return EXIT_USAGE;
@@ -285,6 +267,8 @@ static int check_measure(const struct options *o)
 		  "'--inject' needs '--pid': into which processes?" },
 		{ o->session.yes && !o->session.inject,
 		  "'--yes' needs '--inject': there is nothing to ask" },
+		{ o->session.force && !o->session.inject,
+		  "'--force' needs '--inject': nothing else may harm a process" },
 		{ o->lines && o->report.by != CALLS_BY_STACK,
 		  "'--lines' needs '--by stack': lines are those of a stack's frames" },
 	};
@@ -298,45 +282,34 @@ static int check_measure(const struct options *o)
 	return 0;
 }
 
-static int check_words(const struct options *o)
-{
-	if (o->verbose && o->quiet)
-		log_error("options '--verbose' and '--quiet' exclude each other; give one of them");
-	else if (o->n_args < o->verb->min_args)
-		log_error("'%s' needs more; usage: gpuprof %s", o->verb->name, o->verb->usage);
-	else
-		return 0;
-	return EXIT_USAGE;
-}
-
 int options_parse(struct options *o, int argc, char *const *argv)
 {
 	struct parser p = { .o = o, .argv = argv, .argc = argc, .at = 1 };
-	size_t n;
 	int err;
 
 	*o = defaults;
-	o->verb = options_verbs(&n);
+	o->verb = options_verbs;
 	err = parse_all(&p);
 	if (err || o->help)
 		return err;
 	if (o->version) {
-		o->verb = options_verbs(&n) + VERB_VERSION;
+		o->verb = &options_verbs[VERB_VERSION];
 		o->n_args = 0;	/* whatever other words were given */
 		return 0;
 	}
 	err = check_applies(&p);
 	if (!err)
-		err = check_targets(o);
-	if (!err)
 		err = check_words(o);
 	if (!err)
 		err = check_measure(o);
-	if (err)
-		return err;
-	o->session.all |= o->verb->has_targets && !o->session.n_pids && !o->session.cmd &&
-			  !o->session.selector;
-	return 0;
+	if (!err && o->n_args && o->verb->completes == COMPLETE_VERBS) {
+		o->about = find_verb(o->args[0]);
+		err = o->about ? 0 : EXIT_USAGE;
+	}
+	if (!err)
+		o->session.all |= o->verb->has_targets && !o->session.n_pids && !o->session.cmd &&
+				  !o->session.selector;
+	return err;
 }
 
 void options_free(struct options *o)

@@ -48,7 +48,8 @@ struct options {
 	bool quiet;
 
 	int form;			/* enum help_form */
-	int env_form;			/* enum env_form of cli/cmd_env.h */
+	const struct verb *about;	/* of `help VERB`; NULL: all of gpuprof */
+	int env_form;			/* enum env_form */
 	const char *dir;		/* of the helper; NULL: the default */
 
 	const char *args[OPTIONS_ARGS_MAX]; /* after the verb: FILE, VERB */
@@ -62,8 +63,7 @@ struct options {
 int options_parse(struct options *o, int argc, char *const *argv);
 void options_free(struct options *o);
 
-/* Stacks that are taken, kept in no capture and shown in no table: a warning. After report_check.
- */
+/* Warns if stacks are taken that no capture keeps and no table shows. After report_check. */
 void options_warn_stacks(const struct options *o);
 
 #endif

@@ -2,9 +2,8 @@
 /*
  * All options and all verbs, as data. Help, man pages and completions are generated from here:
  * help texts fit behind column 30 of 80. Knows nothing of how the rows are walked (options.c,
- * help.c).
+ * cmd_help.c).
  */
-#include "cli/cmd_env.h"
 #include "cli/option_value.h"
 #include "probe/loader.h"
 #include "probe/plan.h"
@@ -272,6 +271,10 @@ static const struct option_row rows[] = {
 		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(session.yes),
 		.help = "do not ask before --inject",
 	}, {
+		.name = "force", .group = GROUP_MEASURE,
+		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(session.force),
+		.help = "--inject with drivers before R560 (CUDA 12.6), too",
+	}, {
 		.name = "as", .group = GROUP_OUTPUT, .arg = "FORM",
 		.verbs = ON(HELP), .set = option_set_choice, .at = MEMBER(form),
 		.choices = form_names, .accepts = "text, man, bash, zsh, fish or verbs",
@@ -304,9 +307,10 @@ static const struct option_row rows[] = {
 		.verbs = EVERY, .set = option_set_flag, .at = MEMBER(version),
 		.help = "the same as `gpuprof version`",
 	},
+	{ .name = NULL },
 };
 
-static const struct verb verbs[VERB_END] = {
+static const struct verb verbs[VERB_END + 1] = {
 	[VERB_DEFAULT] = {
 		.name = "", .has_targets = true,
 		.summary = "print what GPU processes do, every few seconds",
@@ -403,17 +407,8 @@ static const struct verb verbs[VERB_END] = {
 	},
 };
 
-_Static_assert(sizeof(rows) / sizeof(rows[0]) <= OPTIONS_ROWS_MAX, "raise OPTIONS_ROWS_MAX");
+_Static_assert(sizeof(rows) / sizeof(rows[0]) <= OPTIONS_ROWS_MAX + 1, "raise OPTIONS_ROWS_MAX");
 _Static_assert(VERB_END <= OPTIONS_VERBS_MAX, "option_row.verbs has a bit for each verb");
 
-const struct option_row *options_rows(size_t *n)
-{
-	*n = sizeof(rows) / sizeof(rows[0]);
-	return rows;
-}
-
-const struct verb *options_verbs(size_t *n)
-{
-	*n = VERB_END;
-	return verbs;
-}
+const struct option_row *const options_rows = rows;
+const struct verb *const options_verbs = verbs;

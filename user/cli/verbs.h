@@ -15,12 +15,13 @@ int verb_doctor(const struct options *o);
 int verb_version(const struct options *o);
 int verb_help(const struct options *o);
 
-/* report_print, after lines_find on request, and report_judge of a model, with open calls closed
- * at now_ns (0: model_now). */
+/* report_print, on request with source lines, and report_judge of a model, with open calls closed
+ * at now_ns (0: see snapshot_take); before: of the time since that snapshot, NULL: of all. */
 struct model;
 struct report_state;
-int report_model(const struct options *o, const struct model *m, uint64_t now_ns,
-		 const struct report_state *how);
+struct snapshot;
+int report_interval(const struct options *o, const struct model *m, uint64_t now_ns,
+		    const struct snapshot *before, const struct report_state *how);
 int judge_model(const struct options *o, const struct model *m);
 
 /* -h and --help: the output of `gpuprof help VERB`. */

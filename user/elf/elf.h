@@ -44,6 +44,7 @@ struct elf_symbol {
 int elf_find_symbols(struct elf_file *ef, struct elf_symbol *symbols, size_t n);
 
 struct elf_address {
+	void *owner;		/* the caller's */
 	uint64_t offset;	/* in: file offset of an instruction */
 	char *name;		/* out: the function around it, at most ELF_NAME_MAX bytes; NULL: no
 				 * symbol covers it. The caller frees */
@@ -84,12 +85,5 @@ int elf_each_needed(struct elf_file *ef, void (*fn)(void *ctx, char kind, const 
 
 /* The program interpreter's path (PT_INTERP) or NULL; owned by ef. */
 const char *elf_interpreter(struct elf_file *ef);
-
-/*
- * Pure: classifies the instruction that `code` begins with, for the machine gpuprof is built for.
- * *skip: how much endbr64 (or bti) stands before it. The kernel has the last word: REFUSED may be
- * attachable after all, and a multi link may still fail with ENOTSUPP.
- */
-enum elf_opening elf_classify(const uint8_t *code, size_t len, unsigned int *skip);
 
 #endif

@@ -11,13 +11,6 @@
 
 #include "elf/elf.h"
 
-/* Beyond these no table is believed: they bound the cost of a lying (perhaps sparse) file. */
-#define ELF_MAX_SEGMENTS 4096u
-#define ELF_MAX_SECTIONS 65536u
-#define ELF_MAX_SYMBOLS (1u << 24)
-#define ELF_MAX_STRINGS (256u << 20)
-#define ELF_MAX_DYNAMIC 65536u
-
 struct elf_file {		/* constant once open */
 	int fd;
 	char *name;
@@ -33,11 +26,13 @@ struct elf_range {		/* of the file, checked to be inside it */
 	uint64_t len;
 };
 
-struct elf_table {		/* symbols and their names; symbols.len 0: there is none */
-	struct elf_range symbols;
-	struct elf_range strings;
-	struct elf_range versions;	/* one uint16_t a symbol; len 0: unversioned */
-};
+static inline bool elf_holds(const struct elf_file *ef, uint64_t at, uint64_t len)
+{
+	return at <= ef->size && len <= ef->size - at;
+}
+
+/* The first of its type, or NULL. */
+const Elf64_Phdr *elf_segment(const struct elf_file *ef, uint32_t type);
 
 /* All of len bytes, or -EBADMSG (not all inside the file), or -errno. */
 int elf_read(const struct elf_file *ef, uint64_t at, void *buf, size_t len);
@@ -51,15 +46,19 @@ int elf_lies(const struct elf_file *ef, const char *what);
 /* The file bytes from vaddr to the end of its PT_LOAD, which must have these p_flags. */
 bool elf_locate(const struct elf_file *ef, uint64_t vaddr, uint32_t flags, struct elf_range *out);
 
-/* Fills both tables from the section headers; without (believable) ones they stay empty. */
-void elf_section_tables(const struct elf_file *ef, struct elf_table *dynsym,
-			struct elf_table *symtab);
-
-/* Fills the table from PT_DYNAMIC, which the dynamic linker itself uses. */
-void elf_dynamic_table(const struct elf_file *ef, struct elf_table *dynsym);
-
-/* Each architecture's elf_classify; both are always built, so that both are tested. */
+/*
+ * Pure: classifies the instruction that `code` begins with; both are always built, so that both
+ * are tested. *skip: how much endbr64 (or bti) stands before it. The kernel has the last word:
+ * REFUSED may be attachable after all, and a multi link may still fail with ENOTSUPP.
+ */
 enum elf_opening elf_classify_x86(const uint8_t *code, size_t len, unsigned int *skip);
 enum elf_opening elf_classify_arm64(const uint8_t *code, size_t len, unsigned int *skip);
+
+/* Of the machine that this is compiled for. */
+#if defined(__aarch64__)
+#define elf_classify elf_classify_arm64
+#else
+#define elf_classify elf_classify_x86
+#endif
 
 #endif

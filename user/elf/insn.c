@@ -59,27 +59,19 @@ static bool is_long_nop(const uint8_t *code, size_t len)
 	return false;
 }
 
-static bool is_bad_prefix(uint8_t byte)
-{
-	return byte == 0x26 || byte == 0x2e || byte == 0x36 || byte == 0x3e || byte == 0xf0;
-}
-
-static bool is_plain_prefix(uint8_t byte)
-{
-	return (byte >= 0x64 && byte <= 0x67) || byte == 0xf2 || byte == 0xf3;
-}
-
 static struct x86 x86_split(const uint8_t *code, size_t len)
 {
 	struct x86 x = { 0 };
 	size_t i = 0;
 
 	for (; i < len && i < MAX_PREFIXES; i++) {
-		if (is_bad_prefix(code[i]))
+		const uint8_t byte = code[i];
+
+		if (byte == 0x26 || byte == 0x2e || byte == 0x36 || byte == 0x3e || byte == 0xf0)
 			x.bad_prefix = true;
-		else if (!is_plain_prefix(code[i]))
+		else if ((byte < 0x64 || byte > 0x67) && byte != 0xf2 && byte != 0xf3)
 			break;
-		x.operand_prefix |= code[i] == PREFIX_OPERAND;
+		x.operand_prefix |= byte == PREFIX_OPERAND;
 	}
 	if (i < len && (code[i] & 0xf0) == 0x40)
 		x.rex = code[i++];
@@ -178,13 +170,4 @@ enum elf_opening elf_classify_arm64(const uint8_t *code, size_t len, unsigned in
 		if ((insn & arm64_rows[i].mask) == arm64_rows[i].value)
 			return (enum elf_opening)arm64_rows[i].opening;
 	return ELF_STEP;
-}
-
-enum elf_opening elf_classify(const uint8_t *code, size_t len, unsigned int *skip)
-{
-#if defined(__aarch64__)
-	return elf_classify_arm64(code, len, skip);
-#else
-	return elf_classify_x86(code, len, skip);
-#endif
 }

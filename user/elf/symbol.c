@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Names to file offsets: one pass over each symbol table against a hash of the wanted names, so
- * that the cost is that of reading the table, however many names are wanted.
+ * Symbols: where their tables are, names to file offsets, file offsets to names; and what else
+ * PT_DYNAMIC holds, the needed libraries. Each search is one pass over the tables, so that its cost
+ * is that of reading them, however many names are wanted, and nothing of them is kept.
  */
 #include "elf/file.h"
 
@@ -11,8 +12,376 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/num.h"
+#include "base/sorted.h"
 
-#define BATCH 2048u		/* symbols read at once */
+/* Beyond these no table is believed: they bound the cost of a lying (perhaps sparse) file. */
+#define MAX_SECTIONS 65536u
+#define MAX_SYMBOLS (1u << 24)
+#define MAX_STRINGS (256u << 20)
+#define MAX_DYNAMIC 65536u
+
+/* Read at once: */
+#define SECTIONS 64u		/* section headers */
+#define WORDS 1024u		/* of a hash table */
+#define SYMBOLS 2048u
+
+struct table {		/* symbols and their names; symbols.len 0: there is none */
+	struct elf_range symbols;
+	struct elf_range strings;
+	struct elf_range versions;	/* one uint16_t a symbol; len 0: unversioned */
+};
+
+/* ---- section ------------------------------------------------------------------------------- */
+
+/*
+ * The symbol tables of the section headers. Section headers are not needed to run a file: they
+ * may be missing or lie, and then a table stays empty and PT_DYNAMIC is used instead.
+ */
+
+enum { DYNSYM, SYMTAB, VERSYM, FOUND };
+
+static bool read_section(const struct elf_file *ef, uint64_t i, Elf64_Shdr *sh)
+{
+	uint64_t at = ef->header.e_shoff + i * sizeof(*sh);
+
+	return at >= ef->header.e_shoff && !elf_read(ef, at, sh, sizeof(*sh));
+}
+
+/* 0 when there are no believable section headers. */
+static uint64_t count_sections(const struct elf_file *ef)
+{
+	uint64_t n = ef->header.e_shnum;
+	Elf64_Shdr first;
+
+	if (!ef->header.e_shoff || ef->header.e_shentsize != sizeof(Elf64_Shdr))
+		return 0;
+	/* From 0xff00 sections on, the count is in the size of the first one. */
+	if (!n && read_section(ef, 0, &first))
+		n = first.sh_size;
+	if (n > MAX_SECTIONS || !elf_holds(ef, ef->header.e_shoff, n * sizeof(Elf64_Shdr)))
+		return 0;
+	return n;
+}
+
+/* Keeps the first section of each type; the others stay SHT_NULL. */
+static void find_sections(const struct elf_file *ef, uint64_t n, Elf64_Shdr found[FOUND])
+{
+	static const uint32_t types[FOUND] = { SHT_DYNSYM, SHT_SYMTAB, SHT_GNU_versym };
+	Elf64_Shdr batch[SECTIONS];
+
+	for (uint64_t i = 0; i < n; i += SECTIONS) {
+		uint64_t m = num_min(n - i, SECTIONS);
+
+		if (elf_read(ef, ef->header.e_shoff + i * sizeof(*batch), batch,
+			     m * sizeof(*batch)))
+			return;
+		for (uint64_t j = 0; j < m; j++)
+			for (size_t k = 0; k < FOUND; k++)
+				if (batch[j].sh_type == types[k] && found[k].sh_type == SHT_NULL)
+					found[k] = batch[j];
+	}
+}
+
+static void fill_table(const struct elf_file *ef, uint64_t n_sections, const Elf64_Shdr *sh,
+		       struct table *table)
+{
+	Elf64_Shdr strings;
+
+	if (sh->sh_type == SHT_NULL || sh->sh_entsize != sizeof(Elf64_Sym) ||
+	    sh->sh_link >= n_sections || !elf_holds(ef, sh->sh_offset, sh->sh_size))
+		return;
+	if (!read_section(ef, sh->sh_link, &strings) || strings.sh_type != SHT_STRTAB ||
+	    !elf_holds(ef, strings.sh_offset, strings.sh_size))
+		return;
+	table->symbols = (struct elf_range){ sh->sh_offset, sh->sh_size };
+	table->strings = (struct elf_range){ strings.sh_offset, strings.sh_size };
+}
+
+static void section_tables(const struct elf_file *ef, struct table *dynsym,
+			   struct table *symtab)
+{
+	uint64_t n = count_sections(ef);
+	Elf64_Shdr found[FOUND] = { 0 };
+	const Elf64_Shdr *versym = &found[VERSYM];
+
+	find_sections(ef, n, found);
+	fill_table(ef, n, &found[DYNSYM], dynsym);
+	fill_table(ef, n, &found[SYMTAB], symtab);
+	if (versym->sh_type != SHT_NULL && elf_holds(ef, versym->sh_offset, versym->sh_size))
+		dynsym->versions = (struct elf_range){ versym->sh_offset, versym->sh_size };
+}
+
+static bool has_name(const struct elf_file *ef, const Elf64_Shdr *names, const Elf64_Shdr *sh,
+		     const char *name)
+{
+	char text[32] = "";
+	size_t len = strlen(name) + 1;
+	uint64_t at = names->sh_offset + sh->sh_name;
+
+	return len <= sizeof(text) && at >= names->sh_offset && !elf_read(ef, at, text, len) &&
+	       !memcmp(text, name, len);
+}
+
+uint64_t elf_section_address(struct elf_file *ef, const char *name)
+{
+	uint64_t n = count_sections(ef);
+	Elf64_Shdr names, sh;
+
+	if (ef->header.e_shstrndx >= n || !read_section(ef, ef->header.e_shstrndx, &names))
+		return 0;
+	for (uint64_t i = 0; i < n && read_section(ef, i, &sh); i++)
+		if (sh.sh_flags & SHF_ALLOC && has_name(ef, &names, &sh, name))
+			return sh.sh_addr;
+	return 0;
+}
+
+/* ---- dynamic ------------------------------------------------------------------------------- */
+
+/*
+ * PT_DYNAMIC: the file's dependencies, and where its dynamic symbols are when there are no
+ * section headers. The number of those symbols is written nowhere: the hash tables imply it.
+ */
+
+struct dynamic {
+	Elf64_Dyn *entry;	/* owned */
+	size_t n;		/* up to DT_NULL */
+};
+
+/* 0 with n == 0 when the file is static. The entries must be freed. */
+static int read_dynamic(const struct elf_file *ef, struct dynamic *dyn)
+{
+	const Elf64_Phdr *ph = elf_segment(ef, PT_DYNAMIC);
+	struct elf_range range;
+	size_t max;
+
+	*dyn = (struct dynamic){ 0 };
+	if (!ph)
+		return 0;
+	if (!elf_locate(ef, ph->p_vaddr, 0, &range) || range.len < ph->p_filesz)
+		return elf_lies(ef, "its dynamic section lies outside of it");
+	max = (size_t)(ph->p_filesz / sizeof(Elf64_Dyn));
+	if (max > MAX_DYNAMIC)
+		return elf_lies(ef, "its dynamic section is absurdly large");
+	range.len = max * sizeof(Elf64_Dyn);
+	dyn->entry = elf_read_new(ef, range);
+	if (!dyn->entry)
+		return -errno;
+	while (dyn->n < max && dyn->entry[dyn->n].d_tag != DT_NULL)
+		dyn->n++;
+	return 0;
+}
+
+static uint64_t dynamic_value(const struct dynamic *dyn, int64_t tag)
+{
+	for (size_t i = 0; i < dyn->n; i++)
+		if (dyn->entry[i].d_tag == tag)
+			return dyn->entry[i].d_un.d_val;
+	return 0;
+}
+
+/* The data behind a tag's address; values are addresses until the dynamic linker has run. */
+static bool locate_tag(const struct elf_file *ef, const struct dynamic *dyn, int64_t tag,
+		       struct elf_range *out)
+{
+	uint64_t vaddr = dynamic_value(dyn, tag);
+
+	return vaddr && elf_locate(ef, vaddr, 0, out);
+}
+
+static bool locate_strings(const struct elf_file *ef, const struct dynamic *dyn,
+			   struct elf_range *out)
+{
+	uint64_t size = dynamic_value(dyn, DT_STRSZ);
+
+	if (!size || !locate_tag(ef, dyn, DT_STRTAB, out))
+		return false;
+	out->len = num_min(out->len, size);
+	return true;
+}
+
+/* Reads the next words of a table and steps over them; 0: no more, or unreadable. */
+static size_t next_words(const struct elf_file *ef, struct elf_range *table, uint32_t word[WORDS])
+{
+	size_t n = (size_t)num_min(table->len / sizeof(word[0]), WORDS);
+
+	if (!n || elf_read(ef, table->at, word, n * sizeof(word[0])))
+		return 0;
+	table->at += n * sizeof(word[0]);
+	table->len -= n * sizeof(word[0]);
+	return n;
+}
+
+/* 0, too, when one of them is unreadable. */
+static uint64_t largest_bucket(const struct elf_file *ef, struct elf_range buckets)
+{
+	uint32_t word[WORDS];
+	uint64_t largest = 0;
+	size_t n;
+
+	while ((n = next_words(ef, &buckets, word)))
+		for (size_t i = 0; i < n; i++)
+			largest = num_max(largest, word[i]);
+	return buckets.len < sizeof(word[0]) ? largest : 0;
+}
+
+/* The words of a chain up to the one whose lowest bit ends it; 0: it never ends. */
+static uint64_t chain_length(const struct elf_file *ef, struct elf_range chain)
+{
+	uint32_t word[WORDS];
+	uint64_t length = 0;
+	size_t n;
+
+	while (length < MAX_SYMBOLS && (n = next_words(ef, &chain, word))) {
+		for (size_t i = 0; i < n; i++)
+			if (word[i] & 1)
+				return length + i + 1;
+		length += n;
+	}
+	return 0;
+}
+
+/*
+ * DT_GNU_HASH: u32 n_buckets, first symbol, bloom words, shift; u64 bloom[]; u32 bucket[];
+ * u32 chain[] from the first symbol on. A bucket names its first symbol, the last chain ends
+ * with the last symbol.
+ */
+static uint64_t count_by_gnu_hash(const struct elf_file *ef, const struct dynamic *dyn)
+{
+	struct elf_range table, part;
+	uint32_t head[4];
+	uint64_t skip, last, length;
+
+	if (!locate_tag(ef, dyn, DT_GNU_HASH, &table) || table.len < sizeof(head) ||
+	    elf_read(ef, table.at, head, sizeof(head)))
+		return 0;
+	skip = sizeof(head) + (uint64_t)head[2] * 8;
+	part.at = table.at + skip;
+	part.len = (uint64_t)head[0] * 4;
+	if (head[0] > MAX_SYMBOLS || skip > table.len || part.len > table.len - skip)
+		return 0;
+	last = largest_bucket(ef, part);
+	if (last < head[1])
+		return head[1];
+	skip += part.len + (last - head[1]) * 4;
+	if (skip >= table.len)
+		return 0;
+	length = chain_length(ef, (struct elf_range){ table.at + skip, table.len - skip });
+	return length ? last + length : 0;
+}
+
+/* The table by PT_DYNAMIC, which the dynamic linker itself uses. */
+static void fill_dynamic(const struct elf_file *ef, const struct dynamic *dyn,
+			 struct table *dynsym)
+{
+	struct table table = { 0 };
+	struct elf_range hash;
+	uint32_t head[2];
+	uint64_t n;
+
+	if (dynamic_value(dyn, DT_SYMENT) != sizeof(Elf64_Sym) ||
+	    !locate_tag(ef, dyn, DT_SYMTAB, &table.symbols) ||
+	    !locate_strings(ef, dyn, &table.strings))
+		return;
+	n = count_by_gnu_hash(ef, dyn);
+	/* DT_HASH: u32 n_buckets, n_chains; there is a chain word for each symbol. */
+	if (!n && locate_tag(ef, dyn, DT_HASH, &hash) && hash.len >= sizeof(head) &&
+	    !elf_read(ef, hash.at, head, sizeof(head)))
+		n = head[1];
+	if (n < table.symbols.len / sizeof(Elf64_Sym))
+		table.symbols.len = n * sizeof(Elf64_Sym);
+	locate_tag(ef, dyn, DT_VERSYM, &table.versions);
+	*dynsym = table;
+}
+
+/* Both tables by the section headers, which may be missing or lie; dynsym else by PT_DYNAMIC. One
+ * that is not found is empty. */
+static void find_tables(const struct elf_file *ef, struct table *dynsym, struct table *symtab)
+{
+	struct dynamic dyn;
+
+	*dynsym = *symtab = (struct table){ 0 };
+	section_tables(ef, dynsym, symtab);
+	if (dynsym->symbols.len)
+		return;
+	if (!read_dynamic(ef, &dyn))
+		fill_dynamic(ef, &dyn, dynsym);
+	free(dyn.entry);
+}
+
+/* Calls fn for each function that is defined there and whose name begins inside the strings. 0 or
+ * -errno. */
+static int each_function(const struct elf_file *ef, const struct table *table,
+			 void (*fn)(void *ctx, const struct table *table, uint64_t index,
+				    const Elf64_Sym *sym), void *ctx)
+{
+	uint64_t n = table->symbols.len / sizeof(Elf64_Sym);
+	Elf64_Sym *batch;
+	int err = 0;
+
+	if (n > MAX_SYMBOLS)
+		return elf_lies(ef, "its symbol table is absurdly large");
+	batch = malloc(SYMBOLS * sizeof(*batch));
+	if (!batch)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < n && !err; i += SYMBOLS) {
+		uint64_t m = num_min(n - i, SYMBOLS);
+
+		err = elf_read(ef, table->symbols.at + i * sizeof(*batch), batch,
+			       m * sizeof(*batch));
+		for (uint64_t j = 0; j < m && !err; j++)
+			if (ELF64_ST_TYPE(batch[j].st_info) == STT_FUNC &&
+			    batch[j].st_shndx != SHN_UNDEF && batch[j].st_shndx != SHN_ABS &&
+			    batch[j].st_name < table->strings.len)
+				fn(ctx, table, i + j, &batch[j]);
+	}
+	free(batch);
+	return err;
+}
+
+int elf_each_needed(struct elf_file *ef, void (*fn)(void *ctx, char kind, const char *text),
+		    void *ctx)
+{
+	struct dynamic dyn;
+	struct elf_range strings;
+	char text[PATH_MAX];
+	int64_t tags[2] = { DT_NEEDED };
+	char kinds[2] = { 'N' };
+	bool bad = false;
+	int err = read_dynamic(ef, &dyn);
+
+	if (err || !dyn.n)
+		goto out;
+	if (!locate_strings(ef, &dyn, &strings)) {
+		err = elf_lies(ef, "its dynamic strings lie outside of it");
+		goto out;
+	}
+	/* The dynamic linker ignores DT_RPATH where there is a DT_RUNPATH. */
+	tags[1] = dynamic_value(&dyn, DT_RUNPATH) ? DT_RUNPATH : DT_RPATH;
+	kinds[1] = tags[1] == DT_RUNPATH ? 'R' : 'P';
+	for (size_t k = 0; k < 2; k++) {
+		for (size_t i = 0; i < dyn.n; i++) {
+			const Elf64_Dyn *d = &dyn.entry[i];
+			size_t max = num_min(num_sub(strings.len, d->d_un.d_val), PATH_MAX);
+
+			if (d->d_tag != tags[k])
+				continue;
+			if (!elf_read(ef, strings.at + d->d_un.d_val, text, max) &&
+			    memchr(text, '\0', max))
+				fn(ctx, kinds[k], text);
+			else
+				bad = true;
+		}
+	}
+	if (bad)
+		err = elf_lies(ef, "names of needed libraries lie outside of it");
+out:
+	free(dyn.entry);
+	return err;
+}
+
+/* ---- names to offsets ----------------------------------------------------------------------- */
+
 #define VERSION_HIDDEN 0x8000u	/* not the default version of this name */
 #define OPENING_BYTES 20u	/* a skipped instruction and the longest one */
 
@@ -31,6 +400,7 @@ struct search {
 	struct map by_hash;	/* index + 1 */
 	uint32_t begins;	/* index + 1 of the first that wants a beginning */
 	size_t longest;
+	const char *strings;	/* of the table that is scanned */
 };
 
 static uint64_t hash_name(const char *name, size_t len)
@@ -51,42 +421,33 @@ static void clear_result(struct elf_symbol *s)
 	*s = (struct elf_symbol){ .name = s->name, .begins = s->begins };
 }
 
-static int want_name(struct search *s, size_t i)
-{
-	size_t len = strlen(s->symbol[i].name);
-	struct map_slot *slot = map_put(&s->by_hash, hash_name(s->symbol[i].name, len), NULL);
-
-	if (!slot)
-		return -ENOMEM;
-	s->want[i].next = (uint32_t)slot->value;
-	slot->value = i + 1;
-	if (len > s->longest)
-		s->longest = len;
-	return 0;
-}
-
-static void want_beginning(struct search *s, size_t i)
-{
-	s->want[i].next = s->begins;
-	s->begins = (uint32_t)i + 1;
-}
-
 static int search_start(struct search *s, size_t n)
 {
 	s->want = calloc(n, sizeof(*s->want));
 	if (!s->want)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
+		const char *name = s->symbol[i].name;
+		size_t len = strlen(name);
+		struct map_slot *slot;
+
 		clear_result(&s->symbol[i]);
-		if (s->symbol[i].begins)
-			want_beginning(s, i);
-		else if (want_name(s, i))
+		if (s->symbol[i].begins) {
+			s->want[i].next = s->begins;
+			s->begins = (uint32_t)i + 1;
+			continue;
+		}
+		slot = map_put(&s->by_hash, hash_name(name, len), NULL);
+		if (!slot)
 			return -ENOMEM;
+		s->want[i].next = (uint32_t)slot->value;
+		slot->value = i + 1;
+		s->longest = len > s->longest ? len : s->longest;
 	}
 	return 0;
 }
 
-static enum rank rank_symbol(const struct search *s, const struct elf_table *table, uint64_t index,
+static enum rank rank_symbol(const struct search *s, const struct table *table, uint64_t index,
 			     const Elf64_Sym *sym)
 {
 	uint16_t version;
@@ -106,9 +467,8 @@ static void offer_match(struct search *s, size_t i, const Elf64_Sym *sym, enum r
 {
 	struct elf_range code;
 
-	if (rank <= s->want[i].rank || !elf_locate(s->ef, sym->st_value, PF_X, &code))
-		return;
-	if (!code.at)		/* the ELF header is no function, and 0 means not found */
+	/* The ELF header at 0 is no function, and 0 means not found. */
+	if (rank <= s->want[i].rank || !elf_locate(s->ef, sym->st_value, PF_X, &code) || !code.at)
 		return;
 	s->want[i].rank = (uint8_t)rank;
 	s->want[i].left = code.len;
@@ -118,26 +478,20 @@ static void offer_match(struct search *s, size_t i, const Elf64_Sym *sym, enum r
 }
 
 /* The byte behind the table's strings is NUL, so that none is compared beyond it. */
-static void match_beginning(struct search *s, const struct elf_table *table, const char *name,
-			    uint64_t index, const Elf64_Sym *sym)
+static void match_symbol(void *ctx, const struct table *table, uint64_t index,
+			 const Elf64_Sym *sym)
 {
+	struct search *s = ctx;
+	const char *name = s->strings + sym->st_name;
+	size_t len = strnlen(name, num_min(table->strings.len - sym->st_name, s->longest + 1));
+	const struct map_slot *slot;
+
 	for (uint32_t at = s->begins; at; at = s->want[at - 1].next) {
 		const char *begins = s->symbol[at - 1].name;
 
 		if (!strncmp(name, begins, strlen(begins)))
 			offer_match(s, at - 1, sym, rank_symbol(s, table, index, sym));
 	}
-}
-
-static void match_symbol(struct search *s, const struct elf_table *table, const char *strings,
-			 uint64_t index, const Elf64_Sym *sym)
-{
-	const char *name = strings + sym->st_name;
-	uint64_t max = table->strings.len - sym->st_name;
-	size_t len = strnlen(name, max < s->longest + 1 ? max : s->longest + 1);
-	const struct map_slot *slot;
-
-	match_beginning(s, table, name, index, sym);
 	if (!len || len > s->longest)
 		return;
 	slot = map_find(&s->by_hash, hash_name(name, len));
@@ -148,77 +502,25 @@ static void match_symbol(struct search *s, const struct elf_table *table, const 
 			offer_match(s, at - 1, sym, rank_symbol(s, table, index, sym));
 }
 
-static bool is_defined_function(const Elf64_Sym *sym)
+static int scan_table(struct search *s, const struct table *table)
 {
-	return ELF64_ST_TYPE(sym->st_info) == STT_FUNC && sym->st_shndx != SHN_UNDEF &&
-	       sym->st_shndx != SHN_ABS;
-}
-
-static int scan_batches(struct search *s, const struct elf_table *table, const char *strings,
-			Elf64_Sym *batch)
-{
-	uint64_t n = table->symbols.len / sizeof(*batch);
-
-	for (uint64_t i = 0; i < n; i += BATCH) {
-		uint64_t m = n - i < BATCH ? n - i : BATCH;
-		int err = elf_read(s->ef, table->symbols.at + i * sizeof(*batch), batch,
-				   m * sizeof(*batch));
-
-		if (err)
-			return err;
-		for (uint64_t j = 0; j < m; j++)
-			if (is_defined_function(&batch[j]) &&
-			    batch[j].st_name < table->strings.len)
-				match_symbol(s, table, strings, i + j, &batch[j]);
-	}
-	return 0;
-}
-
-static int scan_table(struct search *s, const struct elf_table *table)
-{
-	Elf64_Sym *batch;
 	char *strings;
-	int err = -ENOMEM;
+	int err;
 
 	if (!table->symbols.len || !table->strings.len)
 		return 0;
-	if (table->symbols.len / sizeof(*batch) > ELF_MAX_SYMBOLS ||
-	    table->strings.len > ELF_MAX_STRINGS)
+	if (table->symbols.len / sizeof(Elf64_Sym) > MAX_SYMBOLS ||
+	    table->strings.len > MAX_STRINGS)
 		return elf_lies(s->ef, "its symbol table is absurdly large");
 	/* The byte behind the strings is NUL, so a last name without one ends there. */
 	strings = elf_read_new(s->ef, table->strings);
 	if (!strings)
 		return errno == ENOMEM ? -ENOMEM : elf_lies(s->ef, "its symbol names are cut off");
-	batch = malloc(BATCH * sizeof(*batch));
-	if (batch)
-		err = scan_batches(s, table, strings, batch);
+	s->strings = strings;
+	err = each_function(s->ef, table, match_symbol, s);
 	if (err && err != -ENOMEM)
 		elf_lies(s->ef, "its symbols are cut off");
-	free(batch);
 	free(strings);
-	return err;
-}
-
-static size_t count_matches(const struct search *s, size_t n)
-{
-	size_t found = 0;
-
-	for (size_t i = 0; i < n; i++)
-		found += s->want[i].rank != RANK_NONE;
-	return found;
-}
-
-static int scan_file(struct search *s, size_t n)
-{
-	struct elf_table dynsym = { 0 }, symtab = { 0 };
-	int err;
-
-	elf_section_tables(s->ef, &dynsym, &symtab);
-	if (!dynsym.symbols.len)
-		elf_dynamic_table(s->ef, &dynsym);
-	err = scan_table(s, &dynsym);
-	if (!err && count_matches(s, n) < n)
-		err = scan_table(s, &symtab);
 	return err;
 }
 
@@ -243,14 +545,21 @@ static void look_at_opening(const struct elf_file *ef, struct elf_symbol *s, uin
 int elf_find_symbols(struct elf_file *ef, struct elf_symbol *symbols, size_t n)
 {
 	struct search s = { .ef = ef, .symbol = symbols };
+	struct table dynsym, symtab;
+	bool all = true;
 	int found = 0;
 	int err;
 
 	if (!n || n > INT_MAX)
 		return n ? -EINVAL : 0;
 	err = search_start(&s, n);
+	find_tables(ef, &dynsym, &symtab);
 	if (!err)
-		err = scan_file(&s, n);
+		err = scan_table(&s, &dynsym);
+	for (size_t i = 0; i < n && !err; i++)
+		all &= s.want[i].rank != RANK_NONE;
+	if (!err && !all)
+		err = scan_table(&s, &symtab);
 	for (size_t i = 0; !err && i < n; i++) {
 		if (s.want[i].rank != RANK_NONE)
 			look_at_opening(ef, &symbols[i], s.want[i].left);
@@ -259,4 +568,139 @@ int elf_find_symbols(struct elf_file *ef, struct elf_symbol *symbols, size_t n)
 	map_free(&s.by_hash);
 	free(s.want);
 	return err ? err : found;
+}
+
+/* ---- offsets to names ----------------------------------------------------------------------- */
+
+/* Names are read for winners only. */
+struct best {			/* the symbol for one offset so far */
+	uint64_t start;		/* file offset of it; 0: none */
+	uint64_t size;		/* 0: to the next symbol, or ... */
+	uint64_t left;		/* ... as far as its segment goes */
+	uint64_t name;		/* file offset of its name, and the end of its string table */
+	uint64_t names_end;
+	bool global;
+	uint64_t nearest;	/* file offset of the last symbol before, whatever its size */
+};
+
+struct naming {
+	const struct elf_file *ef;
+	struct elf_address *address;
+	struct best *best;
+	size_t n;
+};
+
+static int compare_offsets(const void *a, const void *b)
+{
+	const struct elf_address *x = a, *y = b;
+
+	return num_compare(x->offset, y->offset);
+}
+
+/* The one that begins last, that has a size, that is global. */
+static void keep_better(struct best *old, const struct best *new)
+{
+	uint64_t nearest = old->nearest;
+	bool better = new->global && !old->global;
+
+	if (!old->start || new->start != old->start)
+		better = new->start > old->start;
+	else if (!new->size != !old->size)
+		better = new->size;
+	if (better)
+		*old = *new;
+	old->nearest = nearest;
+}
+
+/* Names found for the nearest address only (symbols of size 0), which fill_gaps passes on. */
+static void take_symbol(void *ctx, const struct table *table, uint64_t index,
+			const Elf64_Sym *sym)
+{
+	struct naming *nm = ctx;
+	struct elf_range code;
+	struct best new;
+	size_t first;
+
+	(void)index;
+	if (!elf_locate(nm->ef, sym->st_value, PF_X, &code) || !code.at)
+		return;
+	new = (struct best){ .start = code.at, .size = sym->st_size, .left = code.len,
+			     .name = table->strings.at + sym->st_name,
+			     .names_end = table->strings.at + table->strings.len,
+			     .global = ELF64_ST_BIND(sym->st_info) != STB_LOCAL };
+	first = SORTED_BELOW(nm->address, nm->n, offset, new.start);
+	if (first < nm->n && new.start > nm->best[first].nearest)
+		nm->best[first].nearest = new.start;
+	for (size_t i = first; i < nm->n; i++) {
+		if (new.size && nm->address[i].offset - new.start >= new.size)
+			break;
+		keep_better(&nm->best[i], &new);
+		if (!new.size)
+			break;
+	}
+}
+
+static void fill_gaps(struct naming *nm)
+{
+	for (size_t i = 0; i < nm->n; i++) {
+		struct best *best = &nm->best[i];
+		const struct best *before = i ? best - 1 : NULL;
+
+		if (before && before->nearest > best->nearest)
+			best->nearest = before->nearest;
+		if (before && before->start && !before->size && !best->start)
+			keep_better(best, before);
+		if (!best->size && (best->start < best->nearest ||
+				    nm->address[i].offset - best->start >= best->left))
+			best->start = 0;
+	}
+}
+
+static int read_name(struct naming *nm, size_t i)
+{
+	const struct best *best = &nm->best[i];
+	uint64_t left = best->names_end - best->name;
+	struct elf_range range = { best->name, num_min(left, ELF_NAME_MAX) };
+	struct elf_address *a = &nm->address[i];
+
+	if (!best->start)
+		return 0;
+	a->into = a->offset - best->start;
+	a->local = !best->global;
+	/* Many addresses are in one function: its name was just read. */
+	if (i && a[-1].name && best[-1].name == best->name)
+		a->name = strdup(a[-1].name);
+	else
+		a->name = elf_read_new(nm->ef, range);
+	if (a->name && !*a->name) {
+		free(a->name);
+		a->name = NULL;
+	}
+	return a->name || errno != ENOMEM ? 0 : -ENOMEM;
+}
+
+int elf_name_addresses(struct elf_file *ef, struct elf_address *addresses, size_t n)
+{
+	struct naming nm = { .ef = ef, .address = addresses, .n = n };
+	struct table dynsym, symtab;
+	int err;
+
+	for (size_t i = 0; i < n; i++)
+		addresses[i] = (struct elf_address){ .owner = addresses[i].owner,
+						     .offset = addresses[i].offset };
+	nm.best = calloc(n ? n : 1, sizeof(*nm.best));
+	if (!nm.best)
+		return -ENOMEM;
+	if (n)
+		qsort(addresses, n, sizeof(*addresses), compare_offsets);
+	find_tables(ef, &dynsym, &symtab);
+	err = each_function(ef, &dynsym, take_symbol, &nm);
+	if (!err)
+		err = each_function(ef, &symtab, take_symbol, &nm);
+	fill_gaps(&nm);
+	for (size_t i = 0; i < n && err != -ENOMEM; i++)
+		if (read_name(&nm, i))
+			err = -ENOMEM;
+	free(nm.best);
+	return err;
 }

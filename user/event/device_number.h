@@ -9,8 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "base/str.h"
+#include <stdio.h>
 
 static inline uint32_t device_number_instance(uint32_t gpu, uint32_t instance)
 {
@@ -38,12 +37,20 @@ static inline uint32_t device_number_place(uint32_t number)	/* of an instance, o
 	return (number >> 16) - 1;
 }
 
-/* "0", "0:1" */
-static inline void device_number_add(struct strbuf *out, uint32_t number)
+/* "0", "0:1": by value, for printf */
+struct device_text {
+	char s[16];
+};
+static inline struct device_text device_text(uint32_t number)
 {
-	strbuf_addf(out, "%u", device_number_gpu(number));
+	struct device_text text;
+
 	if (device_number_is_instance(number))
-		strbuf_addf(out, ":%u", device_number_place(number));
+		snprintf(text.s, sizeof(text.s), "%u:%u", device_number_gpu(number),
+			 device_number_place(number));
+	else
+		snprintf(text.s, sizeof(text.s), "%u", device_number_gpu(number));
+	return text;
 }
 
 #endif

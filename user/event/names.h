@@ -97,6 +97,7 @@ enum work_memory { MEMORY_UNKNOWN = 0, MEMORY_PAGEABLE = 1, MEMORY_PINNED = 2 };
 #define WORK_HAS_CLUSTER 0x02
 #define WORK_HAS_MAX_CLUSTERS 0x04
 #define WORK_HAS_DIR 0x08
+#define WORK_HAS_NO_LAUNCH 0x10	/* it is unknown which launch it is of; correlation is 0 */
 
 enum sample_field {
 	/* Of the whole device (a MIG instance is one; its GPU reports what only GPUs have, such as
@@ -165,7 +166,28 @@ enum counter {
 	COUNTER_END
 };
 
-const char *off_reason_name(unsigned int reason);	/* "runqueue", ..., "?" */
-const char *counter_name(unsigned int counter);		/* "nested", ..., "?" */
+/* "runqueue", ..., "?" */
+static inline const char *off_reason_name(unsigned int reason)
+{
+	static const char *const names[OFF_REASON_END] = {
+		[OFF_RUNQUEUE] = "runqueue", [OFF_DISK] = "disk", [OFF_IO] = "io",
+		[OFF_LOCK] = "lock", [OFF_PAGE_FAULT] = "page-fault", [OFF_SLEEP] = "sleep",
+		[OFF_OTHER] = "off-cpu", [OFF_STOPPED] = "stopped",
+	};
+
+	return reason < OFF_REASON_END ? names[reason] : "?";
+}
+
+/* "nested", ..., "?" */
+static inline const char *counter_name(unsigned int counter)
+{
+	static const char *const names[COUNTER_END] = {
+		[COUNTER_NESTED] = "nested", [COUNTER_REACHED] = "reached",
+		[COUNTER_ABANDONED] = "abandoned", [COUNTER_FOREIGN] = "foreign",
+		[COUNTER_UNFOLLOWED] = "unfollowed",
+	};
+
+	return counter < COUNTER_END ? names[counter] : "?";
+}
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/num.h"
 #include "base/time.h"
 
 #define ENDED_MAX 4096
@@ -42,7 +43,7 @@ enum birth births_compare(uint64_t known_ns, uint64_t given_ns)
 bool births_match(uint64_t read_ns, uint64_t exact_ns)
 {
 	uint64_t mono_ns = time_now_ns(), boot_ns = time_boot_ns();
-	uint64_t asleep_ns = boot_ns > mono_ns ? boot_ns - mono_ns : 0;
+	uint64_t asleep_ns = num_sub(boot_ns, mono_ns);
 
 	return read_ns <= exact_ns + SAME_BIRTH_NS &&
 	       read_ns + SAME_BIRTH_NS + asleep_ns >= exact_ns;
@@ -79,9 +80,7 @@ static struct entry *make_entry(struct registry *r, uint32_t pid)
 
 static struct entry *youngest(const struct registry *r, uint32_t pid)
 {
-	const struct map_slot *slot = map_find(&r->by_pid, pid);
-
-	return slot ? (struct entry *)(uintptr_t)slot->value : NULL;
+	return map_pointer(&r->by_pid, pid);
 }
 
 static void forget(struct registry *r, struct entry *e)
@@ -100,14 +99,6 @@ static void forget(struct registry *r, struct entry *e)
 	free(e);
 }
 
-/* An exec by a thread that is not the first ends the first one, and the process goes on. */
-static void revive(struct registry *r, struct entry *e)
-{
-	for (size_t i = 0; e->end_ns && i < ENDED_MAX; i++)
-		if (r->ended[i] == e)
-			r->ended[i] = NULL;
-	e->end_ns = 0;
-}
 
 static void end(struct registry *r, struct entry *e, uint64_t end_ns)
 {
@@ -152,8 +143,14 @@ static struct entry *find(struct registry *r, const struct event *ev, int *err)
 	switch (ev->kind) {
 	case EVENT_PROCESS:
 		e = meet(r, ev->pid, ev->start_ns, ev->task.process_ns, err);
-		if (e && ev->end_ns > e->end_ns)
-			revive(r, e);
+		if (!e || ev->end_ns <= e->end_ns)
+			return e;
+		/* An exec by a thread that is not the first ends the first one, and the process
+		 * goes on. */
+		for (size_t i = 0; e->end_ns && i < ENDED_MAX; i++)
+			if (r->ended[i] == e)
+				r->ended[i] = NULL;
+		e->end_ns = 0;
 		return e;
 	case EVENT_THREAD:
 		if (ev->task.process_ns)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The members of all payloads, kind by kind, and the operations that need no more than the table.
- * Knows no capture.
+ * The members of all payloads, kind by kind, and the operations that need no more than the table;
+ * the names of classes, and hashes of texts. Knows no capture.
  */
 #include "event/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #define MEMBER(member) ((struct event *)NULL)->member
 #define AT(member) .name = #member, .at = offsetof(struct event, member)
@@ -18,9 +19,8 @@
 #define SHARED_TEXT(member) { AT(member), sizeof(MEMBER(member)), 1, FIELD_TEXT, true }
 
 static const struct event_field call[] = {
-	NUMBER(call.bytes), NUMBER(call.stream),
-	SIGNED(call.result), SHARED(call.dir), SHARED(call.entity), SHARED(call.stack),
-	SHARED_3(call.shape.grid),
+	NUMBER(call.bytes), NUMBER(call.stream), SIGNED(call.result), SHARED(call.dir),
+	SHARED(call.entity), SHARED(call.stack), SHARED_3(call.shape.grid),
 	SHARED_3(call.shape.block), SHARED(call.shape.shared_bytes), NUMBER(call.address),
 	NUMBER(call.blocked_ns), NUMBER(call.late_ns), NUMBER(call.after_late_ns),
 	NUMBER(call.late_why),
@@ -63,8 +63,7 @@ static const struct event_field work[] = {
 	SHARED(work.context), SHARED(work.stream), SHARED(work.graph), SHARED(work.peer_from),
 	SHARED(work.peer_to), SHARED_3(work.grid), SHARED_3(work.block), SHARED_3(work.cluster),
 	SHARED(work.static_shared), SHARED(work.dynamic_shared), SHARED(work.shared_executed),
-	SHARED(work.local_per_thread), SHARED(work.max_active_clusters),
-	SHARED_TEXT(work.name),
+	SHARED(work.local_per_thread), SHARED(work.max_active_clusters), SHARED_TEXT(work.name),
 	{ AT(work.name_hash), sizeof(MEMBER(work.name_hash)), 1, FIELD_HASH, true },
 };
 
@@ -154,6 +153,21 @@ static const struct event_schema schemas[] = {
 };
 _Static_assert(sizeof(schemas) / sizeof(schemas[0]) == EVENT_KIND_END, "a row for each kind");
 
+static const char *const classes[] = {
+	[CLASS_OTHER] = "other", [CLASS_LAUNCH] = "launch", [CLASS_SYNC] = "sync",
+	[CLASS_COPY] = "copy", [CLASS_SET] = "set", [CLASS_ALLOC] = "alloc",
+	[CLASS_FREE] = "free", [CLASS_EVENT] = "event", [CLASS_STREAM] = "stream",
+	[CLASS_GRAPH] = "graph", [CLASS_COMPILE] = "compile",
+	[CLASS_COLLECTIVE] = "collective", [CLASS_INIT] = "init", [CLASS_LIBRARY] = "library",
+	[CLASS_QUERY] = "query",
+};
+_Static_assert(sizeof(classes) / sizeof(classes[0]) == CLASS_END, "a name for each class");
+
+const char *class_name(unsigned int class)
+{
+	return class < CLASS_END ? classes[class] : "?";
+}
+
 const struct event_schema *event_schema(unsigned int kind)
 {
 	return kind < EVENT_KIND_END && schemas[kind].name ? &schemas[kind] : NULL;
@@ -187,20 +201,6 @@ bool event_field_is_set(const struct event *ev, const struct event_field *f)
 	return false;
 }
 
-bool event_field_equal(const struct event *a, const struct event *b, const struct event_field *f)
-{
-	const char *x, *y;
-
-	if (f->coding == FIELD_HASH)
-		return true;	/* of texts that are compared */
-	if (f->coding != FIELD_TEXT)
-		return !memcmp((const char *)a + f->at, (const char *)b + f->at,
-			       (size_t)f->size * f->count);
-	x = event_field_text(a, f);
-	y = event_field_text(b, f);
-	return x && y ? !strcmp(x, y) : x == y;
-}
-
 struct event *event_clone(const struct event *ev)
 {
 	const struct event_schema *s = event_schema(ev->kind);
@@ -225,4 +225,9 @@ struct event *event_clone(const struct event *ev)
 		to = stpcpy(to, text) + 1;
 	}
 	return copy;
+}
+
+uint64_t event_text_hash(const char *text)
+{
+	return text ? XXH64(text, strlen(text), 0) : 0;
 }

@@ -66,7 +66,4 @@ static inline const char *event_field_text(const struct event *ev, const struct 
 /* Is it anything but 0, NULL or ""? */
 bool event_field_is_set(const struct event *ev, const struct event_field *f);
 
-/* Are the payloads alike in this member? */
-bool event_field_equal(const struct event *a, const struct event *b, const struct event_field *f);
-
 #endif

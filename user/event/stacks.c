@@ -4,20 +4,6 @@
 
 #include <errno.h>
 
-const struct stacks_frame *stacks_frame(const struct stacks *s, uint64_t number)
-{
-	const struct map_slot *slot = number ? map_find(&s->frame_index, number) : NULL;
-
-	return slot && slot->value ? &s->frames.v[slot->value - 1] : NULL;
-}
-
-const struct stacks_stack *stacks_find(const struct stacks *s, uint64_t id)
-{
-	const struct map_slot *slot = map_find(&s->index, id);
-
-	return slot && slot->value ? &s->all.v[slot->value - 1] : NULL;
-}
-
 static int keep_name(struct stacks *s, const char *text, const char **out)
 {
 	*out = NULL;

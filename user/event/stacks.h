@@ -42,8 +42,19 @@ struct stacks {
 int stacks_take(struct stacks *s, const struct event *ev);
 
 /* By number, by id; or NULL. */
-const struct stacks_frame *stacks_frame(const struct stacks *s, uint64_t number);
-const struct stacks_stack *stacks_find(const struct stacks *s, uint64_t id);
+static inline const struct stacks_frame *stacks_frame(const struct stacks *s, uint64_t number)
+{
+	const struct map_slot *slot = number ? map_find(&s->frame_index, number) : NULL;
+
+	return slot && slot->value ? &s->frames.v[slot->value - 1] : NULL;
+}
+
+static inline const struct stacks_stack *stacks_find(const struct stacks *s, uint64_t id)
+{
+	const struct map_slot *slot = map_find(&s->index, id);
+
+	return slot && slot->value ? &s->all.v[slot->value - 1] : NULL;
+}
 
 /* The frame's function and those inlined into it, from debug info: outermost first, joined by ';'.
  * Shown instead of the function. 0, -ENOSPC or -ENOMEM. */

@@ -18,40 +18,9 @@ static void more_key(void *key)
 	*k = (struct call_key){ .func = k->func, .shape = CALL_SHAPE_MORE };
 }
 
-static int add_stat(void *to, const void *from)
-{
-	struct call_stat *s = to;
-	const struct call_stat *more = from;
-
-	s->count += more->count;
-	s->results_known += more->results_known;
-	s->errors += more->errors;
-	s->bytes = num_add(s->bytes, more->bytes);
-	s->bytes_known += more->bytes_known;
-	s->before += more->before;
-	s->open += more->open;
-	return hist_merge(&s->time, &more->time);
-}
-
-static void release_stat(void *row)
-{
-	hist_free(&((struct call_stat *)row)->time);
-}
-
-static size_t owned_bytes(const void *row)
-{
-	return hist_bytes(&((const struct call_stat *)row)->time);
-}
-
-static int own_stat(void *row)
-{
-	return hist_own(&((struct call_stat *)row)->time);
-}
-
 static const struct rows_type type = {
-	ROWS_OF(struct call_stat), .max = CALL_STATS_MAX, .other = more_key, .add = add_stat,
-	.own = own_stat,
-	.release = release_stat, .owned = owned_bytes,
+	ROWS_OF(struct call_stat), ROWS_SUMS(struct call_stat, count, open),
+	ROWS_HISTS(struct call_stat, time, time), .max = CALL_STATS_MAX, .other = more_key,
 };
 
 /* ---- finding -------------------------------------------------------------------------------- */
@@ -150,22 +119,9 @@ int call_stats_merge(struct call_stats *to, const struct call_stats *from)
 		const struct call_stat *s = from->rows.v[i];
 		struct call_stat *at = rows_get(&to->rows, &type, &s->key, NULL);
 
-		err = at ? add_stat(at, s) : -ENOMEM;
+		err = at ? rows_add(&type, at, s) : -ENOMEM;
 		if (at && at->key.shape == CALL_SHAPE_MORE && s->key.shape != CALL_SHAPE_MORE)
 			to->more += s->count;
 	}
 	return err;
-}
-
-/* ---- the table ------------------------------------------------------------------------------ */
-
-void call_stats_reset(struct call_stats *cs)
-{
-	for (size_t i = 0; i < cs->rows.n; i++) {
-		struct call_stat *s = cs->rows.v[i];
-
-		s->count = s->results_known = s->errors = s->bytes = s->bytes_known = 0;
-		s->before = s->open = 0;
-		hist_reset(&s->time);
-	}
 }

@@ -26,7 +26,7 @@ struct call_key {
 
 struct call_stat {
 	struct call_key key;
-	uint64_t count;
+	uint64_t count;		/* the first of its sums */
 	uint64_t results_known;	/* calls whose result is known */
 	uint64_t errors;	/* of these, not 0 */
 	uint64_t bytes;		/* sum over calls whose bytes are known */
@@ -72,13 +72,18 @@ int call_stats_leave(struct call_stats *cs, uint16_t func, bool began_before);
 
 /* Adds all of from, which stays. 0, or -ENOMEM: `to` is of no use. */
 int call_stats_merge(struct call_stats *to, const struct call_stats *from);
+
 /* to is zeroed. 0 or -ENOMEM. */
 static inline int call_stats_copy(struct call_stats *to, const struct call_stats *from)
 {
 	to->more = from->more;
 	return rows_copy(&to->rows, &from->rows);
 }
-
-void call_stats_reset(struct call_stats *cs);	/* an interval ends: counts to zero, rows stay */
+/* Subtracts an earlier copy: rows stay. */
+static inline void call_stats_subtract(struct call_stats *from, const struct call_stats *earlier)
+{
+	from->more -= earlier->more;
+	rows_subtract(&from->rows, &earlier->rows);
+}
 
 #endif

@@ -14,6 +14,7 @@ static int add(struct consumer_states *s, const struct consumer *c, struct model
 		return -ENOMEM;
 	for (unsigned int kind = 1; kind < EVENT_KIND_END; kind++)
 		s->takers[kind] |= (uint32_t)(c->kinds >> kind & 1) << s->of.n;
+	s->workers |= (uint32_t)!!c->on_work << s->of.n;
 	s->v[s->of.n] = state;
 	s->on_event[s->of.n] = c->on_event;
 	s->of.v[s->of.n++] = c;
@@ -33,9 +34,11 @@ int consumers_work(struct consumer_states *s, const struct event *work, const st
 {
 	int err = 0;
 
-	for (size_t i = 0; i < s->of.n && !err; i++)
-		if (s->of.v[i]->on_work)
-			err = s->of.v[i]->on_work(s->v[i], work, launch);
+	for (uint32_t left = s->workers; left && !err; left &= left - 1) {
+		const int i = __builtin_ctz(left);
+
+		err = s->of.v[i]->on_work(s->v[i], work, launch);
+	}
 	return err;
 }
 
@@ -79,13 +82,6 @@ int consumers_fold(struct consumer_states *s, struct process *p, struct process 
 	return err;
 }
 
-void consumers_cut(struct consumer_states *s)
-{
-	for (size_t i = 0; i < s->of.n; i++)
-		if (s->of.v[i]->cut)
-			s->of.v[i]->cut(s->v[i]);
-}
-
 int consumers_copy(struct consumer_states *to, const struct consumer_states *from)
 {
 	int err = 0;
@@ -111,12 +107,4 @@ void consumers_free(struct consumer_states *s)
 			free(s->v[i]);
 	}
 	memset(s, 0, sizeof(*s));
-}
-
-const void *consumer_state(const struct consumer_states *s, const struct consumer *c)
-{
-	for (size_t i = 0; i < s->of.n; i++)
-		if (s->of.v[i] == c)
-			return s->v[i];
-	return NULL;
 }

@@ -38,9 +38,9 @@ struct consumer {
 	int (*settle)(void *state, struct process *p, bool *done);
 	/* Adds the rows of p, which is settled, to those of into. */
 	int (*fold)(void *state, struct process *p, struct process *into);
-	void (*cut)(void *state);	/* an interval ends: forgets its counts */
 	/* For snapshots; to is zeroed, and is freed also after an error. NULL: they have none. */
 	int (*copy)(void *to, const void *from);
+	void (*subtract)(void *from, const void *earlier);	/* of two copies */
 	void (*free)(void *state);	/* frees memory that the state owns; it may be zeroed */
 };
 
@@ -55,6 +55,7 @@ struct consumer_states {
 	void *v[CONSUMERS_MAX];
 	int (*on_event[CONSUMERS_MAX])(void *state, const struct event *ev);
 	uint32_t takers[EVENT_KIND_END];	/* of a kind, as bits */
+	uint32_t workers;			/* those with on_work, as bits */
 };
 
 /* 0 or -ENOMEM. */
@@ -80,12 +81,26 @@ int consumers_horizon(struct consumer_states *s, uint32_t process, uint64_t hori
 int consumers_finish(struct consumer_states *s);
 int consumers_settle(struct consumer_states *s, struct process *p, bool *done);
 int consumers_fold(struct consumer_states *s, struct process *p, struct process *into);
-void consumers_cut(struct consumer_states *s);
 int consumers_copy(struct consumer_states *to, const struct consumer_states *from);
+
+static inline void consumers_subtract(struct consumer_states *from,
+				      const struct consumer_states *earlier)
+{
+	for (size_t i = 0; i < from->of.n && i < earlier->of.n; i++)
+		if (from->of.v[i]->subtract)
+			from->of.v[i]->subtract(from->v[i], earlier->v[i]);
+}
+
 void consumers_free(struct consumer_states *s);
 
 /* NULL: it is none of these. */
-const void *consumer_state(const struct consumer_states *s, const struct consumer *c);
+static inline const void *consumer_state(const struct consumer_states *s, const struct consumer *c)
+{
+	for (size_t i = 0; i < s->of.n; i++)
+		if (s->of.v[i] == c)
+			return s->v[i];
+	return NULL;
+}
 
 _Static_assert(EVENT_KIND_END <= 64, "kinds are bits");
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* One table; a row of a graph's kernel moves when its call becomes known. */
+/* A row of a graph's kernel moves when its call becomes known. */
 #include "facts/kernel_configs.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -24,30 +23,29 @@ static void other_key(void *key)
 		.name = other_name() };
 }
 
-static void release_config(void *row)
+/* Of those that are left, none is longer than what the shortest leave, nor the other way round. */
+static void bound_times(void *from, const void *earlier)
 {
-	free(((struct kernel_config *)row)->name);
-}
+	struct kernel_config *c = from;
+	const struct kernel_config *less = earlier;
+	const uint64_t others = c->count - !!c->count;
 
-static int own_config(void *row)
-{
-	struct kernel_config *c = row;
-
-	if (c->name && !(c->name = strdup(c->name)))
-		return -ENOMEM;
-	return 0;
+	if (c->max_ns <= less->max_ns)
+		c->max_ns = num_min(c->max_ns, num_sub(c->total_ns, num_mul(others, c->min_ns)));
+	if (c->min_ns >= less->min_ns)
+		c->min_ns = num_max(c->min_ns, num_sub(c->total_ns, num_mul(others, c->max_ns)));
 }
 
 static const struct rows_type type = {
-	ROWS_OF(struct kernel_config), .max = KERNEL_CONFIGS_MAX, .other = other_key,
-	.own = own_config,
-	.release = release_config,
+	ROWS_OF(struct kernel_config), ROWS_SUMS(struct kernel_config, count, total_ns),
+	ROWS_TEXTS(struct kernel_config, name, name), .drops_empty = true,
+	.max = KERNEL_CONFIGS_MAX, .other = other_key, .subtract = bound_times,
 };
 
-static int add(struct kernel_configs *kc, const struct kernel_config *from)
+static int add(struct rows *rows, const struct kernel_config *from)
 {
 	bool is_new;
-	struct kernel_config *row = rows_get(&kc->rows, &type, &from->key, &is_new);
+	struct kernel_config *row = rows_get(rows, &type, &from->key, &is_new);
 	bool is_other = row && row->key.name == other_name();
 	const char *name = is_other ? KERNEL_CONFIGS_OTHER : from->name;
 
@@ -77,19 +75,10 @@ static void set_call(struct kernel_config_key *key, enum graph_evidence evidence
 	key->func = call ? call->func : 0;
 }
 
-static bool is_range_pending(enum graph_evidence evidence, const struct captured_call *call)
-{
-	return evidence == EVIDENCE_ORDER && !call->settled;
-}
-
-bool kernel_configs_is_pending(enum graph_evidence evidence, const struct captured_call *call)
-{
-	return evidence == EVIDENCE_PENDING || is_range_pending(evidence, call);
-}
-
 int kernel_configs_add(struct kernel_configs *kc, const struct event *kernel,
 		       enum graph_evidence evidence, const struct captured_call *call)
 {
+	bool is_range_pending = evidence == EVIDENCE_ORDER && !call->settled;
 	uint64_t ns = kernel->end_ns - kernel->start_ns;
 	struct kernel_config one = {
 		.key = {
@@ -107,20 +96,20 @@ int kernel_configs_add(struct kernel_configs *kc, const struct event *kernel,
 	memcpy(one.key.grid, one.last.grid, sizeof(one.key.grid));
 	memcpy(one.key.block, one.last.block, sizeof(one.key.block));
 	set_call(&one.key, evidence, call);
-	if (is_range_pending(evidence, call))
+	if (is_range_pending)
 		one.key.open_ns = num_middle(call->start_ns, call->end_ns);
-	return add(kc, &one);
+	return add(evidence == EVIDENCE_PENDING || is_range_pending ? &kc->pending : &kc->rows,
+		   &one);
 }
 
-int kernel_configs_resolve(struct kernel_configs *pending, struct kernel_configs *to,
-			   kernel_configs_find_fn find, void *ctx)
+int kernel_configs_resolve(struct kernel_configs *kc, kernel_configs_find_fn find, void *ctx)
 {
-	struct kernel_configs all = *pending;
+	struct rows all = kc->pending;
 	int err = 0;
 
-	*pending = (struct kernel_configs){ 0 };
-	for (size_t i = 0; i < all.rows.n && !err; i++) {
-		struct kernel_config row = *kernel_configs_at(&all, i);
+	kc->pending = (struct rows){ 0 };
+	for (size_t i = 0; i < all.n && !err; i++) {
+		struct kernel_config row = *(const struct kernel_config *)all.v[i];
 		const struct captured_call *call = NULL;
 		enum graph_evidence evidence = find(ctx, &row, &call);
 
@@ -128,8 +117,8 @@ int kernel_configs_resolve(struct kernel_configs *pending, struct kernel_configs
 			set_call(&row.key, evidence, call);
 			row.key.node = row.key.open_ns = 0;
 		}
-		err = add(evidence == EVIDENCE_PENDING ? pending : to, &row);
+		err = add(evidence == EVIDENCE_PENDING ? &kc->pending : &kc->rows, &row);
 	}
-	rows_free(&all.rows);
+	rows_free(&all);
 	return err;
 }

@@ -38,6 +38,7 @@ struct kernel_config {
 
 struct kernel_configs {
 	struct rows rows;		/* struct kernel_config */
+	struct rows pending;		/* whose call, or its range, may still become known */
 };
 
 static inline size_t kernel_configs_count(const struct kernel_configs *kc)
@@ -51,19 +52,15 @@ static inline const struct kernel_config *kernel_configs_at(const struct kernel_
 	return kc->rows.v[i];
 }
 
-/* The call, or its range, may still become known: count such a kernel in a table of its own, which
- * kernel_configs_resolve empties. */
-bool kernel_configs_is_pending(enum graph_evidence evidence, const struct captured_call *call);
-
 /* Counts a kernel; call NULL: no call was captured, or it is unknown. 0 or -ENOMEM. */
 int kernel_configs_add(struct kernel_configs *kc, const struct event *kernel,
 		       enum graph_evidence evidence, const struct captured_call *call);
 
-/* Moves pending rows to `to` once find knows their call and range, or that they stay unknown; find
- * returns PENDING for the others. *call is read before find is called again. 0 or -ENOMEM. */
+/* Moves pending rows to the others once find knows their call and range, or that they stay unknown;
+ * find returns PENDING while neither is. *call is read before find is called again. 0 or -ENOMEM.
+ */
 typedef enum graph_evidence (*kernel_configs_find_fn)(void *ctx, const struct kernel_config *row,
 						      const struct captured_call **call);
-int kernel_configs_resolve(struct kernel_configs *pending, struct kernel_configs *to,
-			   kernel_configs_find_fn find, void *ctx);
+int kernel_configs_resolve(struct kernel_configs *kc, kernel_configs_find_fn find, void *ctx);
 
 #endif

@@ -5,40 +5,22 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/num.h"
+
 /* The part of the budget that a row takes before it has histograms. */
 #define ROW_BYTES (sizeof(struct kernel_stats) + 4 * sizeof(struct rows_slot) + sizeof(void *))
 /* Twelve octaves of each histogram, a factor of 4096, with counters of 2 bytes. */
-#define HISTS_BYTES (2 * 12 * HIST_SUB * sizeof(uint16_t))
+#define HISTS_BYTES (2 * 12 * HIST_OCTAVE * sizeof(uint16_t))
 #define CLASS_MASK 0xffull
 
-static void release_kernel(void *row)
-{
-	struct kernel_stats *k = row;
-
-	free((char *)(uintptr_t)k->name);
-	hist_free(&k->time);
-	hist_free(&k->queue);
-}
-
-static int own_kernel(void *row)
-{
-	struct kernel_stats *k = row;
-	int err = hist_own(&k->time) | hist_own(&k->queue);
-
-	if (k->name && !(k->name = strdup(k->name)))
-		return -ENOMEM;
-	return err ? -ENOMEM : 0;
-}
-
 static const struct rows_type type = {
-	ROWS_OF(struct kernel_stats), .own = own_kernel, .release = release_kernel,
+	ROWS_OF(struct kernel_stats), ROWS_TEXTS(struct kernel_stats, name, name),
+	ROWS_HISTS(struct kernel_stats, time, queue),
 };
 
 static size_t hists_of(const struct kernel_stats *k)
 {
-	size_t bytes = hist_bytes(&k->time) + hist_bytes(&k->queue);
-
-	return bytes > HISTS_BYTES ? bytes : HISTS_BYTES;
+	return num_max(hist_bytes(&k->time) + hist_bytes(&k->queue), HISTS_BYTES);
 }
 
 static size_t bytes_of(const struct kernel_stats *k)
@@ -48,7 +30,7 @@ static size_t bytes_of(const struct kernel_stats *k)
 
 static void take(struct kernels_budget *budget, size_t bytes)
 {
-	budget->left_bytes -= bytes < budget->left_bytes ? bytes : budget->left_bytes;
+	budget->left_bytes = num_sub(budget->left_bytes, bytes);
 }
 
 /* ---- finding -------------------------------------------------------------------------------- */
@@ -83,10 +65,15 @@ static enum kernel_class class_of(struct kernels_budget *budget, const char *nam
 	return way[0] & CLASS_MASK;
 }
 
+static uint64_t other_key(enum kernel_class class)
+{
+	return event_text_hash(KERNELS_OTHER) + 1 + class;
+}
+
 static struct kernel_stats *find_other(struct kernels *ks, struct kernels_budget *budget,
 				       enum kernel_class class)
 {
-	const uint64_t key = event_text_hash(KERNELS_OTHER) + 1 + class;
+	const uint64_t key = other_key(class);
 	struct kernel_stats *k = ks->other[class];
 
 	if (!k)
@@ -114,11 +101,6 @@ struct kernel_stats *kernels_find(struct kernels *ks, struct kernels_budget *bud
 
 /* ---- adding --------------------------------------------------------------------------------- */
 
-static bool has_octave(const struct hist *h, uint64_t v)
-{
-	return hist_has(h, hist_octave(v));
-}
-
 static bool is_like(const struct kernel_launch *l, const uint32_t grid[3], const uint32_t block[3])
 {
 	return !memcmp(l->grid, grid, sizeof(l->grid)) &&
@@ -134,7 +116,8 @@ int kernels_add(struct kernels *ks, struct kernels_budget *budget, struct kernel
 	int err = 0;
 
 	if (__builtin_expect(!budget->left_bytes, 0) &&
-	    (!has_octave(&k->time, time_ns) || (queue_ns && !has_octave(&k->queue, *queue_ns))))
+	    (!hist_has(&k->time, hist_counter(time_ns)) ||
+	     (queue_ns && !hist_has(&k->queue, hist_counter(*queue_ns)))))
 		k = find_other(ks, budget, k->class);
 	if (!k)
 		return -ENOMEM;
@@ -183,8 +166,7 @@ int kernels_merge(struct kernels *ks, struct kernels_budget *budget, struct kern
 		if (err)
 			continue;
 		budget->left_bytes += bytes_of(last);
-		release_kernel(last);
-		free(last);
+		rows_free_row(&type, last);
 	}
 	rows_free(&from->rows);
 	return err;
@@ -192,31 +174,26 @@ int kernels_merge(struct kernels *ks, struct kernels_budget *budget, struct kern
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-struct cut {
-	struct kernels *kernels;
-	struct kernels_budget *budget;
-};
-
-static bool begin_interval(void *ctx, void *row)
+static bool was_launched(void *ctx, void *row)
 {
-	const struct cut *cut = ctx;
-	struct kernel_stats *k = row;
-
-	if (k->time.count) {
-		hist_reset(&k->time);
-		hist_reset(&k->queue);
-		k->mixed = false;
-		return true;
-	}
-	cut->budget->left_bytes += bytes_of(k);
-	if (cut->kernels->other[k->class] == k)
-		cut->kernels->other[k->class] = NULL;
-	return false;
+	(void)ctx;
+	return ((const struct kernel_stats *)row)->time.count;
 }
 
-void kernels_cut(struct kernels *ks, struct kernels_budget *budget)
+void kernels_subtract(struct kernels *from, const struct kernels *earlier)
 {
-	rows_keep(&ks->rows, begin_interval, &(struct cut){ ks, budget });
+	for (size_t i = 0; i < kernels_count(earlier); i++) {
+		const struct kernel_stats *less = kernels_at(earlier, i);
+		const uint64_t other = other_key(less->class);
+		struct kernel_stats *k = rows_find(&from->rows, &type, &less->key);
+
+		k = k ? k : rows_find(&from->rows, &type, &other);
+		if (!k)
+			continue;
+		hist_subtract(&k->time, &less->time);
+		hist_subtract(&k->queue, &less->queue);
+	}
+	rows_keep(&from->rows, was_launched, NULL);
 }
 
 void kernels_drop(struct kernels *ks, struct kernels_budget *budget)

@@ -96,8 +96,9 @@ int kernels_add(struct kernels *ks, struct kernels_budget *budget, struct kernel
 #define KERNELS_MERGED 256
 int kernels_merge(struct kernels *ks, struct kernels_budget *budget, struct kernels *from);
 
-/* An interval ends: counts to zero; drops names that had none. */
-void kernels_cut(struct kernels *ks, struct kernels_budget *budget);
+/* Subtracts what an earlier copy of `from` has, and names that have nothing left. What moved to
+ * "[other]" since then is taken from there. `last` and `mixed` stay. */
+void kernels_subtract(struct kernels *from, const struct kernels *earlier);
 
 /* frees, and returns its budget */
 void kernels_drop(struct kernels *ks, struct kernels_budget *budget);

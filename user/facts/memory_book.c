@@ -352,12 +352,6 @@ static void pass_resets(struct memory_book *b, uint64_t until_ns)
 	VEC_DROP_FIRST(&b->resets, n);
 }
 
-static int apply(struct memory_book *b, const struct memory_act *act)
-{
-	pass_resets(b, moment_of(act));
-	return act->op == MEMORY_ALLOC ? apply_alloc(b, act) : apply_free(b, act);
-}
-
 static int settle_before(struct memory_book *b, uint64_t cut)
 {
 	size_t n = 0, kept = 0;
@@ -381,8 +375,10 @@ static int settle_before(struct memory_book *b, uint64_t cut)
 	n = merge_sources(acts, n);
 	for (size_t i = 0; i < n; i++)
 		b->counts.alone += acts[i].is_record && !acts[i].has_call && !acts[i].again;
-	for (size_t i = 0; i < n && !err; i++)
-		err = apply(b, &acts[i]);
+	for (size_t i = 0; i < n && !err; i++) {
+		pass_resets(b, moment_of(&acts[i]));
+		err = (acts[i].op == MEMORY_ALLOC ? apply_alloc : apply_free)(b, &acts[i]);
+	}
 	free(acts);
 	b->settled_ns = num_max(b->settled_ns, cut);
 	return err;
@@ -529,17 +525,6 @@ size_t memory_book_bytes(const struct memory_book *b)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-void memory_book_cut(struct memory_book *b)
-{
-	for (size_t i = 0; i < b->groups.n; i++) {
-		struct memory_sums *s = b->groups.v[i];
-
-		s->peak_bytes = s->live_bytes;
-		s->allocs = s->frees = s->failed = 0;
-		s->frees_before = s->unsized = s->untracked = 0;
-	}
-}
-
 size_t memory_book_rows(const struct memory_book *b)
 {
 	return b->groups.n;
@@ -548,6 +533,36 @@ size_t memory_book_rows(const struct memory_book *b)
 const struct memory_sums *memory_book_row(const struct memory_book *b, size_t i)
 {
 	return b->groups.v[i];
+}
+
+static bool is_same_row(const struct memory_key *a, const struct memory_key *b)
+{
+	return a->stack == b->stack && a->device == b->device && a->kind == b->kind &&
+	       a->by_stack == b->by_stack;
+}
+
+void memory_sums_subtract(struct memory_sums *from, size_t n, const struct memory_sums *earlier,
+			  size_t n_earlier)
+{
+	for (size_t i = 0; i < n_earlier; i++) {
+		const struct memory_sums *less = &earlier[i];
+		size_t at = i;
+
+		/* Rows stay where they are, but those of an ended process. */
+		if (at >= n || !is_same_row(&from[at].key, &less->key))
+			for (at = 0; at < n && !is_same_row(&from[at].key, &less->key);)
+				at++;
+		if (at == n)
+			continue;
+		if (from[at].peak_bytes <= less->peak_bytes)
+			from[at].peak_bytes = num_max(from[at].live_bytes, less->live_bytes);
+		from[at].allocs = num_sub(from[at].allocs, less->allocs);
+		from[at].frees = num_sub(from[at].frees, less->frees);
+		from[at].failed = num_sub(from[at].failed, less->failed);
+		from[at].frees_before = num_sub(from[at].frees_before, less->frees_before);
+		from[at].unsized = num_sub(from[at].unsized, less->unsized);
+		from[at].untracked = num_sub(from[at].untracked, less->untracked);
+	}
 }
 
 void memory_book_counts(const struct memory_book *b, struct memory_counts *out)

@@ -66,16 +66,14 @@ struct memory_sums {
 	uint64_t leaked_bytes, leaked;	/* that lived when the process's program ended before */
 	uint64_t frees_before;		/* of allocations before the session: size unknown */
 	uint64_t unsized;		/* allocations whose bytes are not known: in no sum */
-	uint64_t untracked;		/* allocations whose free is not observed: in allocs
-					 * alone */
+	uint64_t untracked;		/* whose free is not observed: in allocs alone */
 };
 
 struct memory_counts {
 	uint64_t late;			/* came after their time was settled */
 	uint64_t unseen_frees;		/* an address was allocated again before that */
 	uint64_t alone;			/* records without a call, but those with `again` */
-	/* of a device with live memory: the freed bytes are unknown */
-	uint64_t resets;
+	uint64_t resets;		/* of a device with live memory: freed bytes are unknown */
 };
 
 /* Allocations that all books with it may still keep in mind. */
@@ -111,10 +109,12 @@ int memory_book_add(struct memory_book *b, const struct memory_sums *from);
 void memory_book_trim(struct memory_book *b);
 size_t memory_book_bytes(const struct memory_book *b);	/* allocated, about */
 
-void memory_book_cut(struct memory_book *b);	/* counts from 0, peaks from the live bytes */
-
 size_t memory_book_rows(const struct memory_book *b);
 const struct memory_sums *memory_book_row(const struct memory_book *b, size_t i);
+/* Subtracts the counts of an earlier reading's rows, of the same process or of one that was added
+ * to it. A peak that was reached before becomes the larger of both live bytes: at least that. */
+void memory_sums_subtract(struct memory_sums *from, size_t n, const struct memory_sums *earlier,
+			  size_t n_earlier);
 void memory_book_counts(const struct memory_book *b, struct memory_counts *out);
 
 #endif

@@ -3,7 +3,6 @@
 #include "facts/offcpu.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -16,14 +15,24 @@ static void more_key(void *key)
 {
 	struct offcpu_key *k = key;
 
-	*k = (struct offcpu_key){ .process = k->process, .pid = k->pid, .tid = k->tid,
-				  .reason = k->reason, .more = 1 };
+	*k = (struct offcpu_key){ .process = k->process, .pid = k->pid, .reason = k->reason,
+				  .more = 1 };
 }
 
-static void release_row(void *row)
+static int add_longest(void *to, const void *from)
 {
-	free(((struct offcpu_row *)row)->what);
-	free(((struct offcpu_row *)row)->waker);
+	struct offcpu_row *row = to;
+
+	row->max_ns = num_max(row->max_ns, ((const struct offcpu_row *)from)->max_ns);
+	return 0;
+}
+
+static void bound_longest(void *from, const void *earlier)
+{
+	struct offcpu_row *row = from;
+
+	if (row->max_ns <= ((const struct offcpu_row *)earlier)->max_ns)
+		row->max_ns = num_min(row->max_ns, row->blocked_ns + row->runqueue_ns);
 }
 
 static int copy_text(char **to, const char *text)
@@ -32,17 +41,10 @@ static int copy_text(char **to, const char *text)
 	return text && !*to ? -ENOMEM : 0;
 }
 
-static int own_row(void *row)
-{
-	struct offcpu_row *r = row;
-	int err = copy_text(&r->what, r->what);
-
-	return copy_text(&r->waker, r->waker) || err ? -ENOMEM : 0;
-}
-
 static const struct rows_type type = {
-	ROWS_OF(struct offcpu_row), .max = OFFCPU_MAX, .other = more_key, .own = own_row,
-	.release = release_row,
+	ROWS_OF(struct offcpu_row), ROWS_SUMS(struct offcpu_row, count, runqueue_ns),
+	ROWS_TEXTS(struct offcpu_row, what, waker), .drops_empty = true, .max = OFFCPU_MAX,
+	.other = more_key, .add = add_longest, .subtract = bound_longest,
 };
 
 /* A thread that was ready all the time waited in nothing and was woken by nothing. */
@@ -90,5 +92,29 @@ int offcpu_add(struct offcpu *o, const struct event *ev, uint64_t from_ns)
 	row->blocked_ns += woken - start;
 	row->runqueue_ns += ev->end_ns - woken;
 	row->max_ns = num_max(row->max_ns, ev->end_ns - start);
+	return 0;
+}
+
+static bool is_of_another(void *process, void *row)
+{
+	return ((const struct offcpu_row *)row)->key.process != *(const uint32_t *)process;
+}
+
+int offcpu_fold(struct offcpu *o, uint32_t process, uint32_t into)
+{
+	for (size_t i = 0, n = o->rows.n; i < n; i++) {
+		const struct offcpu_row *row = o->rows.v[i];
+		const struct offcpu_key key = { .process = into, .pid = into,
+						.reason = row->key.reason, .more = 1 };
+		void *to;
+
+		if (row->key.process != process)
+			continue;
+		to = rows_get(&o->rows, &type, &key, NULL);
+		if (!to)
+			return -ENOMEM;
+		rows_add(&type, to, row);
+	}
+	rows_keep(&o->rows, is_of_another, &process);
 	return 0;
 }

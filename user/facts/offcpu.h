@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Time off the CPU: per thread by reason, system call, waker and stack. Bounded: beyond
- * OFFCPU_MAX, new kinds share one row per thread and reason. Start zeroed. Knows single events;
+ * OFFCPU_MAX, new kinds share one row per process and reason. Start zeroed. Knows single events;
  * booking time is the thread book's job.
  */
 #ifndef FACTS_OFFCPU_H
@@ -19,7 +19,8 @@ struct offcpu_key {
 	uint64_t stack;
 	uint64_t what, waker;	/* event_text_hash of the row's texts */
 	uint32_t reason;	/* enum off_reason */
-	uint32_t more;		/* 1: of several kinds, which are not kept apart */
+	/* 1: of several threads and kinds, which are not kept apart; tid is 0 */
+	uint32_t more;
 };
 
 struct offcpu_row {
@@ -63,17 +64,22 @@ static inline int offcpu_copy(struct offcpu *to, const struct offcpu *from)
 	return rows_copy(&to->rows, &from->rows);
 }
 
-/* an interval ends: forgets all rows */
-static inline void offcpu_reset(struct offcpu *o)
+/* The process has ended: its rows become one per reason of `into`. 0 or -ENOMEM. */
+int offcpu_fold(struct offcpu *o, uint32_t process, uint32_t into);
+
+/* Subtracts an earlier copy. A max_ns that was reached before becomes what there is at most. */
+static inline void offcpu_subtract(struct offcpu *from, const struct offcpu *earlier)
 {
-	rows_free(&o->rows);
-	o->no_end = o->no_end_ns = 0;
+	from->more -= earlier->more;
+	from->no_end -= earlier->no_end;
+	from->no_end_ns -= earlier->no_end_ns;
+	rows_subtract(&from->rows, &earlier->rows);
 }
 
 static inline void offcpu_free(struct offcpu *o)
 {
-	offcpu_reset(o);
-	o->more = 0;
+	rows_free(&o->rows);
+	*o = (struct offcpu){ 0 };
 }
 
 #endif

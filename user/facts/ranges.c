@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Begins and ends of ranges -> rows. A range is a scope of its thread (facts/scopes.h), whose
- * history has the ranges of a work's launch.
+ * Begins and ends of ranges -> rows. A range is a scope of its thread (join/scopes.h); a
+ * work's launch leads to all that were open.
  */
 #include "facts/ranges.h"
 
@@ -12,8 +12,6 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "base/rows.h"
-#include "base/vec.h"
-#include "facts/scopes.h"
 
 struct range_key {
 	uint64_t domain, name;		/* event_text_hash of the row's texts */
@@ -37,24 +35,23 @@ struct range_row {
 	uint64_t stamp;			/* of the last work that was put here */
 };
 
-struct thread {
-	struct scopes scopes;
-	uint32_t tid;
-	uint32_t deep;			/* pushed beyond SCOPES_DEPTH_MAX */
-	uint64_t exit_ns;		/* when it ended; 0: it lives */
-};
-
 struct ranges {
-	uint64_t floor_ns, stop_ns;	/* of the interval; UINT64_MAX: goes on */
+	uint64_t open_ns, stop_ns;	/* of the session; UINT64_MAX: goes on */
 	struct rows rows;		/* struct range_row */
-	VEC(struct thread *) threads;
-	struct map by_tid;		/* -> struct thread */
+	struct scopes *scopes;
 	struct map started;		/* id of a started range -> tid */
-	size_t budget;			/* changes that scopes may still remember */
 	uint64_t stamp, unplaced;
 };
 
-#define BUDGET (4u * SCOPES_HISTORY_MAX)
+static bool is_range(const struct scope *s)
+{
+	return s->kind == SCOPE_PUSHED_RANGE || s->kind == SCOPE_STARTED_RANGE;
+}
+
+static bool is_of(const struct scope *s, const struct range_row *row)
+{
+	return is_range(s) && s->row == row->number;
+}
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
@@ -64,23 +61,9 @@ static void other_key(void *key)
 						       .name = event_text_hash(RANGES_OTHERS) };
 }
 
-static void release_row(void *row)
-{
-	free(((struct range_row *)row)->domain);
-	free(((struct range_row *)row)->name);
-}
-
-static size_t owned_bytes(const void *at)
-{
-	const struct range_row *row = at;
-
-	return (row->domain ? strlen(row->domain) + 1 : 0) +
-	       (row->name ? strlen(row->name) + 1 : 0);
-}
-
 static const struct rows_type type = {
-	ROWS_OF(struct range_row), .max = RANGES_ROWS_MAX, .other = other_key,
-	.release = release_row, .owned = owned_bytes,
+	ROWS_OF(struct range_row), ROWS_TEXTS(struct range_row, domain, name),
+	.max = RANGES_ROWS_MAX, .other = other_key,
 };
 
 static struct range_row *row_at(const struct ranges *r, size_t i)
@@ -94,9 +77,9 @@ static int copy_text(char **to, const char *text)
 	return text && !*to ? -ENOMEM : 0;
 }
 
-/* A new row has wall time from floor_ns on. NULL on ENOMEM. */
+/* A new row has wall time from open_ns on. NULL on ENOMEM. */
 static struct range_row *find_row(struct ranges *r, const struct range_key *key, const char *domain,
-				  const char *name, uint64_t floor_ns)
+				  const char *name, uint64_t open_ns)
 {
 	bool is_new;
 	struct range_row *row = rows_get(&r->rows, &type, key, &is_new);
@@ -108,7 +91,7 @@ static struct range_row *find_row(struct ranges *r, const struct range_key *key,
 		name = RANGES_OTHERS;
 	}
 	row->number = (uint32_t)r->rows.n - 1;
-	row->covered_ns = floor_ns;
+	row->covered_ns = open_ns;
 	return copy_text(&row->domain, domain) || copy_text(&row->name, name) ? NULL : row;
 }
 
@@ -129,40 +112,6 @@ static void row_ends(struct range_row *row, uint64_t ns)
 	row->covered_ns = num_max(row->covered_ns, row->until_ns);
 }
 
-const char *range_kind_name(unsigned int kind)
-{
-	static const char *const names[RANGE_KINDS] = { "push", "start", "mark" };
-
-	return kind < RANGE_KINDS ? names[kind] : "?";
-}
-
-struct ranges *ranges_new(uint64_t open_ns)
-{
-	struct ranges *r = calloc(1, sizeof(*r));
-
-	if (!r)
-		return NULL;
-	r->floor_ns = open_ns;
-	r->stop_ns = UINT64_MAX;
-	r->budget = BUDGET;
-	return r;
-}
-
-void ranges_free(struct ranges *r)
-{
-	if (!r)
-		return;
-	rows_free(&r->rows);
-	for (size_t i = 0; i < r->threads.n; i++) {
-		scopes_free(&r->threads.v[i]->scopes, &r->budget);
-		free(r->threads.v[i]);
-	}
-	VEC_FREE(&r->threads);
-	map_free(&r->by_tid);
-	map_free(&r->started);
-	free(r);
-}
-
 /* ---- begins and ends ------------------------------------------------------------------------ */
 
 static struct range_row *row_of(struct ranges *r, const struct event *ev, unsigned int kind,
@@ -172,73 +121,39 @@ static struct range_row *row_of(struct ranges *r, const struct event *ev, unsign
 	const struct range_key key = { .domain = event_text_hash(ev->range.domain), .kind = kind,
 				       .name = event_text_hash(name), .before = before };
 
-	return find_row(r, &key, ev->range.domain, name, r->floor_ns);
+	return find_row(r, &key, ev->range.domain, name, r->open_ns);
 }
 
-static struct thread *find_thread(struct ranges *r, uint32_t tid)
+static int begin(struct ranges *r, struct scope_stack *t, const struct event *ev, uint64_t ns)
 {
-	struct map_slot *slot = map_put(&r->by_tid, tid, NULL);
-	struct thread *t = slot ? (void *)(uintptr_t)slot->value : NULL, **at;
-
-	if (!slot || t)
-		return t;
-	t = calloc(1, sizeof(*t));
-	at = t ? VEC_PUSH(&r->threads) : NULL;
-	if (!at) {
-		free(t);
-		map_del(&r->by_tid, tid);
-		return NULL;
-	}
-	t->tid = tid;
-	*at = t;
-	slot->value = (uintptr_t)t;
-	return t;
-}
-
-static bool is_one_too_many(const struct ranges *r, uint32_t tid)
-{
-	return r->threads.n >= RANGES_THREADS_MAX && !map_find(&r->by_tid, tid);
-}
-
-static bool has_open(const struct thread *t, uint32_t row)
-{
-	for (const struct scope *s = t->scopes.top; s; s = s->below)
-		if (s->row == row)
-			return true;
-	return false;
-}
-
-static int begin(struct ranges *r, const struct event *ev, unsigned int kind, uint64_t ns)
-{
-	struct thread *t = find_thread(r, ev->tid);
-	struct range_row *row = t ? row_of(r, ev, kind, false) : NULL;
-	struct scope range = { .start_ns = ns, .id = kind == RANGE_KIND_START ? ev->range.id : 0,
-			       .kind = (uint8_t)kind, .own_ns = ns };
+	const bool started = ev->range.what == RANGE_START;
+	struct range_row *row = row_of(r, ev, started ? RANGE_KIND_START : RANGE_KIND_PUSH, false);
+	struct scope range = { .start_ns = ns, .id = started ? ev->range.id : 0,
+			       .kind = started ? SCOPE_STARTED_RANGE : SCOPE_PUSHED_RANGE,
+			       .own_ns = ns };
 	struct map_slot *slot;
+	int err;
 
 	if (!row)
 		return -ENOMEM;
 	row->count += !ev->range.again;
-	if (t->scopes.depth >= SCOPES_DEPTH_MAX) {
-		t->deep += kind == RANGE_KIND_PUSH;
-		return 0;
-	}
-	if (kind == RANGE_KIND_START) {
-		slot = map_put(&r->started, ev->range.id, NULL);
-		if (!slot)
-			return -ENOMEM;
-		slot->value = ev->tid;
-	}
 	range.row = row->number;
-	range.inner = has_open(t, range.row);
-	if (scopes_open(&t->scopes, &range, &r->budget))
-		return -ENOMEM;
+	for (const struct scope *s = t->top; s; s = s->below)
+		range.inner |= is_of(s, row);
+	err = scopes_open(r->scopes, t, &range);
+	if (err == -ENOSPC)
+		t->deep[SCOPE_PUSHED_RANGE] += !started;
+	if (err)
+		return err == -ENOSPC ? 0 : err;
 	row_begins(row, ns);
 	if (!range.inner) {
 		row->host_open++;
 		row->host_starts += ns;
 	}
-	return 0;
+	slot = started ? map_put(&r->started, ev->range.id, NULL) : NULL;
+	if (slot)
+		slot->value = ev->tid;
+	return started && !slot ? -ENOMEM : 0;
 }
 
 /* The outermost range of the row that is left on the thread has its time from now on. */
@@ -247,7 +162,7 @@ static void pass_time(struct range_row *row, struct scope *s, uint64_t ns)
 	struct scope *outermost = NULL;
 
 	for (; s; s = s->below)
-		if (s->row == row->number)
+		if (is_of(s, row))
 			outermost = s;
 	if (!outermost)
 		return;
@@ -257,18 +172,18 @@ static void pass_time(struct range_row *row, struct scope *s, uint64_t ns)
 	row->host_starts += ns;
 }
 
-static void end_of(struct ranges *r, struct thread *t, const struct scope *range, uint64_t ns)
+static void end_of(struct ranges *r, struct scope_stack *t, const struct scope *range, uint64_t ns)
 {
 	struct range_row *row = row_at(r, range->row);
-	uint64_t start_ns = num_max(range->own_ns, r->floor_ns);
+	uint64_t start_ns = num_max(range->own_ns, r->open_ns);
 
 	row_ends(row, ns);
 	if (range->inner)
 		return;
 	row->host_open--;
 	row->host_starts -= start_ns;
-	row->host_ns += ns > start_ns ? ns - start_ns : 0;
-	pass_time(row, t->scopes.top, num_max(ns, start_ns));
+	row->host_ns += num_sub(ns, start_ns);
+	pass_time(row, t->top, num_max(ns, start_ns));
 }
 
 /* It began before it could be seen. */
@@ -279,34 +194,32 @@ static int end_of_unknown(struct ranges *r, const struct event *ev, unsigned int
 	if (!row)
 		return -ENOMEM;
 	row->count++;
-	row_begins(row, r->floor_ns);
+	row_begins(row, r->open_ns);
 	row_ends(row, ns);
 	return 0;
 }
 
-static int close_range(struct ranges *r, struct thread *t, const struct scope *at, uint64_t ns)
+static int close_range(struct ranges *r, struct scope_stack *t, const struct scope *at,
+		       uint64_t ns)
 {
 	const struct scope range = *at;
 
-	if (scopes_close(&t->scopes, at, ns, &r->budget))
+	if (scopes_close(r->scopes, t, at, ns))
 		return -ENOMEM;
 	end_of(r, t, &range, ns);
 	return 0;
 }
 
-static int pop(struct ranges *r, const struct event *ev, uint64_t ns)
+static int pop(struct ranges *r, struct scope_stack *t, const struct event *ev, uint64_t ns)
 {
-	struct thread *t = find_thread(r, ev->tid);
 	const uint64_t domain = event_text_hash(ev->range.domain);
 
-	if (!t)
-		return -ENOMEM;
-	if (t->deep) {
-		t->deep--;
+	if (t->deep[SCOPE_PUSHED_RANGE]) {
+		t->deep[SCOPE_PUSHED_RANGE]--;
 		return 0;
 	}
-	for (const struct scope *s = t->scopes.top; s; s = s->below)
-		if (s->kind == RANGE_KIND_PUSH && row_at(r, s->row)->key.domain == domain)
+	for (const struct scope *s = t->top; s; s = s->below)
+		if (s->kind == SCOPE_PUSHED_RANGE && row_at(r, s->row)->key.domain == domain)
 			return close_range(r, t, s, ns);
 	return end_of_unknown(r, ev, RANGE_KIND_PUSH, ns);
 }
@@ -315,67 +228,48 @@ static int end(struct ranges *r, const struct event *ev, uint64_t ns)
 {
 	const struct map_slot *slot = map_find(&r->started, ev->range.id);
 	uint32_t tid = slot ? (uint32_t)slot->value : 0;
-	struct thread *t = slot ? find_thread(r, tid) : NULL;
+	struct scope_stack *t = slot ? scopes_of(r->scopes, tid, 0) : NULL;
 
 	if (!slot)
 		return end_of_unknown(r, ev, RANGE_KIND_START, ns);
 	map_del(&r->started, ev->range.id);
-	for (const struct scope *s = t ? t->scopes.top : NULL; s; s = s->below)
-		if (s->kind == RANGE_KIND_START && s->id == ev->range.id)
+	for (const struct scope *s = t ? t->top : NULL; s; s = s->below)
+		if (s->kind == SCOPE_STARTED_RANGE && s->id == ev->range.id)
 			return close_range(r, t, s, ns);
 	return 0;		/* its thread ended before */
 }
 
-static int mark(struct ranges *r, const struct event *ev)
+/* Its thread ended. */
+static int leave(void *ctx, struct scope_stack *t, const struct scope *range)
 {
-	struct range_row *row = row_of(r, ev, RANGE_KIND_MARK, false);
+	struct ranges *r = ctx;
 
-	if (!row)
-		return -ENOMEM;
-	row->count++;
-	return 0;
-}
-
-static void close_all(struct ranges *r, struct thread *t)
-{
-	uint64_t ns = num_min(num_max(t->exit_ns, r->floor_ns), r->stop_ns);
-
-	while (t->scopes.top) {
-		row_at(r, t->scopes.top->row)->left++;
-		if (close_range(r, t, t->scopes.top, ns))
-			break;
-	}
-	t->deep = 0;
-	t->exit_ns = 0;
-}
-
-/* A number that is used again is another thread's. */
-static void begin_again(struct ranges *r, const struct event *ev)
-{
-	const struct map_slot *slot = map_find(&r->by_tid, ev->tid);
-	struct thread *t = slot ? (void *)(uintptr_t)slot->value : NULL;
-
-	if (t && t->exit_ns && ev->start_ns > t->exit_ns)
-		close_all(r, t);
+	row_at(r, range->row)->left++;
+	return close_range(r, t, range, num_min(num_max(t->exit_ns, r->open_ns), r->stop_ns));
 }
 
 int ranges_push(struct ranges *r, const struct event *ev)
 {
-	uint64_t ns = num_min(num_max(ev->start_ns, r->floor_ns), r->stop_ns);
+	uint64_t ns = num_min(num_max(ev->start_ns, r->open_ns), r->stop_ns);
 	bool is_late = ev->start_ns > r->stop_ns;
+	struct scope_stack *t = scopes_of(r->scopes, ev->tid, ev->start_ns);
+	struct range_row *row;
 
-	if (!ev->tid || is_one_too_many(r, ev->tid))
-		return -EINVAL;
-	begin_again(r, ev);
+	if (!t)
+		return -errno;
 	switch (ev->range.what) {
 	case RANGE_PUSH:
-		return is_late ? 0 : begin(r, ev, RANGE_KIND_PUSH, ns);
 	case RANGE_START:
-		return is_late ? 0 : begin(r, ev, RANGE_KIND_START, ns);
+		return is_late ? 0 : begin(r, t, ev, ns);
 	case RANGE_MARK:
-		return is_late ? 0 : mark(r, ev);
+		if (is_late)
+			return 0;
+		row = row_of(r, ev, RANGE_KIND_MARK, false);
+		if (row)
+			row->count++;
+		return row ? 0 : -ENOMEM;
 	case RANGE_POP:
-		return pop(r, ev, ns);
+		return pop(r, t, ev, ns);
 	case RANGE_END:
 		return end(r, ev, ns);
 	default:
@@ -383,33 +277,42 @@ int ranges_push(struct ranges *r, const struct event *ev)
 	}
 }
 
-void ranges_exit(struct ranges *r, uint32_t tid, uint64_t end_ns)
+struct ranges *ranges_new(uint64_t open_ns, struct scopes *scopes)
 {
-	for (size_t i = 0; i < r->threads.n; i++) {
-		struct thread *t = r->threads.v[i];
+	struct ranges *r = calloc(1, sizeof(*r));
 
-		if (!t->exit_ns && (!tid || t->tid == tid))
-			t->exit_ns = num_max(end_ns, 1);
-	}
+	if (!r)
+		return NULL;
+	r->open_ns = open_ns;
+	r->stop_ns = UINT64_MAX;
+	r->scopes = scopes;
+	scopes->owner[SCOPE_PUSHED_RANGE] = scopes->owner[SCOPE_STARTED_RANGE] =
+		(struct scope_owner){ leave, r };
+	return r;
+}
+
+void ranges_free(struct ranges *r)
+{
+	if (!r)
+		return;
+	rows_free(&r->rows);
+	map_free(&r->started);
+	free(r);
 }
 
 /* ---- works ---------------------------------------------------------------------------------- */
 
 void ranges_work(struct ranges *r, const struct event *work, const struct launch *launch)
 {
-	const struct map_slot *slot = map_find(&r->by_tid, launch->tid);
-	uint64_t at_ns = launch_moment(launch->start_ns, launch->end_ns);
-	const struct scope *s;
-	bool forgotten = false;
-
-	if (!slot)
-		return;
-	s = scopes_at(&((const struct thread *)(uintptr_t)slot->value)->scopes, at_ns, &forgotten);
-	r->unplaced += forgotten;
 	r->stamp++;
-	for (; s; s = s->below) {
-		struct range_row *row = row_at(r, s->row);
+	for (const struct scope *s = launch->scope; s; s = s->below) {
+		struct range_row *row;
 
+		r->unplaced += s->kind == SCOPE_FORGOTTEN;
+		/* The launch may be of before this process's rows. */
+		if (!is_range(s) || s->row >= r->rows.n)
+			continue;
+		row = row_at(r, s->row);
 		if (row->stamp == r->stamp)
 			continue;	/* inside another of its name */
 		row->stamp = r->stamp;
@@ -420,35 +323,11 @@ void ranges_work(struct ranges *r, const struct event *work, const struct launch
 
 uint32_t ranges_innermost(const struct ranges *r, uint32_t tid, uint64_t ns)
 {
-	const struct map_slot *slot = map_find(&r->by_tid, tid);
-	bool forgotten = false;
-	const struct thread *t = slot ? (void *)(uintptr_t)slot->value : NULL;
-	const struct scope *s = t ? scopes_at(&t->scopes, ns, &forgotten) : NULL;
+	const struct scope *s = scopes_at(r->scopes, tid, ns);
 
+	while (s && !is_range(s))
+		s = s->below;
 	return s ? s->row + 1 : 0;
-}
-
-void ranges_settle(struct ranges *r, uint64_t horizon_ns)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < r->threads.n; i++) {
-		struct thread *t = r->threads.v[i];
-		bool ended = t->exit_ns && t->exit_ns <= horizon_ns;
-
-		if (ended)
-			close_all(r, t);
-		if (horizon_ns != UINT64_MAX)
-			scopes_forget(&t->scopes, horizon_ns, &r->budget);
-		if (!ended || t->scopes.top || t->scopes.changes.n) {
-			r->threads.v[kept++] = t;
-			continue;
-		}
-		map_del(&r->by_tid, t->tid);
-		scopes_free(&t->scopes, &r->budget);
-		free(t);
-	}
-	r->threads.n = kept;
 }
 
 uint64_t ranges_unplaced(const struct ranges *r)
@@ -460,7 +339,7 @@ uint64_t ranges_unplaced(const struct ranges *r)
 
 void ranges_stop(struct ranges *r, uint64_t end_ns)
 {
-	r->stop_ns = num_max(end_ns, r->floor_ns);
+	r->stop_ns = num_max(end_ns, r->open_ns);
 }
 
 size_t ranges_count(const struct ranges *r)
@@ -473,16 +352,11 @@ void ranges_read(const struct ranges *r, size_t i, uint64_t now_ns, struct range
 	const struct range_row *row = row_at(r, i);
 	uint64_t now = num_min(now_ns, r->stop_ns), host = row->host_open * now - row->host_starts;
 
-	*out = (struct range_sum){ .domain = row->domain,
-				   .name = row->name,
-				   .kind = (uint8_t)row->key.kind,
-				   .before = row->key.before,
-				   .count = row->count,
-				   .open = row->open + row->left,
-				   .wall_ns = row->wall_ns,
-				   .host_ns = row->host_ns,
-				   .device_ns = row->device_ns,
-				   .launches = row->launches };
+	*out = (struct range_sum){
+		.domain = row->domain, .name = row->name, .kind = (uint8_t)row->key.kind,
+		.before = row->key.before, .count = row->count, .open = row->open,
+		.left = row->left, .wall_ns = row->wall_ns, .host_ns = row->host_ns,
+		.device_ns = row->device_ns, .launches = row->launches };
 	if (row->open && now > row->since_ns)
 		out->wall_ns += now - row->since_ns;
 	if (row->host_open && host <= INT64_MAX)	/* else some began after now */
@@ -500,7 +374,7 @@ int ranges_merge(struct ranges *to, const struct ranges *from, uint64_t end_ns)
 			return -ENOMEM;
 		ranges_read(from, i, end_ns, &sum);
 		row->count += sum.count;
-		row->left += sum.open;
+		row->left += sum.open + sum.left;
 		row->wall_ns += sum.wall_ns;
 		row->host_ns += sum.host_ns;
 		row->device_ns += sum.device_ns;
@@ -511,25 +385,49 @@ int ranges_merge(struct ranges *to, const struct ranges *from, uint64_t end_ns)
 
 size_t ranges_bytes(const struct ranges *r)
 {
-	size_t bytes = sizeof(*r) + (r->by_tid.cap + r->started.cap) * sizeof(struct map_slot);
+	size_t slots = r->scopes->by_tid.cap + r->started.cap;
 
-	return bytes + r->threads.cap * sizeof(struct thread) + rows_bytes(&r->rows);
+	return sizeof(*r) + slots * sizeof(struct map_slot) +
+	       r->scopes->stacks.cap * sizeof(struct scope_stack) + rows_bytes(&r->rows);
 }
 
-void ranges_cut(struct ranges *r, uint64_t now_ns)
+static bool is_same_text(const char *a, const char *b)
 {
-	r->floor_ns = num_max(r->floor_ns, now_ns);
-	for (size_t i = 0; i < r->rows.n; i++) {
-		struct range_row *row = row_at(r, i);
+	return a && b ? !strcmp(a, b) : a == b;
+}
 
-		row->count = row->left = row->wall_ns = row->host_ns = row->device_ns =
-			row->launches = 0;
-		row->host_starts = 0;
-		row->covered_ns = num_max(row->covered_ns, r->floor_ns);
-		row->since_ns = num_max(row->since_ns, r->floor_ns);
+static bool is_same(const struct range_sum *a, const struct range_sum *b)
+{
+	return a->kind == b->kind && a->before == b->before && is_same_text(a->domain, b->domain) &&
+	       is_same_text(a->name, b->name);
+}
+
+/* Rows stay where they are, but those of an ended process. */
+static struct range_sum *find_later(struct range_sum *rows, size_t n, size_t at,
+				    const struct range_sum *earlier)
+{
+	if (at < n && is_same(&rows[at], earlier))
+		return &rows[at];
+	for (size_t i = 0; i < n; i++)
+		if (is_same(&rows[i], earlier))
+			return &rows[i];
+	return NULL;
+}
+
+void range_sums_subtract(struct range_sum *from, size_t n, const struct range_sum *earlier,
+			 size_t n_earlier)
+{
+	for (size_t i = 0; i < n_earlier; i++) {
+		const struct range_sum *less = &earlier[i];
+		struct range_sum *s = find_later(from, n, i, less);
+
+		if (!s)
+			continue;
+		s->count = num_sub(s->count, less->count);
+		s->left = num_sub(s->left, less->left);
+		s->wall_ns = num_sub(s->wall_ns, less->wall_ns);
+		s->host_ns = num_sub(s->host_ns, less->host_ns);
+		s->device_ns = num_sub(s->device_ns, less->device_ns);
+		s->launches = num_sub(s->launches, less->launches);
 	}
-	for (size_t i = 0; i < r->threads.n; i++)
-		for (const struct scope *s = r->threads.v[i]->scopes.top; s; s = s->below)
-			if (!s->inner)
-				row_at(r, s->row)->host_starts += num_max(s->own_ns, r->floor_ns);
 }

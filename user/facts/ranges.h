@@ -5,13 +5,12 @@
  * started is open on the thread that started it, wherever it ends. Bounded: names, threads,
  * depth, and the length of the history. Knows nothing of devices, tables or other processes.
  *
- * Of each domain, name and kind: how often it began; wall, when any such range was open; host,
- * the time that threads had one open (a range inside another of its name on one thread adds
- * nothing); device, the times of works that were launched in it, added up; launches, calls that
- * gave devices work. A range that is open when the books close ends there, or with its thread,
- * and is in `open`. One that began before the capture has no name until it ends: it is in the
- * row RANGES_BEFORE of its domain, with wall time since the session began, and its launches are
- * unknown.
+ * Of each domain, name and kind: how often it began; wall, when any such range was open; host, the
+ * time that threads had one open (a range inside another of its name on one thread adds nothing);
+ * device, the times of works that were launched in it, added up; launches, calls that gave devices
+ * work. A range that is open when the books close ends there, or with its thread, and is in `open`.
+ * One that began before the capture has no name until it ends: it is in the row RANGES_BEFORE of
+ * its domain, with wall time since the session began, and its launches are unknown.
  *
  * Examples; one thread, a launch L whose kernel takes 7:
  *
@@ -29,37 +28,43 @@
 #include <stdint.h>
 
 #include "event/event.h"
-#include "join/join.h"
+#include "join/launch.h"
+#include "join/scopes.h"
 
 #define RANGES_ROWS_MAX 4096	/* of a process; more names are RANGES_OTHERS */
-#define RANGES_THREADS_MAX 65536
 #define RANGES_BEFORE "(begun before)"
 #define RANGES_OTHERS "(others)"
 
 enum range_kind { RANGE_KIND_PUSH, RANGE_KIND_START, RANGE_KIND_MARK, RANGE_KINDS };
-const char *range_kind_name(unsigned int kind);	/* "push", "start", "mark", "?" */
+
+/* "push", "start", "mark", "?" */
+static inline const char *range_kind_name(unsigned int kind)
+{
+	static const char *const names[RANGE_KINDS] = { "push", "start", "mark" };
+
+	return kind < RANGE_KINDS ? names[kind] : "?";
+}
 
 struct range_sum {
 	const char *domain, *name;	/* NULL: the default domain; it has none, or its name was
 					 * lost */
 	uint8_t kind;			/* enum range_kind */
 	bool before;			/* it is the row RANGES_BEFORE */
-	uint64_t count, open;
+	uint64_t count;
+	uint64_t open, left;		/* that have not ended; whose thread ended first */
 	uint64_t wall_ns, host_ns;
 	uint64_t device_ns, launches;
 };
 
 struct ranges;
 
-struct ranges *ranges_new(uint64_t open_ns);	/* the session's begin; NULL + errno */
+/* They are scopes of their process, which exits and settles are reported to. open_ns: the
+ * session's begin. NULL + errno. */
+struct ranges *ranges_new(uint64_t open_ns, struct scopes *scopes);
 void ranges_free(struct ranges *r);
 
 /* One EVENT_RANGE. 0, -EINVAL (an end of nothing, of no thread) or -ENOMEM. */
 int ranges_push(struct ranges *r, const struct event *ev);
-
-/* The thread (0: every one) has exited, and with it its open ranges; earlier events of it may
- * come later. */
-void ranges_exit(struct ranges *r, uint32_t tid, uint64_t end_ns);
 
 /* A work and its launch. */
 void ranges_work(struct ranges *r, const struct event *work, const struct launch *launch);
@@ -68,15 +73,16 @@ void ranges_work(struct ranges *r, const struct event *work, const struct launch
  * known. */
 uint32_t ranges_innermost(const struct ranges *r, uint32_t tid, uint64_t ns);
 
-/* Works that were launched before will not come any more, nor ranges; UINT64_MAX: nothing will. */
-void ranges_settle(struct ranges *r, uint64_t horizon_ns);
-
 /* the session ended: nothing is open later */
 void ranges_stop(struct ranges *r, uint64_t end_ns);
-void ranges_cut(struct ranges *r, uint64_t now_ns);	/* an interval ends: sums begin anew */
 
 size_t ranges_count(const struct ranges *r);
 void ranges_read(const struct ranges *r, size_t i, uint64_t now_ns, struct range_sum *out);
+
+/* Subtracts the rows of an earlier reading, of the same process or of one that was merged into it;
+ * `open` stays. */
+void range_sums_subtract(struct range_sum *from, size_t n, const struct range_sum *earlier,
+			 size_t n_earlier);
 
 /* All that from came to by end_ns, of a process that is no more, as if it had been to's. from
  * stays. 0, or -ENOMEM: to is of no use. */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "event/device_number.h"
 
 void samples_free(struct samples *s)
 {
@@ -25,17 +24,14 @@ int samples_copy(struct samples *to, const struct samples *from)
 {
 	for (size_t i = 0; i < from->all.n; i++) {
 		const struct sampled_device *d = from->all.v[i];
-		struct sampled_device *copy = malloc(sizeof(*copy));
-		struct sampled_device **place = copy ? VEC_PUSH(&to->all) : NULL;
+		struct sampled_device *copy = VEC_NEW(&to->all);
+		bool ok;
 
-		if (!place) {
-			free(copy);
+		if (!copy)
 			return -ENOMEM;
-		}
 		*copy = *d;
-		memset(&copy->faults, 0, sizeof(copy->faults));
-		*place = copy;
-		if (!VEC_COPY(&copy->users, &d->users) || !VEC_COPY(&copy->faults, &d->faults))
+		ok = VEC_COPY(&copy->users, &d->users);
+		if (!VEC_COPY(&copy->faults, &d->faults) || !ok)
 			return -ENOMEM;
 	}
 	return 0;
@@ -61,35 +57,6 @@ const struct sampled_device *samples_find(const struct samples *s, const char *u
 	return NULL;
 }
 
-/* NULL: out of memory, or (errno 0) there are too many. */
-static struct sampled_device *make(struct samples *s, const char *uuid)
-{
-	struct sampled_device *d, **at;
-
-	errno = 0;
-	if (s->all.n == SAMPLES_DEVICES_MAX)
-		return NULL;
-	d = calloc(1, sizeof(*d));
-	at = d ? VEC_PUSH(&s->all) : NULL;
-	if (!at) {
-		free(d);
-		errno = ENOMEM;
-		return NULL;
-	}
-	snprintf(d->uuid, sizeof(d->uuid), "%s", uuid);
-	*at = d;
-	return d;
-}
-
-static struct sampled_device *find_or_make(struct samples *s, const char *uuid)
-{
-	struct sampled_device *d = s->last;
-
-	if (!d || strcmp(d->uuid, uuid) != 0)
-		d = (struct sampled_device *)(uintptr_t)samples_find(s, uuid);
-	return s->last = d ? d : make(s, uuid);
-}
-
 /* ---- users ---------------------------------------------------------------------------------- */
 
 static struct sample_user *find_user(const struct sampled_device *d, uint32_t process)
@@ -100,23 +67,18 @@ static struct sample_user *find_user(const struct sampled_device *d, uint32_t pr
 	return NULL;
 }
 
-/* Those that have gone keep their last figure while there is room. */
-static void forget_gone(struct sampled_device *d)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < d->users.n; i++)
-		if (d->users.v[i].seen_ns >= d->last_ns)
-			d->users.v[kept++] = d->users.v[i];
-	d->users.n = kept;
-}
-
 static int push_user(struct sampled_device *d, const struct event *ev)
 {
 	struct sample_user *u = find_user(d, ev->process);
+	size_t kept = 0;
 
-	if (!u && d->users.n == SAMPLES_USERS_MAX)
-		forget_gone(d);
+	/* Those that have gone keep their last figure while there is room. */
+	if (!u && d->users.n == SAMPLES_USERS_MAX) {
+		for (size_t i = 0; i < d->users.n; i++)
+			if (d->users.v[i].seen_ns >= d->last_ns)
+				d->users.v[kept++] = d->users.v[i];
+		d->users.n = kept;
+	}
 	if (!u && d->users.n == SAMPLES_USERS_MAX)
 		return -EINVAL;
 	if (!u)
@@ -185,22 +147,17 @@ static void add_up(struct sampled_device *d, const struct device_sample *s, uint
 			d->reason_ns[i] = num_add(d->reason_ns[i], ns);
 }
 
-static bool has_stayed(const struct sampled_device *d)
-{
-	for (size_t i = 0; i < d->users.n; i++)
-		if (d->users.v[i].seen_ns == d->last_ns && d->users.v[i].stayed)
-			return true;
-	return d->nameless && d->nameless_before;
-}
-
 static void add_use(struct sampled_device *d, uint64_t ns)
 {
 	bool is_used = d->has_users && (d->nameless || count_users(d));
 	bool empty = d->has_users && d->had_users && !is_used && !d->was_used;
+	bool stayed = d->nameless && d->nameless_before;
 
+	for (size_t i = 0; i < d->users.n; i++)
+		stayed |= d->users.v[i].seen_ns == d->last_ns && d->users.v[i].stayed;
 	if (d->has_busy ? !d->busy : empty)
 		d->idle_ns = num_add(d->idle_ns, ns);
-	else if (d->has_busy ? is_used : d->has_users && has_stayed(d))
+	else if (d->has_busy ? is_used : d->has_users && stayed)
 		d->used_ns = num_add(d->used_ns, ns);
 	d->had_users = d->has_users;
 	d->was_used = is_used;
@@ -210,7 +167,6 @@ static int push_sample(struct sampled_device *d, const struct event *ev, uint64_
 {
 	const struct device_sample *s = &ev->sample.values;
 	uint64_t end_ns = num_min(ev->end_ns, until_ns);
-	uint64_t named;
 
 	if (ev->start_ns >= ev->end_ns || ev->end_ns <= d->last_ns)
 		return -EINVAL;
@@ -220,12 +176,11 @@ static int push_sample(struct sampled_device *d, const struct event *ev, uint64_
 	d->has_busy = has(s, SAMPLE_BUSY);
 	d->busy = s->v[SAMPLE_BUSY] > 0;
 	d->has_users = has(s, SAMPLE_USERS);
-	named = count_users(d);
 	d->nameless_before = d->nameless;
-	d->nameless = s->v[SAMPLE_USERS] > named ? s->v[SAMPLE_USERS] - named : 0;
+	d->nameless = num_sub(s->v[SAMPLE_USERS], count_users(d));
 	if (has(s, SAMPLE_ENERGY_MJ))
 		add_energy(d, s->v[SAMPLE_ENERGY_MJ], ev->end_ns);
-	add_use(d, end_ns > ev->start_ns ? end_ns - ev->start_ns : 0);
+	add_use(d, num_sub(end_ns, ev->start_ns));
 	return 0;
 }
 
@@ -254,9 +209,21 @@ static int push_fault(struct sampled_device *d, const struct event *ev)
 int samples_push(struct samples *s, const struct event *ev, uint64_t until_ns,
 		 struct sampled_device **d)
 {
-	*d = ev->sample.uuid && *ev->sample.uuid ? find_or_make(s, ev->sample.uuid) : NULL;
-	if (!*d)
-		return ev->sample.uuid && *ev->sample.uuid && errno == ENOMEM ? -ENOMEM : -EINVAL;
+	const char *uuid = ev->sample.uuid;
+
+	if (!uuid || !*uuid)
+		return -EINVAL;
+	if (!s->last || strcmp(s->last->uuid, uuid) != 0)
+		s->last = (struct sampled_device *)(uintptr_t)samples_find(s, uuid);
+	if (!s->last) {
+		if (s->all.n == SAMPLES_DEVICES_MAX)
+			return -EINVAL;
+		s->last = VEC_NEW(&s->all);
+		if (!s->last)
+			return -ENOMEM;
+		snprintf(s->last->uuid, sizeof(s->last->uuid), "%s", uuid);
+	}
+	*d = s->last;
 	(*d)->number = ev->sample.number;
 	if (ev->sample.name)
 		snprintf((*d)->name, sizeof((*d)->name), "%s", ev->sample.name);
@@ -265,35 +232,52 @@ int samples_push(struct samples *s, const struct event *ev, uint64_t until_ns,
 	return ev->kind == EVENT_USER ? push_user(*d, ev) : push_fault(*d, ev);
 }
 
-void samples_cut(struct samples *s)
+static void subtract_faults(struct sampled_device *d, const struct sampled_device *earlier,
+			    uint64_t since_ns)
 {
-	for (size_t i = 0; i < s->all.n; i++) {
-		struct sampled_device *d = s->all.v[i];
+	size_t kept = 0;
 
-		d->sampled_ns = d->reasons_ns = d->more_faults = 0;
-		d->idle_ns = d->used_ns = d->energy_mj = d->energy_ns = 0;
-		memset(d->mean, 0, sizeof(d->mean));
-		memset(d->reason_ns, 0, sizeof(d->reason_ns));
-		d->faults.n = 0;
+	for (size_t i = 0; i < d->faults.n; i++) {
+		struct sample_fault *f = &d->faults.v[i];
+		/* New ones are behind those that were there. */
+		uint64_t before = i < earlier->faults.n ? earlier->faults.v[i].times : 0;
+
+		if (f->times <= before)
+			continue;
+		f->times -= before;
+		f->first_ns = before ? since_ns : f->first_ns;
+		d->faults.v[kept++] = *f;
 	}
+	d->faults.n = kept;
+	d->more_faults = num_sub(d->more_faults, earlier->more_faults);
+}
+
+static void subtract_device(struct sampled_device *d, const struct sampled_device *earlier,
+			    uint64_t since_ns)
+{
+	d->sampled_ns = num_sub(d->sampled_ns, earlier->sampled_ns);
+	for (unsigned int i = 0; i < SAMPLE_FIELDS; i++) {
+		d->mean[i].ns = num_sub(d->mean[i].ns, earlier->mean[i].ns);
+		d->mean[i].sum -= earlier->mean[i].sum;
+	}
+	d->energy_mj = num_sub(d->energy_mj, earlier->energy_mj);
+	d->energy_ns = num_sub(d->energy_ns, earlier->energy_ns);
+	d->reasons_ns = num_sub(d->reasons_ns, earlier->reasons_ns);
+	for (unsigned int i = 0; i < SAMPLES_REASONS; i++)
+		d->reason_ns[i] = num_sub(d->reason_ns[i], earlier->reason_ns[i]);
+	d->idle_ns = num_sub(d->idle_ns, earlier->idle_ns);
+	d->used_ns = num_sub(d->used_ns, earlier->used_ns);
+	subtract_faults(d, earlier, since_ns);
+}
+
+void samples_subtract(struct samples *from, const struct samples *earlier, uint64_t since_ns)
+{
+	/* Later devices are behind the earlier ones. */
+	for (size_t i = 0; i < earlier->all.n && i < from->all.n; i++)
+		subtract_device(from->all.v[i], earlier->all.v[i], since_ns);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
-
-const char *samples_uuid(const struct samples *s, const char *uuid)
-{
-	const struct sampled_device *d = samples_find(s, uuid);
-
-	return d ? d->uuid : uuid;
-}
-
-const struct sampled_device *samples_gpu_of(const struct samples *s, const struct sampled_device *d)
-{
-	for (size_t i = 0; device_number_is_instance(d->number) && i < s->all.n; i++)
-		if (s->all.v[i]->number == device_number_gpu(d->number))
-			return s->all.v[i];
-	return NULL;
-}
 
 const struct sample_user *samples_user(const struct sampled_device *d, uint32_t process)
 {

@@ -10,11 +10,12 @@
 #include <stdbool.h>
 
 #include "base/vec.h"
+#include "event/device_number.h"
 #include "event/event.h"
 
 #define SAMPLES_DEVICES_MAX 1024
 #define SAMPLES_USERS_MAX 4096		/* of a device */
-#define SAMPLES_FAULTS_MAX 64		/* of a device and interval, of different kinds */
+#define SAMPLES_FAULTS_MAX 64		/* of a device, of different kinds */
 #define SAMPLES_REASONS 8		/* bits of SAMPLE_CLOCK_REASONS */
 
 struct sample_mean {
@@ -40,11 +41,10 @@ struct sampled_device {
 	char uuid[64], name[64];
 	uint32_t number;		/* on the host: event/device_number.h */
 	uint64_t last_ns;		/* where its last sample ended; 0: none came */
-	uint64_t sampled_ns;		/* of this interval */
+	uint64_t sampled_ns;
 	/* of rates; a reading stands for all of its sample */
 	struct sample_mean mean[SAMPLE_FIELDS];
-	uint64_t energy_mj, energy_ns;	/* of this interval: so much between readings so far
-					 * apart */
+	uint64_t energy_mj, energy_ns;	/* so much between readings so far apart */
 	uint64_t energy_last_mj, energy_at_ns;	/* the last reading; 0: there was none */
 	uint64_t reasons_ns;		/* in which the reasons of the clocks are known */
 	uint64_t reason_ns[SAMPLES_REASONS];
@@ -75,7 +75,8 @@ int samples_push(struct samples *s, const struct event *ev, uint64_t until_ns,
 		 struct sampled_device **d);
 /* to is zeroed; 0 or -ENOMEM */
 int samples_copy(struct samples *to, const struct samples *from);
-void samples_cut(struct samples *s);	/* sums and faults are of the next interval from now on */
+/* Subtracts a copy of since_ns: sums and faults are of the time from then on. */
+void samples_subtract(struct samples *from, const struct samples *earlier, uint64_t since_ns);
 
 /* Is it the device of a UUID, whatever stands before the first dash? For CUDA a MIG instance is
  * "GPU-". */
@@ -83,11 +84,22 @@ bool sampled_device_is(const struct sampled_device *d, const char *uuid);
 /* or NULL */
 const struct sampled_device *samples_find(const struct samples *s, const char *uuid);
 /* as they have it; else as it is */
-const char *samples_uuid(const struct samples *s, const char *uuid);
+static inline const char *samples_uuid(const struct samples *s, const char *uuid)
+{
+	const struct sampled_device *d = samples_find(s, uuid);
+
+	return d ? d->uuid : uuid;
+}
 
 /* The GPU that a MIG instance is of, with what only GPUs have; NULL: it is none, or unknown. */
-const struct sampled_device *samples_gpu_of(const struct samples *s,
-					    const struct sampled_device *d);
+static inline const struct sampled_device *samples_gpu_of(const struct samples *s,
+							  const struct sampled_device *d)
+{
+	for (size_t i = 0; device_number_is_instance(d->number) && i < s->all.n; i++)
+		if (s->all.v[i]->number == device_number_gpu(d->number))
+			return s->all.v[i];
+	return NULL;
+}
 
 /* As of the last sample, or later if it has gone since. NULL: it was not there, or unknown. */
 const struct sample_user *samples_user(const struct sampled_device *d, uint32_t process);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "facts/sm_occupancy.h"
 
-#include <stddef.h>
-
 #define WARP 32
 #define QUARTERS 4		/* of a multiprocessor: each has its own registers */
 #define REGISTER_UNIT 256	/* registers are given to warps in such units */
@@ -62,14 +60,4 @@ bool occupancy_of(const struct occupancy_device *d, const struct occupancy_launc
 	out->share = (double)(most[limiter] * warps) / (double)warps_sm;
 	out->waves = (double)l->blocks / ((double)most[limiter] * d->multiprocessors);
 	return true;
-}
-
-const char *occupancy_limiter_name(enum occupancy_limiter limiter)
-{
-	static const char *const names[] = {
-		[LIMIT_UNKNOWN] = NULL, [LIMIT_WARPS] = "warps", [LIMIT_BLOCKS] = "blocks",
-		[LIMIT_REGISTERS] = "registers", [LIMIT_SHARED] = "shared",
-	};
-
-	return names[limiter];
 }

@@ -16,6 +16,7 @@
 #define FACTS_SM_OCCUPANCY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum occupancy_limiter {
@@ -54,6 +55,15 @@ struct occupancy {
 bool occupancy_of(const struct occupancy_device *device, const struct occupancy_launch *launch,
 		  struct occupancy *out);
 
-const char *occupancy_limiter_name(enum occupancy_limiter limiter);	/* "registers", ... */
+/* "registers", ... */
+static inline const char *occupancy_limiter_name(enum occupancy_limiter limiter)
+{
+	static const char *const names[] = {
+		[LIMIT_UNKNOWN] = NULL, [LIMIT_WARPS] = "warps", [LIMIT_BLOCKS] = "blocks",
+		[LIMIT_REGISTERS] = "registers", [LIMIT_SHARED] = "shared",
+	};
+
+	return names[limiter];
+}
 
 #endif

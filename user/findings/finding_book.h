@@ -20,8 +20,7 @@ struct device_users {
 	const struct snapshot_host *host;	/* whose works are reported; NULL: no device's */
 };
 
-/* There are any that are watched; and all are. */
-bool device_users_have_watched(const struct device_users *o, const struct sampled_device *d);
+/* All are watched. */
 bool device_users_are_watched(const struct device_users *o, const struct sampled_device *d);
 
 /* A stall with its names. */

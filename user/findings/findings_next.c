@@ -75,33 +75,21 @@ static void add_process(struct strbuf *out, const struct next_target *w)
 		strbuf_addf(out, "-p %u", w->pid);
 }
 
-static void add_command(struct strbuf *out, const struct next_target *w)
-{
-	strbuf_addstr(out, w->command ? w->command : "CMD");
-}
-
 static void add_target(struct strbuf *out, const struct next_target *w)
 {
 	if (w->ended && (w->command || !w->probes)) {
-		strbuf_addstr(out, "-- ");
-		add_command(out, w);
+		strbuf_addf(out, "-- %s", w->command ? w->command : "CMD");
 		return;
 	}
 	strbuf_addstr(out, "-d 10s ");
 	add_process(out, w);
 }
 
-/* As a shell takes it for one word. */
-static void add_filter(struct strbuf *out, const char *filter)
-{
-	const char *quote = is_plain(filter) ? "" : "'";
-
-	strbuf_addf(out, "%s%s%s", quote, filter, quote);
-}
-
 static void add_step(struct strbuf *out, const char *text, const struct next_target *w,
 		     const char *filter)
 {
+	const char *quote = is_plain(filter) ? "" : "'";	/* one word for a shell */
+
 	for (; *text; text++) {
 		if (*text != '%') {
 			strbuf_addch(out, *text);
@@ -115,14 +103,14 @@ static void add_step(struct strbuf *out, const char *text, const struct next_tar
 			add_process(out, w);
 			break;
 		case 'c':
-			add_command(out, w);
+			strbuf_addstr(out, w->command ? w->command : "CMD");
 			break;
 		case 'd':
 			/* as --gpu has it */
 			strbuf_addf(out, "%u", device_number_gpu(w->device));
 			break;
 		default:
-			add_filter(out, filter);
+			strbuf_addf(out, "%s%s%s", quote, filter, quote);
 			break;
 		}
 	}

@@ -4,6 +4,7 @@
  */
 #include "findings/findings_rules.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -62,7 +63,7 @@ static struct stall_sum stall_add_up(const struct finding_book *b, unsigned int 
 			continue;
 		unseen_ns = row->stall.key.kind == STALL_HOST ?
 				    0 : row->stall.cause_ns[IDLE_UNKNOWN];
-		sum.ns += row->stall.ns - num_min(unseen_ns, row->stall.ns);
+		sum.ns += num_sub(row->stall.ns, unseen_ns);
 		sum.unseen_ns += unseen_ns;
 		sum.own_ns += own_of(b, i, kinds);
 		sum.gaps += row->stall.gaps;
@@ -79,104 +80,80 @@ static struct stall_sum stall_add_up(const struct finding_book *b, unsigned int 
 	return sum;
 }
 
-static double share_of(const struct finding_book *b, uint64_t ns)
-{
-	return b->wall_ns ? (double)ns / (double)b->wall_ns : 0;
-}
-
 /* Share and bound; false: not worth a line. */
 static bool stall_set_share(struct finding *f, const struct finding_book *b, uint64_t ns,
 			    uint64_t bound_ns)
 {
 	f->has_share = true;
-	f->share = share_of(b, ns);
-	f->gain_bound = share_of(b, bound_ns);
+	f->share = num_ratio(ns, b->wall_ns);
+	f->gain_bound = num_ratio(bound_ns, b->wall_ns);
 	return f->share >= FINDING_SHARE_MIN;
 }
 
-/* "; up to 1.2 ms of that is gpuprof's own cost (estimated)", or nothing. */
-static void stall_add_own(struct strbuf *out, const struct stall_sum *sum)
-{
-	if (!sum->own_ns)
-		return;
-	strbuf_addstr(out, "; up to ");
-	format_ns(out, sum->own_ns);
-	strbuf_addstr(out, " of that is gpuprof's own cost (estimated)");
-}
+/* Parts of a sentence, by value for printf; "" where there is nothing to say. */
+struct clause {
+	char s[160];
+};
 
-/* The same, and it is not gained. The share is set. */
-static void stall_take_own(struct finding *f, const struct finding_book *b,
-			   const struct stall_sum *sum)
+/* "; up to 1.2 ms of that is gpuprof's own cost (estimated)" */
+static struct clause own_clause(const struct stall_sum *sum)
 {
-	double own = share_of(b, sum->own_ns);
+	struct clause text = { "" };
 
-	f->own_share = own < f->share ? own : f->share;
-	f->gain_bound = own < f->gain_bound ? f->gain_bound - own : 0;
-	stall_add_own(&f->evidence, sum);
-}
-
-/* If it is most of the share, the cause mentions it, and the next command is one without probes. */
-static bool stall_blame_own(struct finding *f, const struct finding_book *b)
-{
-	if (!finding_is_own(f))
-		return false;
-	strbuf_addstr(&f->cause, "; most of that may be gpuprof's own cost");
-	next_add(&f->next, NEXT_UNPROBED, &b->target, NULL);
-	return true;
-}
-
-/* "thread 12 (train)" */
-static void stall_add_thread(struct strbuf *out, uint32_t tid, const char *comm)
-{
-	strbuf_addf(out, "thread %u", tid);
-	if (comm && *comm)
-		strbuf_addf(out, " (%s)", comm);
-}
-
-/* To f->cause: the thread that lost most. */
-static void stall_add_main(struct finding *f, const struct stall_sum *sum)
-{
-	f->tid = sum->most->stall.key.tid;
-	if (f->tid)
-		stall_add_thread(&f->cause, f->tid, sum->most->comm);
-	else
-		strbuf_addstr(&f->cause, "one thread after the other");
+	if (sum->own_ns)
+		snprintf(text.s, sizeof(text.s),
+			 "; up to %s of that is gpuprof's own cost (estimated)",
+			 ns_text(sum->own_ns).s);
+	return text;
 }
 
 /* "20 times, 1.2 ms each, 8.1 ms at most" */
-static void stall_add_times(struct strbuf *out, const struct stall_sum *sum)
+static struct clause times_clause(const struct stall_sum *sum)
 {
-	format_count(out, sum->gaps);
-	strbuf_addstr(out, sum->gaps == 1 ? " time, " : " times, ");
-	format_ns(out, sum->ns / num_max(sum->gaps, 1));
+	struct clause text;
+
 	if (sum->gaps == 1)
-		return;
-	strbuf_addstr(out, " each, ");
-	format_ns(out, sum->longest_ns);
-	strbuf_addstr(out, " at most");
+		snprintf(text.s, sizeof(text.s), "1 time, %s", ns_text(sum->ns).s);
+	else
+		snprintf(text.s, sizeof(text.s), "%s times, %s each, %s at most",
+			 count_text(sum->gaps).s, ns_text(sum->ns / num_max(sum->gaps, 1)).s,
+			 ns_text(sum->longest_ns).s);
+	return text;
 }
 
-/* "; 1.2 s more ...", or nothing. */
-static void stall_add_unseen(struct strbuf *out, const struct stall_sum *sum)
+/* "; 1.2 s more ..." */
+static struct clause unseen_clause(const struct stall_sum *sum)
 {
-	if (!sum->unseen_ns)
-		return;
-	strbuf_addstr(out, "; ");
-	format_ns(out, sum->unseen_ns);
-	strbuf_addstr(
-		out, " more, between calls, are not counted: the thread may have had no CPU, which "
-		     "probes tell");
+	struct clause text = { "" };
+
+	if (sum->unseen_ns)
+		snprintf(text.s, sizeof(text.s), "; %s more, between calls, are not counted: the "
+			 "thread may have had no CPU, which probes tell",
+			 ns_text(sum->unseen_ns).s);
+	return text;
 }
 
 /* "; 200 calls x 6.7 ms" */
-static void stall_add_calls(struct strbuf *out, const struct finding_stall *row)
+static struct clause calls_clause(const struct finding_stall *row)
 {
-	if (!row->calls)
-		return;
-	strbuf_addstr(out, "; ");
-	format_count(out, row->calls);
-	strbuf_addstr(out, row->calls == 1 ? " call x " : " calls x ");
-	format_ns(out, row->calls_ns / row->calls);
+	struct clause text = { "" };
+
+	if (row->calls)
+		snprintf(text.s, sizeof(text.s), "; %s call%s x %s", count_text(row->calls).s,
+			 row->calls == 1 ? "" : "s", ns_text(row->calls_ns / row->calls).s);
+	return text;
+}
+
+/* "; 2 more threads or functions" */
+static struct clause others_clause(const struct stall_sum *sum)
+{
+	const char *plural = sum->others > 1 ? "s" : "";
+	struct clause text = { "" };
+
+	if (sum->others)
+		snprintf(text.s, sizeof(text.s), "; %u more thread%s or function%s", sum->others,
+			 plural, plural);
+	return text;
 }
 
 static const char *stall_function(const struct stall_sum *sum, const char *else_name)
@@ -184,38 +161,68 @@ static const char *stall_function(const struct stall_sum *sum, const char *else_
 	return sum->most->function ? sum->most->function : else_name;
 }
 
-static void stall_add_others(struct finding *f, const struct stall_sum *sum)
+/* "thread 12 (train)" */
+static void add_thread(struct strbuf *out, uint32_t tid, const char *comm)
 {
-	if (sum->others)
-		strbuf_addf(&f->cause, "; %u more thread%s or function%s", sum->others,
-			    sum->others > 1 ? "s" : "", sum->others > 1 ? "s" : "");
+	strbuf_addf(out, "thread %u", tid);
+	if (comm && *comm)
+		strbuf_addf(out, " (%s)", comm);
+}
+
+/* Begins the cause: the thread that lost most. */
+static void add_main_thread(struct finding *f, const struct stall_sum *sum)
+{
+	f->tid = sum->most->stall.key.tid;
+	if (f->tid)
+		add_thread(&f->cause, f->tid, sum->most->comm);
+	else
+		strbuf_addstr(&f->cause, "one thread after the other");
+}
+
+/* The stalls of some kinds; false: not worth a line. Fixing them saves the unseen time, too. */
+static bool begin_stalls(struct finding *f, const struct finding_book *b, unsigned int kinds,
+			 struct stall_sum *sum)
+{
+	*sum = stall_add_up(b, kinds);
+	if (!sum->most || !stall_set_share(f, b, sum->ns, sum->ns + sum->unseen_ns))
+		return false;
+	add_main_thread(f, sum);
+	return true;
+}
+
+/*
+ * gpuprof's own cost in the evidence, and it is not gained. If it is most of the share, the cause
+ * mentions it, and the next command is one without probes.
+ */
+static void end_with_own(struct finding *f, const struct finding_book *b,
+			 const struct stall_sum *sum, const char *filter)
+{
+	double own = num_ratio(sum->own_ns, b->wall_ns);
+
+	f->own_share = own < f->share ? own : f->share;
+	f->gain_bound = own < f->gain_bound ? f->gain_bound - own : 0;
+	strbuf_addstr(&f->evidence, own_clause(sum).s);
+	if (finding_is_own(f))
+		strbuf_addstr(&f->cause, "; most of that may be gpuprof's own cost");
+	next_add(&f->next, finding_is_own(f) ? NEXT_UNPROBED : NEXT_CALLERS, &b->target, filter);
 }
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
 static bool judge_needless_sync(const struct finding_book *b, struct finding *f)
 {
-	struct stall_sum sum = stall_add_up(b, KIND(STALL_SYNC) | KIND(STALL_COPY_SMALL));
-	uint64_t inside_ns = sum.cause_ns[IDLE_SYNC] + sum.cause_ns[IDLE_COPY_HOST];
+	uint64_t inside_ns;
+	struct stall_sum sum;
 
-	if (!sum.most || !stall_set_share(f, b, sum.ns, sum.ns + sum.unseen_ns))
+	if (!begin_stalls(f, b, KIND(STALL_SYNC) | KIND(STALL_COPY_SMALL), &sum))
 		return false;
-	stall_add_main(f, &sum);
-	strbuf_addf(&f->cause, " waits in %s until the device has nothing left to do",
-		    stall_function(&sum, "a synchronising call"));
-	stall_add_others(f, &sum);
-	strbuf_addstr(&f->evidence, "the device ran dry in it ");
-	stall_add_times(&f->evidence, &sum);
-	strbuf_addstr(&f->evidence, ": ");
-	format_ns(&f->evidence, inside_ns);
-	strbuf_addstr(&f->evidence, " still in the call, ");
-	format_ns(&f->evidence, sum.ns - inside_ns);
-	strbuf_addstr(&f->evidence, " until the next work began");
-	stall_add_calls(&f->evidence, sum.most);
-	stall_add_unseen(&f->evidence, &sum);
-	stall_take_own(f, b, &sum);
-	if (!stall_blame_own(f, b))
-		next_add(&f->next, NEXT_CALLERS, &b->target, stall_function(&sum, "Synchronize"));
+	inside_ns = sum.cause_ns[IDLE_SYNC] + sum.cause_ns[IDLE_COPY_HOST];
+	strbuf_addf(&f->cause, " waits in %s until the device has nothing left to do%s",
+		    stall_function(&sum, "a synchronising call"), others_clause(&sum).s);
+	strbuf_addf(&f->evidence, "the device ran dry in it %s: %s still in the call, %s until the "
+		    "next work began%s%s", times_clause(&sum).s, ns_text(inside_ns).s,
+		    ns_text(sum.ns - inside_ns).s, calls_clause(sum.most).s, unseen_clause(&sum).s);
+	end_with_own(f, b, &sum, stall_function(&sum, "Synchronize"));
 	return true;
 }
 
@@ -236,16 +243,6 @@ static void add_causes(struct strbuf *out, const struct stall_sum *sum)
 	}
 }
 
-/* " (futex, woken by loader)" */
-static void add_waiting(struct strbuf *out, const struct offcpu_row *off)
-{
-	if (!off || (!off->what && !off->waker))
-		return;
-	strbuf_addf(out, " (%s%s%s%s)", off->what ? off->what : "",
-		    off->what && off->waker ? ", " : "", off->waker ? "woken by " : "",
-		    off->waker ? off->waker : "");
-}
-
 /* Outside of calls: waiting, or at work, as far as it was seen which. True: it waits. */
 static bool add_why_outside(struct strbuf *out, const struct stall_sum *sum)
 {
@@ -255,6 +252,7 @@ static bool add_why_outside(struct strbuf *out, const struct stall_sum *sum)
 		[IDLE_PAGE_FAULT] = "memory (page faults)",
 		[IDLE_SLEEP] = "time to pass: it sleeps", [IDLE_OFF_CPU] = "something unknown",
 	};
+	const struct offcpu_row *off = sum->most->off;
 	unsigned int longest = IDLE_OTHER;
 	uint64_t off_ns = 0;
 
@@ -276,21 +274,23 @@ static bool add_why_outside(struct strbuf *out, const struct stall_sum *sum)
 	if (!off_ns || off_ns < sum->cause_ns[IDLE_OTHER])
 		return false;
 	strbuf_addf(out, "it waits for %s", waits[longest]);
-	add_waiting(out, sum->most->off);
+	if (off && (off->what || off->waker))	/* " (futex, woken by loader)" */
+		strbuf_addf(out, " (%s%s%s%s)", off->what ? off->what : "",
+			    off->what && off->waker ? ", " : "", off->waker ? "woken by " : "",
+			    off->waker ? off->waker : "");
 	return true;
 }
 
 static bool judge_input_stall(const struct finding_book *b, struct finding *f)
 {
-	struct stall_sum sum = stall_add_up(b, KIND(STALL_HOST));
+	struct stall_sum sum;
 	bool waits;
 
-	if (!sum.most || !stall_set_share(f, b, sum.ns, sum.ns))
+	if (!begin_stalls(f, b, KIND(STALL_HOST), &sum))
 		return false;
-	stall_add_main(f, &sum);
 	waits = add_why_outside(&f->cause, &sum);
-	stall_add_others(f, &sum);
-	stall_add_times(&f->evidence, &sum);
+	strbuf_addstr(&f->cause, others_clause(&sum).s);
+	strbuf_addstr(&f->evidence, times_clause(&sum).s);
 	add_causes(&f->evidence, &sum);
 	next_add(&f->next, waits ? NEXT_WAITING : NEXT_STACKS, &b->target, NULL);
 	return true;
@@ -310,7 +310,7 @@ static void add_kernel(struct strbuf *out, const char *symbol)
 static bool judge_exposed_comm(const struct finding_book *b, struct finding *f)
 {
 	uint64_t hidden_ns = b->comm_busy_ns - b->comm_ns;
-	uint64_t free_ns = b->compute_ns > hidden_ns ? b->compute_ns - hidden_ns : 0;
+	uint64_t free_ns = num_sub(b->compute_ns, hidden_ns);
 
 	if (!b->comms || !stall_set_share(f, b, b->comm_ns, b->comm_ns))
 		return false;
@@ -319,111 +319,88 @@ static bool judge_exposed_comm(const struct finding_book *b, struct finding *f)
 	strbuf_addstr(&f->cause, " runs with no compute beside it");
 	if (f->tid) {
 		strbuf_addstr(&f->cause, "; ");
-		stall_add_thread(&f->cause, f->tid, b->comm_thread);
+		add_thread(&f->cause, f->tid, b->comm_thread);
 		strbuf_addstr(&f->cause, " launches it");
 	}
-	format_count(&f->evidence, b->comms);
-	strbuf_addstr(&f->evidence, " communications x ");
-	format_ns(&f->evidence, b->comm_busy_ns / b->comms);
-	strbuf_addf(&f->evidence, ", %.0f %% hidden under compute, ",
-		    b->comm_busy_ns ? 100.0 * (double)hidden_ns / (double)b->comm_busy_ns : 0);
-	format_ns(&f->evidence, num_min(free_ns, b->comm_ns));
-	strbuf_addstr(&f->evidence, " more could hide under the compute there is");
+	strbuf_addf(&f->evidence, "%s communications x %s, %.0f %% hidden under compute, %s more "
+		    "could hide under the compute there is", count_text(b->comms).s,
+		    ns_text(b->comm_busy_ns / b->comms).s,
+		    b->comm_busy_ns ? 100.0 * (double)hidden_ns / (double)b->comm_busy_ns : 0,
+		    ns_text(num_min(free_ns, b->comm_ns)).s);
 	next_add(&f->next, NEXT_COMM, &b->target, NULL);
 	return true;
 }
 
 static bool judge_launch_bound(const struct finding_book *b, struct finding *f)
 {
-	struct stall_sum sum = stall_add_up(b, KIND(STALL_LAUNCH));
+	uint64_t launch_ns, queued_ns;
+	struct stall_sum sum;
 
-	if (!sum.most || !stall_set_share(f, b, sum.ns, sum.ns + sum.unseen_ns))
+	if (!begin_stalls(f, b, KIND(STALL_LAUNCH), &sum))
 		return false;
-	stall_add_main(f, &sum);
-	strbuf_addstr(&f->cause, " does not launch as fast as the device works");
-	stall_add_others(f, &sum);
-	strbuf_addstr(&f->evidence, "nothing was launched ahead ");
-	stall_add_times(&f->evidence, &sum);
-	strbuf_addstr(&f->evidence, ": ");
-	format_ns(&f->evidence, sum.cause_ns[IDLE_LAUNCH]);
-	strbuf_addstr(&f->evidence, " in launch calls, ");
-	format_ns(&f->evidence, sum.ns - sum.cause_ns[IDLE_LAUNCH] - sum.cause_ns[IDLE_QUEUED]);
-	strbuf_addstr(&f->evidence, " between them, ");
-	format_ns(&f->evidence, sum.cause_ns[IDLE_QUEUED]);
-	strbuf_addstr(&f->evidence, " until it began");
-	stall_add_unseen(&f->evidence, &sum);
-	stall_take_own(f, b, &sum);
-	if (!stall_blame_own(f, b))
-		next_add(&f->next, NEXT_CALLERS, &b->target, "Launch");
+	launch_ns = sum.cause_ns[IDLE_LAUNCH];
+	queued_ns = sum.cause_ns[IDLE_QUEUED];
+	strbuf_addf(&f->cause, " does not launch as fast as the device works%s",
+		    others_clause(&sum).s);
+	strbuf_addf(&f->evidence, "nothing was launched ahead %s: %s in launch calls, %s between "
+		    "them, %s until it began%s", times_clause(&sum).s, ns_text(launch_ns).s,
+		    ns_text(sum.ns - launch_ns - queued_ns).s, ns_text(queued_ns).s,
+		    unseen_clause(&sum).s);
+	end_with_own(f, b, &sum, "Launch");
+	return true;
+}
+
+/* A thread that could not run. */
+static bool judge_not_running(const struct finding_book *b, struct finding *f,
+			      enum stall_kind kind, const char *cause, enum next next)
+{
+	struct stall_sum sum;
+
+	if (!begin_stalls(f, b, KIND(kind), &sum))
+		return false;
+	f->gain_bound = f->share;
+	strbuf_addf(&f->cause, "%s%s", cause, others_clause(&sum).s);
+	strbuf_addstr(&f->evidence, times_clause(&sum).s);
+	next_add(&f->next, next, &b->target, NULL);
 	return true;
 }
 
 static bool judge_cpu_starved(const struct finding_book *b, struct finding *f)
 {
-	struct stall_sum sum = stall_add_up(b, KIND(STALL_RUNQUEUE));
-
-	if (!sum.most || !stall_set_share(f, b, sum.ns, sum.ns))
-		return false;
-	stall_add_main(f, &sum);
-	strbuf_addstr(&f->cause,
-		      " is ready to run and gets no CPU while the device has nothing to do");
-	stall_add_others(f, &sum);
-	stall_add_times(&f->evidence, &sum);
-	next_add(&f->next, NEXT_THREADS, &b->target, NULL);
-	return true;
+	return judge_not_running(b, f, STALL_RUNQUEUE,
+				 " is ready to run and gets no CPU while the device has nothing "
+				 "to do", NEXT_THREADS);
 }
 
 static bool judge_stopped(const struct finding_book *b, struct finding *f)
 {
-	struct stall_sum sum = stall_add_up(b, KIND(STALL_STOPPED));
-
-	if (!sum.most || !stall_set_share(f, b, sum.ns, sum.ns))
-		return false;
-	stall_add_main(f, &sum);
-	strbuf_addstr(&f->cause,
-		      " was stopped by a signal (SIGSTOP, SIGTSTP) or a debugger, until SIGCONT or "
-		      "that let it go on");
-	stall_add_others(f, &sum);
-	stall_add_times(&f->evidence, &sum);
-	next_add(&f->next, NEXT_WAITING, &b->target, NULL);
-	return true;
-}
-
-static void add_speed(struct strbuf *out, const struct finding_copies *c)
-{
-	strbuf_addf(out, "%.3g GB/s", c->busy_ns ? (double)c->bytes / (double)c->busy_ns : 0);
+	return judge_not_running(b, f, STALL_STOPPED,
+				 " was stopped by a signal (SIGSTOP, SIGTSTP) or a debugger, until "
+				 "SIGCONT or that let it go on", NEXT_WAITING);
 }
 
 static bool judge_unpinned_copies(const struct finding_book *b, struct finding *f)
 {
 	struct stall_sum sum = stall_add_up(b, KIND(STALL_COPY));
+	const char *function = sum.most ? sum.most->function : NULL;
 	const struct finding_copies *c = &b->pageable;
 
 	if (!c->count || !stall_set_share(f, b, c->owned_ns + sum.ns,
 					  c->owned_ns + sum.ns + sum.unseen_ns))
 		return false;
 	if (sum.most)
-		stall_add_main(f, &sum);
+		add_main_thread(f, &sum);
 	strbuf_addf(&f->cause,
 		    "%scopies pageable memory%s%s: slower than pinned, and the call waits for it",
-		    sum.most ? " " : "", sum.most && sum.most->function ? " by " : "",
-		    sum.most && sum.most->function ? sum.most->function : "");
-	format_count(&f->evidence, c->count);
-	strbuf_addstr(&f->evidence, c->count == 1 ? " copy of " : " copies of ");
-	format_bytes(&f->evidence, c->bytes / c->count);
-	strbuf_addstr(&f->evidence, " at ");
-	add_speed(&f->evidence, c);
-	if (b->pinned.busy_ns) {
-		strbuf_addstr(&f->evidence, " (pinned ones ");
-		add_speed(&f->evidence, &b->pinned);
-		strbuf_addch(&f->evidence, ')');
-	}
-	strbuf_addstr(&f->evidence, "; ");
-	format_ns(&f->evidence, c->owned_ns);
-	strbuf_addstr(&f->evidence, " with no compute beside, ");
-	format_ns(&f->evidence, sum.ns);
-	strbuf_addstr(&f->evidence, " idle for it");
-	stall_add_unseen(&f->evidence, &sum);
+		    sum.most ? " " : "", function ? " by " : "", function ? function : "");
+	strbuf_addf(&f->evidence, "%s cop%s of %s at %.3g GB/s", count_text(c->count).s,
+		    c->count == 1 ? "y" : "ies", bytes_text(c->bytes / c->count).s,
+		    num_ratio(c->bytes, c->busy_ns));
+	if (b->pinned.busy_ns)
+		strbuf_addf(&f->evidence, " (pinned ones %.3g GB/s)",
+			    num_ratio(b->pinned.bytes, b->pinned.busy_ns));
+	strbuf_addf(&f->evidence, "; %s with no compute beside, %s idle for it%s",
+		    ns_text(c->owned_ns).s, ns_text(sum.ns).s, unseen_clause(&sum).s);
 	next_add(&f->next, NEXT_CALLERS, &b->target, "Memcpy");
 	return true;
 }
@@ -432,17 +409,14 @@ static bool judge_unpinned_copies(const struct finding_book *b, struct finding *
 static bool judge_calls(const struct finding_book *b, struct finding *f, enum stall_kind kind,
 			const char *why, const char *filter)
 {
-	struct stall_sum sum = stall_add_up(b, KIND(kind));
+	struct stall_sum sum;
 
-	if (!sum.most || !stall_set_share(f, b, sum.ns, sum.ns + sum.unseen_ns))
+	if (!begin_stalls(f, b, KIND(kind), &sum))
 		return false;
-	stall_add_main(f, &sum);
-	strbuf_addf(&f->cause, " is in %s, %s", stall_function(&sum, "calls"), why);
-	stall_add_others(f, &sum);
-	strbuf_addstr(&f->evidence, "idle in and after it ");
-	stall_add_times(&f->evidence, &sum);
-	stall_add_calls(&f->evidence, sum.most);
-	stall_add_unseen(&f->evidence, &sum);
+	strbuf_addf(&f->cause, " is in %s, %s%s", stall_function(&sum, "calls"), why,
+		    others_clause(&sum).s);
+	strbuf_addf(&f->evidence, "idle in and after it %s%s%s", times_clause(&sum).s,
+		    calls_clause(sum.most).s, unseen_clause(&sum).s);
 	next_add(&f->next, NEXT_CALLERS, &b->target, stall_function(&sum, filter));
 	return true;
 }
@@ -471,18 +445,13 @@ static bool judge_steady_compile(const struct finding_book *b, struct finding *f
 
 	if (!sum.most || !stall_set_share(f, b, late_ns, sum.late_ns))
 		return false;
-	stall_add_main(f, &sum);
+	add_main_thread(f, &sum);
 	strbuf_addf(&f->cause,
-		    " still compiles or loads modules in the later half of the session: %s",
-		    stall_function(&sum, "?"));
-	stall_add_others(f, &sum);
-	strbuf_addstr(&f->evidence, "in all ");
-	stall_add_times(&f->evidence, &sum);
-	strbuf_addstr(&f->evidence, ", of that ");
-	format_ns(&f->evidence, late_ns);
-	strbuf_addstr(&f->evidence, " in the later half");
-	stall_add_calls(&f->evidence, sum.most);
-	stall_add_unseen(&f->evidence, &sum);
+		    " still compiles or loads modules in the later half of the session: %s%s",
+		    stall_function(&sum, "?"), others_clause(&sum).s);
+	strbuf_addf(&f->evidence, "in all %s, of that %s in the later half%s%s",
+		    times_clause(&sum).s, ns_text(late_ns).s, calls_clause(sum.most).s,
+		    unseen_clause(&sum).s);
 	next_add(&f->next, NEXT_CALLERS, &b->target, stall_function(&sum, "Module"));
 	return true;
 }
@@ -499,15 +468,10 @@ static bool judge_small_kernels(const struct finding_book *b, struct finding *f)
 		return false;
 	strbuf_addstr(&f->cause, "kernels are so short that the ways between them count; "
 		      "a CUDA graph launches many at once");
-	format_count(&f->evidence, b->kernels);
-	strbuf_addstr(&f->evidence, " kernels x ");
-	format_ns(&f->evidence, b->kernels_ns / b->kernels);
-	strbuf_addstr(&f->evidence, "; ");
-	format_ns(&f->evidence, queued.ns);
-	strbuf_addstr(&f->evidence, " idle between launched ones, ");
-	format_ns(&f->evidence, launch.ns);
-	strbuf_addstr(&f->evidence, " because none was launched");
-	stall_add_own(&f->evidence, &launch);
+	strbuf_addf(&f->evidence, "%s kernels x %s; %s idle between launched ones, %s because none "
+		    "was launched%s", count_text(b->kernels).s,
+		    ns_text(b->kernels_ns / b->kernels).s, ns_text(queued.ns).s,
+		    ns_text(launch.ns).s, own_clause(&launch).s);
 	next_add(&f->next, NEXT_SMALL, &b->target, NULL);
 	return true;
 }
@@ -522,8 +486,7 @@ static bool judge_device_wait(const struct finding_book *b, struct finding *f)
 	strbuf_addstr(&f->cause,
 		      "work was launched and the device did not begin it: it waits for another "
 		      "stream, device or process");
-	strbuf_addstr(&f->evidence, "in the queue of an idle device ");
-	stall_add_times(&f->evidence, &sum);
+	strbuf_addf(&f->evidence, "in the queue of an idle device %s", times_clause(&sum).s);
 	next_add(&f->next, NEXT_QUEUED, &b->target, NULL);
 	return true;
 }
@@ -533,9 +496,9 @@ static bool judge_other_process(const struct finding_book *b, struct finding *f)
 	if (!b->has_waited || !stall_set_share(f, b, b->waited_ns, b->waited_ns))
 		return false;
 	strbuf_addstr(&f->cause, "other processes use the device while work of this one is ready");
-	format_ns(&f->evidence, b->waited_ns);
-	strbuf_addstr(&f->evidence,
-		      " in which this one's next work was launched, another one's ran");
+	strbuf_addf(&f->evidence,
+		    "%s in which this one's next work was launched, another one's ran",
+		    ns_text(b->waited_ns).s);
 	next_add(&f->next, NEXT_DEVICE, &b->target, NULL);
 	return true;
 }
@@ -547,12 +510,9 @@ static bool judge_never_freed(const struct finding_book *b, struct finding *f)
 	strbuf_addstr(&f->cause,
 		      "device memory was still allocated when the process ended: harmless in "
 		      "itself, a leak if it grows with run time");
-	format_bytes(&f->evidence, b->leaked_bytes);
-	strbuf_addstr(&f->evidence, " in ");
-	format_count(&f->evidence, b->leaks);
-	strbuf_addstr(&f->evidence, b->leaks == 1 ? " allocation, of " : " allocations, of ");
-	format_bytes(&f->evidence, b->peak_bytes);
-	strbuf_addstr(&f->evidence, " that it had at most");
+	strbuf_addf(&f->evidence, "%s in %s allocation%s, of %s that it had at most",
+		    bytes_text(b->leaked_bytes).s, count_text(b->leaks).s, b->leaks == 1 ? "" : "s",
+		    bytes_text(b->peak_bytes).s);
 	next_add(&f->next, NEXT_MEMORY, &b->target, NULL);
 	return true;
 }

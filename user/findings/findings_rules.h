@@ -18,8 +18,4 @@ extern const struct finding_rule finding_device_rules[];	/* of failures and of s
 								 * device */
 extern const size_t finding_device_rules_n;
 
-/* The calls of the process after which all fail; p may be NULL. */
-void errors_read(struct finding_book *b, const struct funcs *funcs,
-		 const struct snapshot_process *p);
-
 #endif

@@ -12,8 +12,6 @@
  * order. They always return 1: a target never fails because of us. In a process that runs
  * already gpuprof's thread enters by gpuprof_attach.
  */
-#include "helper/agent.h"
-
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -43,43 +41,73 @@
 #include "helper/nvtx.h"
 #include "helper/ring.h"
 
+#define PERIOD_NS 100000000ull		/* between flushes while a reader watches */
+#define RETRY_NS 1000000000ull		/* after CUPTI was busy or failed */
+#define DRIVER_NS 1000000ull		/* while cuInit runs: no work comes before its end */
+#define DRIVER_MAX_NS 10000000000ull	/* after that it has failed */
+#define ASLEEP_NS 60000000000ull	/* a wake that was missed costs no more */
+#define READER_NS 1000000000ull		/* GPUPROF_ARM: so long the process waits for a reader */
+/* ... that is known to live: on a busy machine it is slow */
+#define READER_ALIVE_NS 10000000000ull
+#define READER_LOOK_NS 100000000ull
+#define END_MS 1000
+#define ARMING_MS 10000
+#define NO_CUPTI_NS 30000000000ull	/* at most, until libcupti is looked for again */
+#define EVER 1				/* since an unknown time */
+
+static struct agent {
+	struct helper_ring ring;
+	struct names *names;
+	struct devices devices;
+	pthread_mutex_t starting;	/* held while the helper comes into the process */
+	pthread_mutex_t lock;		/* held while checking, arming and draining */
+	pid_t owner;		/* whose we are: a child made without fork(3) has our memory too */
+	bool hooked;		/* fork and exit are */
+	bool forgotten;		/* in a child whose parent has used CUDA */
+	bool has_cupti;
+	bool cuda;		/* has started */
+	bool ending;		/* the process exits */
+	bool ended;		/* and the thread has done its last */
+	uint32_t state;		/* GP_HELPER_*, as in the ring's head */
+	/* since when CUDA works unrecorded, not sent yet; 0: it does not */
+	uint64_t unseen_ns;
+	uint64_t retry_ns;	/* after the last failure to arm */
+	uint64_t early_ns;	/* since when arming waits for the driver; 0: it does not */
+	bool was_free;		/* at the last look, after another client had been found */
+} agent = { .starting = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void wake(void)
+{
+	__atomic_fetch_add(&agent.ring.head->wake, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &agent.ring.head->wake, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
 /* ---- the helper's own threads ---------------------------------------------------------------- */
 
 #define STACK_LEAST (1u << 20)	/* CUPTI's functions run on it */
 
 static sigset_t program;	/* the signal mask of the thread that started ours */
 
-/* The program's default stack size for its own threads may be small. */
-static void set_stack_size(pthread_attr_t *attr)
-{
-	size_t bytes;
-
-	if (!pthread_attr_getstacksize(attr, &bytes) && bytes < STACK_LEAST)
-		pthread_attr_setstacksize(attr, STACK_LEAST);
-}
-
-int thread_start(void *(*run)(void *), void *ctx)
+/* A thread that is detached and blocks all signals, which are the application's. 0 or an errno. */
+static int thread_start(void *(*run)(void *), void *ctx)
 {
 	pthread_attr_t attr;
-	sigset_t all;
 	pthread_t thread;
+	sigset_t all;
+	size_t bytes;
 	int err;
 
 	sigfillset(&all);
 	pthread_attr_init(&attr);
-	set_stack_size(&attr);
+	/* The program's default for its own threads may be small. */
+	if (!pthread_attr_getstacksize(&attr, &bytes) && bytes < STACK_LEAST)
+		pthread_attr_setstacksize(&attr, STACK_LEAST);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_sigmask(SIG_SETMASK, &all, &program);	/* the thread is born with it */
 	err = pthread_create(&thread, &attr, run, ctx);
 	pthread_sigmask(SIG_SETMASK, &program, NULL);
 	pthread_attr_destroy(&attr);
 	return err;
-}
-
-/* For such a thread that is the last of the process. */
-static void restore_signals(void)
-{
-	pthread_sigmask(SIG_SETMASK, &program, NULL);
 }
 
 /* A number in a thread's file `status`, after field, which is "\nName:". False: there is no such
@@ -102,41 +130,6 @@ static bool status_number(const char *path, const char *field, int base, uint64_
 	return at;
 }
 
-/* How many seccomp filters the process has, as in gp_ring_head.filters. Only while libraries are
- * loaded: under a later filter reading the file could kill the process. */
-static uint32_t seccomp_filters(void)
-{
-	uint64_t n;
-
-	/* The line is there since Linux 5.9. */
-	if (!status_number("/proc/thread-self/status", "\nSeccomp_filters:", 10, &n))
-		return 0;
-	return (uint32_t)n + 1;
-}
-
-/*
- * CUPTI starts threads because we use it: like ours they never exit by themselves and must keep no
- * process alive. They are those that were not there before and block all signals, as their creator
- * did.
- */
-#define LISTED_THREADS_MAX 1024	/* of more it is unknown which are new */
-#define CUPTI_THREADS_MAX 8
-
-struct cupti_threads {
-	int tid[CUPTI_THREADS_MAX];
-	unsigned int n;
-};
-
-#define PROCESS_EXIT_NEVER UINT64_MAX
-
-/*
- * Whether the helper's thread is the last of its process. LAST_THREAD: it may return, and the
- * process exits if all others have; also when the main thread has exited and the C library (before
- * 2.34) does not show how many others there are: better no helper than a process without end.
- * LAST_BESIDE_CUPTI: only CUPTI's threads are left, so the helper has to exit the process.
- */
-enum last_thread { LAST_THREAD_NOT, LAST_THREAD, LAST_BESIDE_CUPTI };
-
 /*
  * ---- the end of the process -------------------------------------------------------------------
  *
@@ -148,6 +141,8 @@ enum last_thread { LAST_THREAD_NOT, LAST_THREAD, LAST_BESIDE_CUPTI };
  * threads have exited. A thread that returns without need does no harm: the process goes on.
  */
 
+#define LISTED_THREADS_MAX 1024	/* of more it is unknown which are new */
+#define CUPTI_THREADS_MAX 8
 #define COUNT "__nptl_nthreads"	/* for libthread_db; since glibc 2.34 it is found by name */
 #define UNSEEN_NS 1000000000ull
 #define SOON_NS 1000000ull	/* a thread that ends now is counted a moment longer */
@@ -155,10 +150,32 @@ enum last_thread { LAST_THREAD_NOT, LAST_THREAD, LAST_BESIDE_CUPTI };
 /* Not to be blocked: SIGKILL, SIGSTOP; the C library's own, 32 and 33. */
 #define EVERY_SIGNAL (~(1ull << 8 | 1ull << 18 | 3ull << 31))
 
-/* ---- CUPTI's threads ------------------------------------------------------------------------ */
+/*
+ * Whether the helper's thread is the last of its process. LAST_THREAD: it may return, and the
+ * process exits if all others have; also when the main thread has exited and the C library (before
+ * 2.34) does not show how many others there are: better no helper than a process without end.
+ * LAST_BESIDE_CUPTI: only CUPTI's threads are left, so the helper has to exit the process.
+ */
+enum last_thread { LAST_THREAD_NOT, LAST_THREAD, LAST_BESIDE_CUPTI };
 
-/* Those there are now; 0: too many, or not to be read. */
-static size_t process_exit_list_threads(int tids[LISTED_THREADS_MAX])
+static struct {
+	const unsigned int *threads;	/* NULL: not known */
+	pthread_key_t key;
+	bool has_key;
+	bool seen;		/* the main thread carries the key */
+	bool left;		/* and has ended */
+	uint64_t wait_ns;	/* since then */
+	/*
+	 * CUPTI starts threads because we use it: like ours they never exit by themselves and must
+	 * keep no process alive. They are those that were not there before and block all signals,
+	 * as their creator did.
+	 */
+	int cupti_tid[CUPTI_THREADS_MAX];
+	unsigned int n_cupti;
+} alone;
+
+/* The threads there are now; 0: too many, or not to be read. */
+static size_t list_threads(int tids[LISTED_THREADS_MAX])
 {
 	DIR *dir = opendir("/proc/self/task");
 	const struct dirent *entry;
@@ -198,58 +215,46 @@ static bool blocks_all_signals(int tid)
 }
 
 /* Adds the threads started since the list was made. */
-static void process_exit_add_threads(struct cupti_threads *cupti, const int *before,
-				     size_t n_before)
+static void add_cupti_threads(const int *before, size_t n_before)
 {
 	int now[LISTED_THREADS_MAX];
-	size_t n = n_before ? process_exit_list_threads(now) : 0;
+	size_t n = n_before ? list_threads(now) : 0;
 
-	for (size_t i = 0; i < n && cupti->n < CUPTI_THREADS_MAX; i++)
+	for (size_t i = 0; i < n && alone.n_cupti < CUPTI_THREADS_MAX; i++)
 		if (!is_among(before, n_before, now[i]) && blocks_all_signals(now[i]))
-			cupti->tid[cupti->n++] = now[i];
+			alone.cupti_tid[alone.n_cupti++] = now[i];
 }
 
 /* How many live beside the main thread, if all but the caller are CUPTI's; else 0. */
-static size_t count_if_all_cupti(const struct cupti_threads *cupti)
+static size_t count_if_all_cupti(void)
 {
 	int now[LISTED_THREADS_MAX], self = (int)syscall(SYS_gettid), main_tid = getpid();
-	size_t n = process_exit_list_threads(now), alive = 0;
+	size_t n = list_threads(now), alive = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		bool is_cupti = is_among(cupti->tid, cupti->n, now[i]) &&
-				blocks_all_signals(now[i]);
-
-		if (now[i] != self && now[i] != main_tid && !is_cupti)
+		if (now[i] != self && now[i] != main_tid &&
+		    !(is_among(alone.cupti_tid, alone.n_cupti, now[i]) &&
+		      blocks_all_signals(now[i])))
 			return 0;
 		alive += now[i] != main_tid;
 	}
 	return alive;
 }
 
-/* ---- the last thread ------------------------------------------------------------------------ */
-
-static struct {
-	const unsigned int *threads;	/* NULL: not known */
-	void (*on_left)(void);
-	pthread_key_t key;
-	bool has_key;
-	bool seen;		/* the main thread carries the key */
-	bool left;		/* and has ended */
-	uint64_t wait_ns;	/* since then */
-} alone;
-
+/* On the main thread, when that ends before the process does: the helper's thread checks which
+ * threads are left. */
 static void leave(void *value)
 {
 	(void)value;
 	__atomic_store_n(&alone.left, true, __ATOMIC_RELEASE);
-	alone.on_left();
+	if (agent.ring.head && getpid() == agent.owner)
+		wake();
 }
 
-/* As the helper comes. on_left: is called on the main thread when that ends before the process
- * does, if it was ever seen; also in a forked child. */
-static void process_exit_open(void (*on_left)(void))
+/* As the helper comes, also in a forked child. */
+static void watch_exit(void)
 {
-	alone.on_left = on_left;
+	alone.n_cupti = 0;
 	alone.seen = alone.left = false;
 	alone.wait_ns = SOON_NS;
 	alone.threads = dlsym(RTLD_DEFAULT, COUNT);
@@ -257,14 +262,6 @@ static void process_exit_open(void (*on_left)(void))
 		dlerror();	/* it is not the program's */
 	if (!alone.has_key)
 		alone.has_key = !pthread_key_create(&alone.key, leave);
-}
-
-/* By any thread that enters the helper: perhaps it is the main one. */
-static void process_exit_note_thread(void)
-{
-	if (alone.has_key && syscall(SYS_gettid) == getpid() &&
-	    !pthread_setspecific(alone.key, &alone))
-		__atomic_store_n(&alone.seen, true, __ATOMIC_RELEASE);
 }
 
 static bool has_left(void)
@@ -277,7 +274,7 @@ static bool is_seen(void)
 	return __atomic_load_n(&alone.seen, __ATOMIC_ACQUIRE);
 }
 
-static enum last_thread process_exit_look(const struct cupti_threads *cupti)
+static enum last_thread look_for_last(void)
 {
 	unsigned int n;
 
@@ -289,56 +286,23 @@ static enum last_thread process_exit_look(const struct cupti_threads *cupti)
 	if (n == 1)
 		return LAST_THREAD;
 	/* A main thread that lives is counted there, and not here. */
-	return n <= 1 + cupti->n && count_if_all_cupti(cupti) == n ? LAST_BESIDE_CUPTI :
+	return n <= 1 + alone.n_cupti && count_if_all_cupti() == n ? LAST_BESIDE_CUPTI :
 								     LAST_THREAD_NOT;
 }
 
-/* nanoseconds until the next check; PROCESS_EXIT_NEVER: until on_left */
-static uint64_t process_exit_wait_ns(void)
+/* nanoseconds until the next check; UINT64_MAX: until the main thread ends */
+static uint64_t last_wait_ns(void)
 {
 	uint64_t wait_ns = alone.wait_ns;
 
 	if (!has_left())
-		return alone.threads && !is_seen() ? UNSEEN_NS : PROCESS_EXIT_NEVER;
+		return alone.threads && !is_seen() ? UNSEEN_NS : UINT64_MAX;
 	if (alone.wait_ns < OFTEN_NS)
 		alone.wait_ns *= 2;
 	return wait_ns;
 }
 
-/* ---- --- ----------------------------------------------------------------------------------- */
-
-#define PERIOD_NS 100000000ull		/* between flushes while a reader watches */
-#define RETRY_NS 1000000000ull		/* after CUPTI was busy or failed */
-#define ASLEEP_NS 60000000000ull	/* a wake that was missed costs no more */
-#define READER_NS 1000000000ull		/* GPUPROF_ARM: so long the process waits for a reader */
-/* ... that is known to live: on a busy machine it is slow */
-#define READER_ALIVE_NS 10000000000ull
-#define READER_LOOK_NS 100000000ull
-#define END_MS 1000
-#define EVER 1				/* since an unknown time */
-#define QUIET_NS 1000000000ull		/* without a buffer: does CUPTI still call us? */
-#define QUIET_MAX_NS 64000000000ull
-
-static struct agent {
-	struct helper_ring ring;
-	struct cupti cupti;
-	struct names *names;
-	struct devices devices;
-	struct cupti_threads cupti_threads;
-	pthread_mutex_t starting;	/* held while the helper comes into the process */
-	pthread_mutex_t lock;		/* held while checking, arming and draining */
-	pid_t owner;		/* whose we are: a child made without fork(3) has our memory too */
-	bool hooked;		/* fork and exit are */
-	bool forgotten;		/* in a child whose parent has used CUDA */
-	uint64_t arrivals, quiet_since_ns, quiet_ns;	/* see has_lost_cupti */
-	bool has_cupti;
-	bool cuda;		/* has started */
-	bool ending;		/* the process exits */
-	bool ended;		/* and the thread has done its last */
-	uint32_t state;		/* GP_HELPER_*, as in the ring's head */
-	/* since when CUDA works unrecorded, not sent yet; 0: it does not */
-	uint64_t unseen_ns;
-} agent = { .starting = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER };
+/* ---- its states ----------------------------------------------------------------------------- */
 
 static void enter_since(uint32_t state, uint64_t since_ns)
 {
@@ -354,31 +318,6 @@ static void enter(uint32_t state)
 	enter_since(state, clock_now_ns());
 }
 
-static void fail(const char *reason, int code)
-{
-	struct gp_ring_head *head = agent.ring.head;
-	const char *text = NULL;
-
-	if (code && agent.cupti.result_string)
-		agent.cupti.result_string(code, &text);
-	head->code = (uint32_t)code;
-	if (!code || !cupti_describe_mismatch(head->reason, sizeof(head->reason),
-					      head->cupti_version, agent.cupti.path))
-		snprintf(head->reason, sizeof(head->reason), "%s%s%s", reason, text ? ": " : "",
-			 text ? text : "");
-	enter(GP_HELPER_FAILED);
-}
-
-/* ---- its states ----------------------------------------------------------------------------- */
-
-static void yield(void)
-{
-	struct gp_ring_head *head = agent.ring.head;
-
-	snprintf(head->occupant, sizeof(head->occupant), "%s", cupti_client_name());
-	enter(GP_HELPER_YIELDED);
-}
-
 /* The time without recording: so far while it lasts, all of it once recording begins. */
 static void send_unseen(bool goes_on)
 {
@@ -389,81 +328,52 @@ static void send_unseen(bool goes_on)
 	agent.unseen_ns = goes_on ? now : 0;
 }
 
-static void be_awake(void)
+/* A profiler disables its kinds before its last flush. In between CUPTI seems to be free, and a
+ * client that registers its callbacks then is given that profiler's records: after one, two looks
+ * have to find it free. */
+static bool is_free_for_long(void)
 {
-	send_unseen(false);
-	collect_clock();	/* if no flush ever comes back, works have times all the same */
-	agent.arrivals = collect_arrivals();
-	agent.quiet_since_ns = clock_now_ns();
-	agent.quiet_ns = QUIET_NS;
-	enter(GP_HELPER_AWAKE);
-}
+	bool was_free = agent.was_free || agent.state != GP_HELPER_YIELDED;
 
-/* CUPTI silently calls the callbacks registered last. A period without buffers may mean that, or
- * a process that launches nothing; only a subscription attempt decides whether another client
- * has subscribed. Such an attempt could make another client's subscription fail, so it is made
- * ever more seldom. */
-static bool has_lost_cupti(void)
-{
-	uint64_t arrivals = collect_arrivals(), now = clock_now_ns();
-
-	if (arrivals != agent.arrivals) {
-		agent.arrivals = arrivals;
-		agent.quiet_since_ns = now;
-		agent.quiet_ns = QUIET_NS;
-		return false;
-	}
-	if (now - agent.quiet_since_ns < agent.quiet_ns)
-		return false;
-	if (agent.quiet_ns < QUIET_MAX_NS)
-		agent.quiet_ns *= 2;
-	return collect_is_occupied(&agent.cupti);
-}
-
-/* The other one has had what CUPTI gave since the last buffer that came to us. */
-static void stand_down(void)
-{
-	collect_stand_down();
-	agent.unseen_ns = agent.quiet_since_ns;
-}
-
-static void arm(uint32_t kinds)
-{
-	const char *what = NULL;
-	int code;
-
-	if (!agent.has_cupti) {
-		what = cupti_load(&agent.cupti);
-		if (what) {
-			fail(what, 0);
-			return;
-		}
-		agent.has_cupti = true;
-		agent.cupti.version(&agent.ring.head->cupti_version);
-	}
-	if (collect_is_occupied(&agent.cupti)) {
-		yield();
-		return;
-	}
-	enter(GP_HELPER_ARMING);
-	code = collect_arm(&agent.cupti, kinds, &what);
-	if (code)
-		fail(what, code);
-	else
-		be_awake();
+	agent.was_free = !was_free;
+	return was_free;
 }
 
 /* CUPTI's threads are looked for where files are opened anyway: under a later filter that could be
  * the end. */
-static void arm_and_note_threads(uint32_t kinds)
+static void arm(uint32_t kinds)
 {
+	static const uint32_t states[] = { [COLLECT_READY] = GP_HELPER_AWAKE,
+					   [COLLECT_OCCUPIED] = GP_HELPER_YIELDED,
+					   [COLLECT_FAILED] = GP_HELPER_FAILED };
 	int there[LISTED_THREADS_MAX];
 	bool is_first = !agent.has_cupti;
-	size_t n = is_first ? process_exit_list_threads(there) : 0;
+	size_t n = is_first ? list_threads(there) : 0;
+	uint64_t now = clock_now_ns();
+	bool waits = !agent.early_ns || now - agent.early_ns < DRIVER_MAX_NS;
+	enum collect_result got = collect_prepare(waits);
 
-	arm(kinds);
+	if (got == COLLECT_TOO_EARLY) {
+		agent.early_ns = agent.early_ns ? agent.early_ns : now;
+		return;
+	}
+	if (got != COLLECT_FAILED)
+		agent.early_ns = 0;
+	agent.has_cupti = got != COLLECT_FAILED;
+	if (got == COLLECT_READY && !is_free_for_long())
+		return;
+	agent.was_free = false;
+	if (got == COLLECT_READY) {
+		enter(GP_HELPER_ARMING);
+		got = collect_arm(kinds);
+	}
+	if (got == COLLECT_READY) {
+		send_unseen(false);
+		collect_clock();	/* works have times even if no flush ever comes back */
+	}
+	enter(states[got]);
 	if (is_first)
-		process_exit_add_threads(&agent.cupti_threads, there, n);
+		add_cupti_threads(there, n);
 }
 
 static void drain(uint32_t flag)
@@ -474,6 +384,20 @@ static void drain(uint32_t flag)
 	enter(GP_HELPER_DRAINED);
 }
 
+static void send_devices(uint32_t slots)
+{
+	for (uint32_t i = 0; i < agent.devices.n; i++)
+		helper_ring_send_to(&agent.ring, slots, GP_RING_DEVICE, &agent.devices.v[i],
+				    sizeof(agent.devices.v[i]));
+}
+
+/* Once the driver answers: reads all devices and sends them to every reader that wants them. */
+static void read_devices(void)
+{
+	if (!agent.devices.known && devices_read(&agent.devices, agent.names, &agent.ring))
+		send_devices(__atomic_load_n(&agent.ring.wanted[GP_RING_DEVICE], __ATOMIC_ACQUIRE));
+}
+
 /* Looks for readers; new ones are sent what records will refer to. Returns the kinds wanted. */
 static uint32_t look(void)
 {
@@ -482,7 +406,7 @@ static uint32_t look(void)
 	if (!fresh)
 		return kinds;
 	names_send(agent.names, &agent.ring, fresh & agent.ring.wanted[GP_RING_NAME_IS]);
-	devices_send(&agent.devices, &agent.ring, fresh & agent.ring.wanted[GP_RING_DEVICE]);
+	send_devices(fresh & agent.ring.wanted[GP_RING_DEVICE]);
 	if (agent.state == GP_HELPER_AWAKE)
 		collect_clock();
 	helper_ring_admit(&agent.ring);
@@ -493,33 +417,34 @@ static uint32_t look(void)
 static uint64_t step(void)
 {
 	uint32_t kinds = look();
+	uint64_t lost_ns;
 
-	if (agent.state == GP_HELPER_AWAKE && !kinds) {
+	if (agent.state == GP_HELPER_AWAKE && !kinds)
 		drain(0);
-		return ASLEEP_NS;
-	}
 	if (!kinds)
 		return ASLEEP_NS;
 	if (!agent.cuda)
 		return PERIOD_NS;	/* ranges only */
-	if (!agent.devices.known)
-		devices_read(&agent.devices, agent.names, &agent.ring);
-	if (agent.state == GP_HELPER_AWAKE) {
-		collect_more(kinds);
-		collect_flush(0);
-		collect_renew(kinds);
-		collect_clock();
-		if (!has_lost_cupti())
-			return PERIOD_NS;
-		stand_down();
+	read_devices();
+	if (agent.state != GP_HELPER_AWAKE) {
+		arm(kinds);
+		if (agent.state == GP_HELPER_AWAKE)
+			return 0;
+		if (agent.early_ns && agent.state != GP_HELPER_FAILED)
+			return DRIVER_NS;
 		send_unseen(true);
-		yield();
-		return RETRY_NS;
+		/* Looking for libcupti opens twenty files: ever more seldom. */
+		agent.retry_ns = agent.has_cupti ? RETRY_NS : agent.retry_ns * 2 + RETRY_NS;
+		if (agent.retry_ns > NO_CUPTI_NS)
+			agent.retry_ns = NO_CUPTI_NS;
+		return agent.retry_ns;
 	}
-	arm_and_note_threads(kinds);
-	if (agent.state == GP_HELPER_AWAKE)
-		return 0;
+	lost_ns = collect_step(kinds);
+	if (!lost_ns)
+		return PERIOD_NS;
+	agent.unseen_ns = lost_ns;
 	send_unseen(true);
+	enter(GP_HELPER_YIELDED);
 	return RETRY_NS;
 }
 
@@ -539,8 +464,8 @@ static void end(void)
 
 	pthread_mutex_lock(&agent.lock);
 	kinds = look();		/* a reader that came with the end gets it too */
-	if (kinds && agent.cuda && !agent.devices.known)
-		devices_read(&agent.devices, agent.names, &agent.ring);	/* CUDA started just now */
+	if (kinds && agent.cuda)
+		read_devices();	/* CUDA started just now */
 	since_ns = clock_now_ns();	/* later launches of other threads are not recorded */
 	if (agent.state == GP_HELPER_AWAKE) {
 		drain(CUPTI_FLUSH_FORCED);
@@ -552,11 +477,6 @@ static void end(void)
 	__atomic_store_n(&agent.ended, true, __ATOMIC_RELEASE);
 }
 
-static bool is_ending(void)
-{
-	return __atomic_load_n(&agent.ending, __ATOMIC_ACQUIRE);
-}
-
 /* Where it is the last thread, the process exits when it returns. */
 static void *live(void *ctx)
 {
@@ -564,19 +484,20 @@ static void *live(void *ctx)
 
 	(void)ctx;
 	prctl(PR_SET_NAME, "gpuprof-helper");
-	while (!is_ending() && !last) {
+	while (!__atomic_load_n(&agent.ending, __ATOMIC_ACQUIRE) && !last) {
 		uint32_t seen = __atomic_load_n(&agent.ring.head->wake, __ATOMIC_ACQUIRE);
 		uint64_t ns, wait_ns;
 
 		pthread_mutex_lock(&agent.lock);
 		ns = step();
 		pthread_mutex_unlock(&agent.lock);
-		last = process_exit_look(&agent.cupti_threads);
-		wait_ns = last ? 0 : process_exit_wait_ns();
+		last = look_for_last();
+		wait_ns = last ? 0 : last_wait_ns();
 		sleep_for(ns < wait_ns ? ns : wait_ns, seen);
 	}
 	if (last)
-		restore_signals();	/* no other thread can receive SIGTERM */
+		/* No other thread can receive SIGTERM. */
+		pthread_sigmask(SIG_SETMASK, &program, NULL);
 	__atomic_store_n(&agent.ending, true, __ATOMIC_RELEASE);
 	end();
 	if (last == LAST_BESIDE_CUPTI)
@@ -595,21 +516,7 @@ static void in_child(void)
 	helper_ring_close(&agent.ring);
 	agent.starting = agent.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	agent.forgotten |= agent.cuda;
-	agent.cupti_threads.n = 0;
 	agent.owner = 0;
-}
-
-static void wake(void)
-{
-	__atomic_fetch_add(&agent.ring.head->wake, 1, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &agent.ring.head->wake, FUTEX_WAKE, 1, NULL, NULL, 0);
-}
-
-/* The helper's thread checks which threads are left. */
-static void on_main_left(void)
-{
-	if (agent.ring.head && getpid() == agent.owner)
-		wake();
 }
 
 /* GPUPROF_ARM: 0 or unset: this process was not started to be watched. Else it was: by gpuprof
@@ -621,7 +528,7 @@ static bool is_started_for_us(void)
 	return arm_now && *arm_now && strcmp(arm_now, "0");
 }
 
-/* How long nothing that this process does is to be missed. */
+/* How long nothing that this process does is to be missed: longer while gpuprof lives. */
 static uint64_t patience_ns(void)
 {
 	const char *arm_now = getenv("GPUPROF_ARM");
@@ -645,36 +552,46 @@ static void wait_for_reader(void)
 	}
 }
 
-/* The process exits: delivers what CUPTI holds, within a second. */
+static bool is_arming(void)
+{
+	return __atomic_load_n(&agent.ring.head->state, __ATOMIC_ACQUIRE) == GP_HELPER_ARMING;
+}
+
+/* The process exits: delivers what CUPTI holds, within a second. Called as soon as CUDA allows it,
+ * and again without effect: see agent_note_cuda. */
 static void agent_end(void)
 {
 	if (!agent.ring.head || getpid() != agent.owner)
 		return;
 	__atomic_store_n(&agent.ending, true, __ATOMIC_RELEASE);
 	wake();
-	for (int i = 0; i < END_MS && !__atomic_load_n(&agent.ended, __ATOMIC_ACQUIRE); i++)
+	/* What arms may have instrumented half of the modules: the first enabling takes seconds. */
+	for (int i = 0; i < (is_arming() ? ARMING_MS : END_MS) &&
+			!__atomic_load_n(&agent.ended, __ATOMIC_ACQUIRE); i++)
 		usleep(1000);
 	if (!__atomic_load_n(&agent.ended, __ATOMIC_ACQUIRE))
 		collect_note_kept(clock_now_ns());
 }
 
-static bool hook(void)
-{
-	if (!agent.hooked && !pthread_atfork(NULL, NULL, in_child) && !atexit(agent_end))
-		agent.hooked = true;
-	return agent.hooked;
-}
-
 static bool start(void)
 {
+	uint64_t filters;
+
 	if (!agent.names)
 		agent.names = names_new();
-	if (!agent.names || !hook() ||
-	    helper_ring_open(&agent.ring, GP_RING_BYTES_USUAL, clock_now_ns()))
+	if (!agent.names)
 		return false;
-	agent.ring.head->filters = seccomp_filters();
+	if (!agent.hooked && (pthread_atfork(NULL, NULL, in_child) || atexit(agent_end)))
+		return false;
+	agent.hooked = true;
+	if (helper_ring_open(&agent.ring, GP_RING_BYTES_USUAL, clock_now_ns()))
+		return false;
+	/* Only while libraries are loaded: under a later filter reading the file could kill the
+	 * process. The line is there since Linux 5.9. */
+	if (status_number("/proc/thread-self/status", "\nSeccomp_filters:", 10, &filters))
+		agent.ring.head->filters = (uint32_t)filters + 1;
 	agent.state = GP_HELPER_VIRGIN;
-	process_exit_open(on_main_left);
+	watch_exit();
 	if (!collect_open(&agent.ring, agent.names)) {
 		nvtx_open(&agent.ring, agent.names);
 		wait_for_reader();
@@ -696,46 +613,21 @@ static bool agent_start(void)
 	if (!agent.owner && !agent.forgotten && start())
 		agent.owner = getpid();
 	started = agent.owner == getpid();
-	if (started)
-		process_exit_note_thread();
+	/* Any thread may enter the helper: perhaps it is the main one. */
+	if (started && alone.has_key && syscall(SYS_gettid) == getpid() &&
+	    !pthread_setspecific(alone.key, &alone))
+		__atomic_store_n(&alone.seen, true, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&agent.starting);
 	return started;
 }
 
-/* CUDA starts in this process, and calls us: with GPUPROF_ARM and a reader arms now. Or it has
- * worked already, for an unknown time. */
-enum cuda_state { CUDA_STARTS, CUDA_RUNS };
-
-static void agent_note_cuda(enum cuda_state when)
-{
-	bool first;
-
-	pthread_mutex_lock(&agent.lock);
-	first = !agent.cuda;
-	if (first && is_started_for_us() && !is_ending()) {
-		uint32_t kinds = look();
-
-		/* On this thread, so that no launch has to wait for it later. */
-		if (kinds)
-			arm_and_note_threads(kinds);
-	}
-	agent.cuda = true;
-	if (first && agent.state != GP_HELPER_AWAKE)
-		agent.unseen_ns = when == CUDA_RUNS ? EVER : clock_now_ns();
-	pthread_mutex_unlock(&agent.lock);
-	if (!first)
-		return;
-	wake();
-	agent_load_chained(agent.ring.head->chained, sizeof(agent.ring.head->chained));
-}
-
-/* ---- another tool's injection --------------------------------------------------------------- */
-
 /*
- * As CUDA itself loads one; it stays loaded. One that is missing or fails changes nothing. A
- * program that has more rights than its caller (set-user-ID) loads none that the caller names.
+ * Loads another tool's injection, which the user had configured before ours: CUDA loads only one.
+ * As CUDA itself does: it stays loaded; one that is missing or fails changes nothing. A program
+ * that has more rights than its caller (set-user-ID) loads none that the caller names. Writes the
+ * result to `out`: "" without GPUPROF_CHAIN_INJECTION.
  */
-void agent_load_chained(char *out, size_t size)
+static void agent_load_chained(char *out, size_t size)
 {
 	const char *path = secure_getenv("GPUPROF_CHAIN_INJECTION");
 	int (*initialize)(void) = NULL;
@@ -751,6 +643,37 @@ void agent_load_chained(char *out, size_t size)
 		 !initialize ? "it has no InitializeInjection" : GP_CHAIN_LOADED);
 	if (initialize && !initialize())
 		snprintf(out, size, "its InitializeInjection failed");
+}
+
+/* CUDA starts in this process, and calls us: with GPUPROF_ARM and a reader arms now. Or it has
+ * worked already, for an unknown time. */
+enum cuda_state { CUDA_STARTS, CUDA_RUNS };
+
+static void agent_note_cuda(enum cuda_state when)
+{
+	bool first;
+
+	pthread_mutex_lock(&agent.lock);
+	first = !agent.cuda;
+	if (first && is_started_for_us() && !__atomic_load_n(&agent.ending, __ATOMIC_ACQUIRE)) {
+		uint32_t kinds = look();
+
+		/* On this thread, so that no launch has to wait for it later. */
+		if (kinds)
+			arm(kinds);
+	}
+	agent.cuda = true;
+	/* Exit handlers run in reverse order: this one before those that CUDA has registered by
+	 * now, also where the helper came earlier, with NVTX. */
+	if (first && when == CUDA_STARTS)
+		atexit(agent_end);
+	if (first && agent.state != GP_HELPER_AWAKE)
+		agent.unseen_ns = when == CUDA_RUNS ? EVER : clock_now_ns();
+	pthread_mutex_unlock(&agent.lock);
+	if (!first)
+		return;
+	wake();
+	agent_load_chained(agent.ring.head->chained, sizeof(agent.ring.head->chained));
 }
 
 /* ---- how it comes into a process ------------------------------------------------------------ */
@@ -780,8 +703,8 @@ static void unmap_loader(const struct gp_load *l)
 }
 
 /*
- * A thread that is to be cancelled is not cancelled in here: our locks, and NVTX's word that it is
- * being made ready, would be held for ever.
+ * Cancellation is held off in these functions: a cancelled thread would keep our locks for ever,
+ * and NVTX would remain in its initialisation.
  */
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -789,18 +712,11 @@ EXPORTED int InitializeInjection(void);
 EXPORTED int InitializeInjectionNvtx2(nvtx_export_fn export_table);
 EXPORTED int gpuprof_attach(const struct gp_load *l);	/* 0: it is there */
 
-static int stay(void)
+EXPORTED int InitializeInjection(void)
 {
 	int before;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-	return before;
-}
-
-EXPORTED int InitializeInjection(void)
-{
-	int before = stay();
-
 	if (agent_start())
 		agent_note_cuda(CUDA_STARTS);
 	pthread_setcancelstate(before, NULL);
@@ -809,8 +725,9 @@ EXPORTED int InitializeInjection(void)
 
 EXPORTED int InitializeInjectionNvtx2(nvtx_export_fn export_table)
 {
-	int before = stay();
+	int before;
 
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
 	if (agent_start())
 		nvtx_attach(export_table);
 	pthread_setcancelstate(before, NULL);

@@ -6,12 +6,14 @@
  */
 #include "helper/collect.h"
 
+#include <link.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "gpuprof/ring.h"
@@ -19,11 +21,25 @@
 #include "helper/buffers.h"
 #include "helper/calls_wanted.h"
 #include "helper/clock.h"
+#include "helper/cupti.h"
 #include "helper/names.h"
 
 #define CLOCK_TRIES 20
 #define KEPT_NS 10000000000ull	/* longer than kernels mostly take, which withhold a buffer */
 #define KEPT_EVERY_NS 1000000000ull
+#define QUIET_NS 1000000000ull		/* without a buffer: does CUPTI still call us? */
+#define QUIET_MAX_NS 64000000000ull
+/* So long works have to end before their kinds are disabled, and before the process exits. */
+#define IN_FLIGHT_NS 200000000ull
+#define IN_FLIGHT_END_NS 600000000ull
+#define IN_FLIGHT_LOOK_US 2000
+#define CLOCK_FOREIGN_NS 1000000000ull	/* so far from CLOCK_REALTIME */
+/* Longer than windows of profilers mostly are: after that one is over. */
+#define WINDOW_MAX_NS 60000000000ull
+#define PER_THREAD_USUALLY 130000u	/* 13.0's number */
+#define REFUSABLE 27u	/* 12.9's number: from then on a request for a buffer may be refused */
+#define CUPTI_13_2_DRIVER 13000	/* CUDA's version of the oldest driver that 13.2 works with */
+#define OTHER_CBIDS 64	/* looked at above the highest number that is known */
 #define GRAPH_NODES_MAX 20000000ull	/* less than CUPTI's 250 buffers of 100,000 */
 
 /* ---- which calls ---------------------------------------------------------------------------- */
@@ -53,47 +69,58 @@ static size_t choose(int (*one)(uint32_t cbid, uint8_t enable), const uint16_t *
 	return taken;
 }
 
-static size_t choose_wanted(const struct cupti *c, uint8_t on)
-{
-	return choose(c->enable_runtime_api, runtime, N(runtime), on) +
-	       choose(c->enable_driver_api, driver, N(driver), on);
-}
-
 static void choose_others(const struct cupti *c, uint8_t on)
 {
 	choose(c->enable_runtime_api, runtime_others, N(runtime_others), on);
 	choose(c->enable_driver_api, driver_others, N(driver_others), on);
 }
 
-/* others: also functions that launch nothing and do not wait (GP_RING_WANT_ALL_CALLS). How it is
- * done: GP_CALLS_*; or, negative, CUPTI's code, *what: the function that failed. */
-static int calls_enable(const struct cupti *c, bool others, const char **what)
+static uint32_t highest(const uint16_t *cbids, size_t n, uint32_t least)
 {
-	int code;
-
-	*what = "cuptiActivityEnable";
-	if (choose_wanted(c, 1)) {
-		if (others)
-			choose_others(c, 1);
-		return GP_CALLS_SINGLE;
-	}
-	code = c->enable(CUPTI_RUNTIME);
-	if (!code)
-		code = c->enable(CUPTI_DRIVER);
-	return code ? -code : GP_CALLS_WHOLE;
+	for (size_t i = 0; i < n; i++)
+		least = cbids[i] > least ? cbids[i] : least;
+	return least;
 }
 
-static void calls_disable(const struct cupti *c)
+static bool launches_by_name(const char *name)
 {
-	if (choose_wanted(c, 0)) {
-		choose_others(c, 0);
+	static const char *const begin[] = { "Launch", "GraphLaunch", "Memcpy", "Memset", "Malloc",
+					     "MemAlloc", "Free", "MemFree" };
+	size_t prefix = !strncmp(name, "cuda", 4) ? 4 : !strncmp(name, "cu", 2) ? 2 : strlen(name);
+
+	for (size_t i = 0; i < N(begin); i++)
+		if (!strncmp(name + prefix, begin[i], strlen(begin[i])))
+			return true;
+	return false;
+}
+
+/* Functions that are newer than our lists, by what CUPTI calls them. */
+static void choose_newer(const struct cupti *c, int domain,
+			 int (*one)(uint32_t cbid, uint8_t enable), uint32_t above, uint8_t on)
+{
+	const char *name = NULL;
+
+	if (!one || !c->callback_name)
 		return;
-	}
-	c->disable(CUPTI_RUNTIME);
-	c->disable(CUPTI_DRIVER);
+	for (uint32_t cbid = above + 1; cbid <= above + OTHER_CBIDS; cbid++)
+		if (!c->callback_name(domain, cbid, &name) && name && launches_by_name(name))
+			one(cbid, on);
 }
 
-/* ---- our subscription ----------------------------------------------------------------------- */
+static size_t choose_wanted(const struct cupti *c, uint8_t on)
+{
+	uint32_t last_runtime = highest(runtime, N(runtime), 0);
+	uint32_t last_driver = highest(driver, N(driver), 0);
+
+	last_runtime = highest(runtime_others, N(runtime_others), last_runtime);
+	last_driver = highest(driver_others, N(driver_others), last_driver);
+	choose_newer(c, CUPTI_DOMAIN_RUNTIME, c->enable_runtime_api, last_runtime, on);
+	choose_newer(c, CUPTI_DOMAIN_DRIVER, c->enable_driver_api, last_driver, on);
+	return choose(c->enable_runtime_api, runtime, N(runtime), on) +
+	       choose(c->enable_driver_api, driver, N(driver), on);
+}
+
+/* ---- the collector -------------------------------------------------------------------------- */
 
 /*
  * Our subscription to CUPTI, while a reader wants it: then the nodes of graphs are sent as they
@@ -103,156 +130,35 @@ static void calls_disable(const struct cupti *c)
  * wish was refused. The callback runs on the application's threads, inside the calls that make
  * graphs: no lock, no allocation, one record.
  */
-static struct subscription {
-	struct helper_ring *ring;
-	const struct cupti *cupti;
+struct subscription {
 	void *subscriber;
 	bool held;
 	bool wanted;		/* the latest request */
 	bool without;		/* it is wanted and not to be had */
-	bool forgotten;		/* in a forked child */
-} subscription;
-
-static void on_graph_node(void *ctx, int domain, uint32_t cbid, const void *data)
-{
-	const struct cupti_resource *resource = data;
-	struct subscription *s = ctx;
-	struct gp_ring_node node = { .time_ns = clock_now_ns() };
-
-	if (s->forgotten || domain != CUPTI_DOMAIN_RESOURCE || !resource || !resource->graph ||
-	    s->cupti->node_id(resource->graph->node, &node.node))
-		return;
-	if (cbid == CUPTI_NODE_CLONED &&
-	    (s->cupti->node_id(resource->graph->original, &node.original) || !node.original))
-		return;
-	node.tid = (uint32_t)syscall(SYS_gettid);
-	helper_ring_send(s->ring, GP_RING_NODE, &node, sizeof(node));
-}
-
-static void subscribe_open(struct helper_ring *r)
-{
-	subscription = (struct subscription){ .ring = r };
-}
-
-/* Why it is not to be had, for people. */
-static void set_reason(const char *what, const char *why)
-{
-	struct gp_ring_head *head = subscription.ring->head;
-
-	snprintf(head->unsubscribed, sizeof(head->unsubscribed), "%s%s%s", what, *why ? ": " : "",
-		 why);
-}
-
-static void set_reason_code(const struct cupti *c, const char *what, int code)
-{
-	const char *text = "";
-
-	if (c->result_string && c->result_string(code, &text))
-		text = "";
-	set_reason(what, text);
-}
-
-static const char *who_may_come(const struct cupti *c)
-{
-	const char *name = cupti_client_expected();
-
-	return name ? name : c->was_mapped ? "what has loaded libcupti" : NULL;
-}
-
-static void release_subscription(const struct cupti *c)
-{
-	if (subscription.held)
-		c->unsubscribe(subscription.subscriber);
-	subscription.held = false;
-	__atomic_store_n(&subscription.ring->head->subscribed_ns, 0, __ATOMIC_RELAXED);
-}
-
-/* Without all the callbacks it needs the subscription is not kept. */
-static void take_subscription(const struct cupti *c)
-{
-	static const uint32_t wanted[] = { CUPTI_NODE_CREATED, CUPTI_NODE_CLONED };
-	int code;
-
-	if (!c->subscribe || !c->unsubscribe || !c->enable_callback || !c->node_id) {
-		set_reason("this CUPTI has no callbacks for graphs", "");
-		return;
-	}
-	subscription.cupti = c;
-	code = c->subscribe(&subscription.subscriber, on_graph_node, &subscription);
-	if (code) {
-		set_reason_code(c, "cuptiSubscribe failed", code);
-		return;
-	}
-	subscription.held = true;
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]) && !code; i++)
-		code = c->enable_callback(1, subscription.subscriber, CUPTI_DOMAIN_RESOURCE,
-					  wanted[i]);
-	if (code) {
-		set_reason_code(c, "cuptiEnableCallback failed", code);
-		release_subscription(c);
-		return;
-	}
-	*subscription.ring->head->unsubscribed = '\0';
-	__atomic_store_n(&subscription.ring->head->subscribed_ns, clock_now_ns(), __ATOMIC_RELAXED);
-}
-
-/* Subscribes, keeps the subscription or gives it up; to be called again while it is wanted.
- * After giving it up, or failing to get it, the helper does not try again as long as the wish
- * lasts. */
-static void subscribe_follow(const struct cupti *c, bool wanted)
-{
-	const char *who = wanted && !subscription.without ? who_may_come(c) : NULL;
-
-	if (wanted && !subscription.wanted)
-		*subscription.ring->head->unsubscribed = '\0';
-	subscription.wanted = wanted;
-	if (!wanted || who)
-		release_subscription(c);
-	if (who)
-		set_reason("CUPTI is left free for another client", who);
-	else if (wanted && !subscription.held && !subscription.without)
-		take_subscription(c);
-	subscription.without = wanted && !subscription.held;
-}
-
-static bool subscribe_is_held(void)
-{
-	return subscription.held;
-}
-
-/* In a forked child: callbacks are ignored. */
-static void subscribe_forget(void)
-{
-	subscription.forgotten = true;
-	subscription.held = false;
-}
-
-/* ---- records -------------------------------------------------------------------------------- */
-
-/* Which of our kinds each of CUPTI's gives. */
-static const struct kind {
-	uint8_t cupti;
-	uint8_t ours;
-	bool needed;		/* without it the others are not worth having */
-} kinds_of[] = {
-	{ CUPTI_KERNEL, GP_RING_KERNEL, true }, { CUPTI_MEMCPY, GP_RING_COPY, true },
-	{ CUPTI_MEMCPY_PEER, GP_RING_COPY, true }, { CUPTI_MEMSET, GP_RING_SET, true },
-	{ CUPTI_MEMORY2, GP_RING_MEMORY, false },
 };
-#define N_KINDS (sizeof(kinds_of) / sizeof(kinds_of[0]))
 
 static struct collector {
 	pthread_mutex_t lock;
 	struct helper_ring *ring;
-	const struct cupti *cupti;	/* NULL: never armed */
-	struct record_sizes sizes;
-	struct buffers buffers;
 	struct names *names;
+	struct cupti cupti;
+	bool has_cupti;
+	bool has_worked;		/* a function of CUPTI has succeeded */
+	struct buffers buffers;
+	size_t buffer_bytes;		/* given of each */
+	uint64_t kinds_seen;		/* bits: those that CUPTI had enabled after we did */
+	bool clock_was_foreign;		/* at arming */
+	uint64_t foreign_ns;		/* a window may be open since then; 0: none is */
+	uint64_t window_max_ns;
+	bool shows_end;			/* the end of the next window will show (see is_over) */
+	bool set_per_thread;		/* so that it does */
+	struct subscription subscription;
 	uint64_t refused;		/* of buffers.refused, already sent */
 	uint64_t enabled;		/* bits of CUPTI's kinds */
 	uint32_t calls;			/* GP_CALLS_*; 0: none */
 	bool all_calls;			/* of these, also those that launch nothing */
 	uint64_t arrivals;		/* buffers that CUPTI requested or returned */
+	uint64_t quiet_at, quiet_since_ns, quiet_ns;	/* see has_lost_cupti */
 	/* records of nodes since all was enabled; before it is renewed */
 	uint64_t nodes, nodes_max;
 	uint64_t nodes_lost;		/* of them without times */
@@ -263,25 +169,251 @@ static struct collector {
 	bool forgotten;			/* in a forked child */
 } collector = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
+static uint64_t given(const char *variable, uint64_t usual)
+{
+	const char *text = getenv(variable);
+	uint64_t n = text ? strtoull(text, NULL, 10) : 0;
+
+	return n ? n : usual;
+}
+
 int collect_open(struct helper_ring *r, struct names *names)
 {
-	const char *most = getenv("GPUPROF_GRAPH_NODES");
-
-	collector.nodes_max = most ? strtoull(most, NULL, 10) : 0;
-	if (!collector.nodes_max)
-		collector.nodes_max = GRAPH_NODES_MAX;
+	collector.nodes_max = given("GPUPROF_GRAPH_NODES", GRAPH_NODES_MAX);
+	collector.window_max_ns = given("GPUPROF_WINDOW_NS", WINDOW_MAX_NS);
 	collector.ring = r;
 	collector.names = names;
-	subscribe_open(r);
+	collector.subscription = (struct subscription){ .held = false };
 	return collector.buffers.memory ? 0 : buffers_open(&collector.buffers);
+}
+
+/* CUPTI's own words for its code; "": it has none. */
+static const char *result_text(int code)
+{
+	const struct cupti *c = &collector.cupti;
+	const char *text = NULL;
+
+	/* 13.2 initialises in it, and ends the process where it cannot. */
+	if ((c->overflows && !collector.has_worked) || !c->result_string ||
+	    c->result_string(code, &text))
+		return "";
+	return text ? text : "";
+}
+
+/*
+ * ---- other clients of CUPTI in this process ----------------------------------------------------
+ *
+ * A guess by the loaded libraries: CUPTI itself names no client before 13.0, and then only to
+ * permanent subscribers.
+ */
+
+/* The first that is loaded, the likeliest first: a tool's own library before a framework's. */
+static const struct {
+	const char *library;	/* how its file's name begins */
+	const char *name;
+} clients[] = {
+	{ "libToolsInjection", "probably Nsight Systems" },
+	{ "libcuda-injection", "probably Nsight Compute" },
+	{ "libhpcrun", "probably HPCToolkit" },
+	{ "libparcagpu", "probably parcagpu" },
+	{ "libtorch_cpu.so", "probably torch.profiler" },
+	{ "xla_cuda_plugin", "probably JAX's profiler" },
+	{ "libtensorflow", "probably TensorFlow's profiler" },
+};
+#define N_CLIENTS N(clients)
+#define LIBCUPTI "libcupti.so"
+
+static int find_client(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+	size_t *best = ctx;
+
+	(void)size;
+	for (size_t i = 0; slash && i < *best; i++)
+		if (!strncmp(slash + 1, clients[i].library, strlen(clients[i].library)))
+			*best = i;
+	return 0;
+}
+
+static const char *client_name(void)
+{
+	size_t best = N_CLIENTS;
+
+	dl_iterate_phdr(find_client, &best);
+	return best < N_CLIENTS ? clients[best].name : "another CUPTI client";
+}
+
+struct visit {
+	unsigned long long loads;	/* of objects, ever */
+	size_t best;
+	bool linked;
+};
+
+/* Relocated where the loader does that. */
+static const char *strings_of(const struct dl_phdr_info *info, const ElfW(Dyn) *dynamic)
+{
+	for (; dynamic->d_tag != DT_NULL; dynamic++)
+		if (dynamic->d_tag == DT_STRTAB)
+			return (const char *)(dynamic->d_un.d_ptr < info->dlpi_addr ?
+					      dynamic->d_un.d_ptr + info->dlpi_addr :
+					      dynamic->d_un.d_ptr);
+	return NULL;
+}
+
+static bool needs_cupti(const struct dl_phdr_info *info)
+{
+	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Dyn) *d = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+		const char *strings = info->dlpi_phdr[i].p_type == PT_DYNAMIC ?
+				      strings_of(info, d) : NULL;
+
+		for (; strings && d->d_tag != DT_NULL; d++)
+			if (d->d_tag == DT_NEEDED &&
+			    !strncmp(strings + d->d_un.d_val, LIBCUPTI, strlen(LIBCUPTI)))
+				return true;
+	}
+	return false;
+}
+
+static int on_visit(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	struct visit *v = ctx;
+
+	if (info->dlpi_adds == v->loads)
+		return 1;	/* nothing was loaded since the last time */
+	v->linked |= needs_cupti(info);
+	return find_client(info, size, &v->best);
+}
+
+static int on_loads(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	(void)size;
+	*(unsigned long long *)ctx = info->dlpi_adds;
+	return 1;
+}
+
+const char *cupti_client_expected(void)
+{
+	static struct visit last = { .best = N_CLIENTS };
+	unsigned long long loads = 0;
+
+	/* Before, so that a library loaded meanwhile is found the next time. */
+	dl_iterate_phdr(on_loads, &loads);
+	dl_iterate_phdr(on_visit, &last);
+	last.loads = loads;
+	return last.best < N_CLIENTS ? clients[last.best].name :
+	       last.linked ? "what is linked with libcupti" : NULL;
+}
+/* ---- our subscription ----------------------------------------------------------------------- */
+
+static void on_graph_node(void *ctx, int domain, uint32_t cbid, const void *data)
+{
+	const struct cupti_resource *resource = data;
+	struct gp_ring_node node = { .time_ns = clock_now_ns() };
+	const struct cupti *c = &collector.cupti;
+
+	(void)ctx;
+	if (collector.forgotten || domain != CUPTI_DOMAIN_RESOURCE || !resource ||
+	    !resource->graph || c->node_id(resource->graph->node, &node.node))
+		return;
+	if (cbid == CUPTI_NODE_CLONED &&
+	    (c->node_id(resource->graph->original, &node.original) || !node.original))
+		return;
+	node.tid = (uint32_t)syscall(SYS_gettid);
+	helper_ring_send(collector.ring, GP_RING_NODE, &node, sizeof(node));
+}
+
+/* Why it is not to be had, for people. */
+static void set_reason(const char *what, const char *why)
+{
+	struct gp_ring_head *head = collector.ring->head;
+
+	snprintf(head->unsubscribed, sizeof(head->unsubscribed), "%s%s%s", what, *why ? ": " : "",
+		 why);
+}
+
+static void release_subscription(void)
+{
+	if (collector.subscription.held)
+		collector.cupti.unsubscribe(collector.subscription.subscriber);
+	collector.subscription.held = false;
+	__atomic_store_n(&collector.ring->head->subscribed_ns, 0, __ATOMIC_RELAXED);
+}
+
+/* Without all the callbacks it needs the subscription is not kept. */
+static void take_subscription(void)
+{
+	static const uint32_t wanted[] = { CUPTI_NODE_CREATED, CUPTI_NODE_CLONED };
+	struct subscription *s = &collector.subscription;
+	const struct cupti *c = &collector.cupti;
+	int code;
+
+	if (!c->subscribe || !c->unsubscribe || !c->enable_callback || !c->node_id) {
+		set_reason("this CUPTI has no callbacks for graphs", "");
+		return;
+	}
+	code = c->subscribe(&s->subscriber, on_graph_node, NULL);
+	if (code) {
+		set_reason("cuptiSubscribe failed", result_text(code));
+		return;
+	}
+	s->held = true;
+	for (size_t i = 0; i < N(wanted) && !code; i++)
+		code = c->enable_callback(1, s->subscriber, CUPTI_DOMAIN_RESOURCE, wanted[i]);
+	if (code) {
+		set_reason("cuptiEnableCallback failed", result_text(code));
+		release_subscription();
+		return;
+	}
+	*collector.ring->head->unsubscribed = '\0';
+	__atomic_store_n(&collector.ring->head->subscribed_ns, clock_now_ns(), __ATOMIC_RELAXED);
+}
+
+/* Subscribes, keeps the subscription or gives it up; to be called again while it is wanted.
+ * After giving it up, or failing to get it, the helper does not try again as long as the wish
+ * lasts. */
+static void subscribe_follow(bool wanted)
+{
+	struct subscription *s = &collector.subscription;
+	const char *who = NULL;
+
+	if (wanted && !s->without) {
+		who = cupti_client_expected();
+		if (!who && collector.cupti.was_mapped)
+			who = "what has loaded libcupti";
+	}
+	if (wanted && !s->wanted)
+		*collector.ring->head->unsubscribed = '\0';
+	s->wanted = wanted;
+	if (!wanted || who)
+		release_subscription();
+	if (who)
+		set_reason("CUPTI is left free for another client", who);
+	else if (wanted && !s->held && !s->without)
+		take_subscription();
+	s->without = wanted && !s->held;
 }
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-static void send_loss(uint32_t cause, uint64_t count, uint32_t kinds)
+/* How records of CUPTI's kinds are sent. */
+static const struct {
+	uint16_t kind, bytes;	/* ours */
+} sent_as[CUPTI_KINDS] = {
+	[CUPTI_KERNEL] = { GP_RING_KERNEL, sizeof(struct gp_ring_kernel) },
+	[CUPTI_MEMCPY] = { GP_RING_COPY, sizeof(struct gp_ring_copy) },
+	[CUPTI_MEMCPY_PEER] = { GP_RING_COPY, sizeof(struct gp_ring_copy) },
+	[CUPTI_MEMSET] = { GP_RING_SET, sizeof(struct gp_ring_copy) },
+	[CUPTI_GRAPH_TRACE] = { GP_RING_GRAPH, sizeof(struct gp_ring_graph) },
+	[CUPTI_MEMORY2] = { GP_RING_MEMORY, sizeof(struct gp_ring_memory) },
+	[CUPTI_RUNTIME] = { GP_RING_API, sizeof(struct gp_ring_api) },
+	[CUPTI_DRIVER] = { GP_RING_API, sizeof(struct gp_ring_api) },
+};
+
+static void send_loss(uint32_t cause, uint64_t count, uint32_t kinds, uint64_t since_ns)
 {
 	struct gp_ring_loss loss = { .cause = cause, .count = count, .kinds = kinds,
-				     .since_ns = collector.flushed_ns, .until_ns = clock_now_ns() };
+				     .since_ns = since_ns, .until_ns = clock_now_ns() };
 
 	if (count)
 		helper_ring_send(collector.ring, GP_RING_LOSS, &loss, sizeof(loss));
@@ -294,81 +426,85 @@ static uint32_t count_node(uint32_t graph, bool has_time)
 	return has_time ? 0 : GP_LOSS_NO_TIME;
 }
 
-/* Sends one record. Returns the reason it was lost, or 0. */
-static uint32_t on_record(const void *rec, uint32_t kind)
+/* Sends one record, of so many bytes. Returns the reason it was lost, or 0. */
+static uint32_t on_record(const void *rec, uint32_t kind, size_t bytes)
 {
-	size_t bytes = kind < CUPTI_KINDS ? collector.sizes.bytes[kind] : 0;
+	uint32_t cause = 0;
 	union record out;
 
 	if (!record_read(kind, rec, bytes, &out))
 		return GP_LOSS_UNKNOWN;
-	switch (kind) {
-	case CUPTI_KERNEL:
-		if (count_node(out.kernel.graph, out.kernel.start || out.kernel.end))
-			return GP_LOSS_NO_TIME;
+	if (kind == CUPTI_KERNEL)
+		cause = count_node(out.kernel.graph, out.kernel.start || out.kernel.end);
+	else if (kind == CUPTI_MEMCPY || kind == CUPTI_MEMCPY_PEER || kind == CUPTI_MEMSET)
+		cause = count_node(out.copy.graph, out.copy.start || out.copy.end);
+	if (cause)
+		return cause;
+	if (kind == CUPTI_KERNEL)
 		out.kernel.name = names_of(collector.names, collector.ring,
 					   record_kernel_name(rec, bytes));
-		helper_ring_send(collector.ring, GP_RING_KERNEL, &out.kernel, sizeof(out.kernel));
-		break;
-	case CUPTI_MEMCPY:
-	case CUPTI_MEMCPY_PEER:
-	case CUPTI_MEMSET:
-		if (count_node(out.copy.graph, out.copy.start || out.copy.end))
-			return GP_LOSS_NO_TIME;
-		helper_ring_send(collector.ring, kind == CUPTI_MEMSET ? GP_RING_SET : GP_RING_COPY,
-				 &out.copy, sizeof(out.copy));
-		break;
-	case CUPTI_GRAPH_TRACE:
-		helper_ring_send(collector.ring, GP_RING_GRAPH, &out.graph, sizeof(out.graph));
-		break;
-	case CUPTI_MEMORY2:
-		helper_ring_send(collector.ring, GP_RING_MEMORY, &out.memory, sizeof(out.memory));
-		break;
-	default:
-		helper_ring_send(collector.ring, GP_RING_API, &out.api, sizeof(out.api));
-	}
+	helper_ring_send(collector.ring, sent_as[kind].kind, &out, sent_as[kind].bytes);
 	return 0;
+}
+
+static bool can_refuse(void)
+{
+	uint32_t version = collector.ring->head->cupti_version;
+
+	return !version || version >= REFUSABLE;	/* 0: 13.3 or later */
 }
 
 static void on_request(uint8_t **buffer, size_t *bytes, size_t *max_records)
 {
+	size_t size = __atomic_load_n(&collector.buffer_bytes, __ATOMIC_RELAXED);
+
 	__atomic_fetch_add(&collector.arrivals, 1, __ATOMIC_RELAXED);
-	*buffer = buffers_take(&collector.buffers,
+	*buffer = buffers_take(&collector.buffers, size, can_refuse(),
 			       __atomic_load_n(&collector.flushed_ns, __ATOMIC_RELAXED));
-	*bytes = BUFFER_BYTES;
+	*bytes = *buffer ? size : 0;
 	*max_records = 0;	/* as many as fit */
 }
 
-/* The kinds that cannot be read; 0: among them an unknown one. */
-static uint32_t add_unread(uint32_t kinds, bool first, uint32_t kind)
-{
-	static const uint8_t sent_as[CUPTI_KINDS] = {
-		[CUPTI_KERNEL] = GP_RING_KERNEL, [CUPTI_MEMCPY] = GP_RING_COPY,
-		[CUPTI_MEMCPY_PEER] = GP_RING_COPY, [CUPTI_MEMSET] = GP_RING_SET,
-		[CUPTI_GRAPH_TRACE] = GP_RING_GRAPH, [CUPTI_MEMORY2] = GP_RING_MEMORY,
-		[CUPTI_RUNTIME] = GP_RING_API, [CUPTI_DRIVER] = GP_RING_API,
-	};
-	uint32_t sent = kind < CUPTI_KINDS ? sent_as[kind] : 0;
+struct lost {
+	uint64_t of[GP_LOSS_UNKNOWN + 1];
+	uint32_t unread;	/* kinds whose records are too short to be read */
+};
 
-	return sent && (first || kinds) ? kinds | 1u << sent : 0;
+static void take_record(const uint8_t *rec, size_t bytes, struct lost *lost)
+{
+	uint32_t kind, cause;
+
+	memcpy(&kind, rec, sizeof(kind));
+	/* is_ours asked for devices' records; others are of kinds that another client enabled. */
+	if (kind >= CUPTI_KINDS || !sent_as[kind].kind)
+		return;
+	if (kind == CUPTI_KERNEL)
+		collector.ring->head->kernel_bytes = (uint32_t)bytes;
+	cause = on_record(rec, kind, bytes);
+	if (cause == GP_LOSS_UNKNOWN)
+		lost->unread |= 1u << sent_as[kind].kind;
+	lost->of[cause]++;
 }
 
-static void walk(uint8_t *buffer, size_t valid_bytes)
+/* A record ends where the next begins: how long those of a version are, only its library knows.
+ * All are from later than since_ns: one that is incomplete withholds its buffer for any time. */
+static void walk(uint8_t *buffer, size_t valid_bytes, uint64_t since_ns)
 {
-	uint64_t lost[GP_LOSS_UNKNOWN + 1] = { 0 };
-	uint32_t cause, unread = 0;
+	const uint8_t *before = NULL, *end = buffer + valid_bytes;
+	struct lost lost = { .unread = 0 };
 	void *rec = NULL;
-	uint32_t kind;
 
-	while (!collector.cupti->next(buffer, valid_bytes, &rec)) {
-		memcpy(&kind, rec, sizeof(kind));
-		cause = on_record(rec, kind);
-		if (cause == GP_LOSS_UNKNOWN)
-			unread = add_unread(unread, !lost[cause], kind);
-		lost[cause]++;
+	while (!collector.cupti.next(buffer, valid_bytes, &rec)) {
+		if ((uint8_t *)rec >= end || (before && (uint8_t *)rec <= before))
+			break;
+		if (before)
+			take_record(before, (size_t)((uint8_t *)rec - before), &lost);
+		before = rec;
 	}
-	send_loss(GP_LOSS_NO_TIME, lost[GP_LOSS_NO_TIME], 0);
-	send_loss(GP_LOSS_UNKNOWN, lost[GP_LOSS_UNKNOWN], unread);
+	if (before)
+		take_record(before, (size_t)(end - before), &lost);
+	send_loss(GP_LOSS_NO_TIME, lost.of[GP_LOSS_NO_TIME], 0, since_ns);
+	send_loss(GP_LOSS_UNKNOWN, lost.of[GP_LOSS_UNKNOWN], lost.unread, since_ns);
 }
 
 static void on_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
@@ -378,11 +514,11 @@ static void on_complete(void *context, uint32_t stream, uint8_t *buffer, size_t 
 	(void)stream;
 	(void)bytes;
 	__atomic_fetch_add(&collector.arrivals, 1, __ATOMIC_RELAXED);
-	if (!buffer || collector.forgotten || buffers_is_waste(&collector.buffers, buffer))
-		return;		/* counted when it was given out */
+	if (!buffer || collector.forgotten || !buffers_have(&collector.buffers, buffer))
+		return;		/* counted when it was given out, or another client's */
 	pthread_mutex_lock(&collector.lock);
 	if (valid_bytes && valid_bytes <= BUFFER_BYTES)
-		walk(buffer, valid_bytes);
+		walk(buffer, valid_bytes, buffers_since(&collector.buffers, buffer));
 	pthread_mutex_unlock(&collector.lock);
 	buffers_give(&collector.buffers, buffer, valid_bytes);
 }
@@ -397,29 +533,204 @@ static void on_callback(void *ctx, int domain, uint32_t cbid, const void *data)
 	(void)data;
 }
 
-int collect_is_occupied(const struct cupti *c)
+static void name_occupant(void)
 {
+	struct gp_ring_head *head = collector.ring->head;
+
+	snprintf(head->occupant, sizeof(head->occupant), "%s", client_name());
+}
+
+/* 13.2 must be initialised before it is asked which kinds are enabled, also after another client's
+ * cuptiFinalize: reading an attribute does that and changes nothing else. 0, or CUPTI's code. */
+static int initialise(void)
+{
+	size_t value = 0, bytes = sizeof(value);
+	const struct cupti *c = &collector.cupti;
+	int code;
+
+	if (!c->overflows)
+		return 0;
+	code = c->get_attribute ? c->get_attribute(CUPTI_DEVICE_BUFFER_BYTES, &bytes, &value) :
+				  CUPTI_UNKNOWN;
+	collector.has_worked |= !code;
+	return code;
+}
+
+/* The kinds that any client has enabled, as bits. False: this CUPTI has no such function (before
+ * 13.2). */
+static bool read_kinds(uint64_t *bits)
+{
+	uint32_t kinds[64], bytes = sizeof(kinds), n = 0;
+
+	*bits = 0;
+	if (!collector.cupti.enabled_kinds || initialise() ||
+	    collector.cupti.enabled_kinds(NULL, kinds, &bytes, &n))
+		return false;
+	for (uint32_t i = 0; i < n && i < N(kinds); i++)
+		*bits |= kinds[i] < 64 ? 1ull << kinds[i] : 0;
+	return true;
+}
+
+/* CUPTI's clock is CLOCK_REALTIME, until a client registers a function of its own, for good: kineto
+ * does so at its first use, with the processor's counter. */
+static bool clock_is_foreign(void)
+{
+	struct timespec real;
+	uint64_t device_ns, real_ns;
+
+	if (collector.cupti.timestamp(&device_ns))
+		return false;
+	clock_gettime(CLOCK_REALTIME, &real);
+	real_ns = (uint64_t)real.tv_sec * 1000000000 + (uint64_t)real.tv_nsec;
+	return (device_ns > real_ns ? device_ns - real_ns : real_ns - device_ns) > CLOCK_FOREIGN_NS;
+}
+
+/*
+ * kineto does not subscribe, and its clock stays when it has ended: before 13.2 that shows that it
+ * was there, not whether it records now. But at the end of a window it switches off what is on by
+ * default from 13.0 on, a buffer for each thread: when that is off, the window is over, or one of
+ * several. We switch it on when we arm, for the next end to show, and off again when we drain.
+ */
+static bool is_over(void)
+{
+	const struct cupti *c = &collector.cupti;
+	uint8_t per_thread = 1;
+	size_t bytes = sizeof(per_thread);
+
+	return collector.ring->head->cupti_version >= PER_THREAD_USUALLY && c->set_attribute &&
+	       c->get_attribute &&
+	       !c->get_attribute(CUPTI_PER_THREAD_BUFFER, &bytes, &per_thread) && !per_thread;
+}
+
+static void set_per_thread(bool on)
+{
+	uint8_t value = on;
+	size_t bytes = sizeof(value);
+
+	collector.cupti.set_attribute(CUPTI_PER_THREAD_BUFFER, &bytes, &value);
+	collector.set_per_thread = on;
+}
+
+/* May one who has set the clock be recording? */
+static bool is_in_window(void)
+{
+	uint64_t now = clock_now_ns();
+
+	if (!clock_is_foreign())
+		return false;
+	if (!collector.foreign_ns)
+		collector.foreign_ns = now;
+	return !is_over() && now - collector.foreign_ns < collector.window_max_ns;
+}
+
+/* What CUPTI says is enabled, as it counts functions that are enabled one by one. */
+static void note_kinds(void)
+{
+	read_kinds(&collector.kinds_seen);
+}
+
+static void note_ours(uint64_t now_ns)
+{
+	collector.quiet_at = __atomic_load_n(&collector.arrivals, __ATOMIC_RELAXED);
+	collector.quiet_since_ns = now_ns;
+	collector.quiet_ns = QUIET_NS;
+}
+
+static bool is_subscribed(void)
+{
+	const struct cupti *c = &collector.cupti;
 	void *subscriber;
 	int code;
 
-	if (!c->subscribe || !c->unsubscribe || subscribe_is_held())
-		return 0;
+	if (!c->subscribe || !c->unsubscribe || collector.subscription.held)
+		return false;
 	code = c->subscribe(&subscriber, on_callback, NULL);
 	if (!code)
 		c->unsubscribe(subscriber);
 	return code == CUPTI_BUSY;
 }
 
-static int enable_calls(bool all, const char **what)
+/* Does another client record now, before we do? If so, the ring's head names it. */
+static bool is_occupied(void)
 {
-	int how;
+	uint64_t kinds;
+	bool occupied = read_kinds(&kinds) ? kinds : is_in_window();
+
+	occupied = occupied || is_subscribed();
+	if (occupied)
+		name_occupant();
+	return occupied;
+}
+
+/* Enabling the kind of devices makes CUPTI request a buffer for a record of each: of us, if the
+ * callbacks are ours. */
+static bool is_ours(void)
+{
+	uint64_t before = __atomic_load_n(&collector.arrivals, __ATOMIC_RELAXED);
+	const struct cupti *c = &collector.cupti;
+
+	if (!c->enable_and_dump || c->enable_and_dump(CUPTI_DEVICE))
+		return true;	/* nothing shows the contrary */
+	c->flush_all(0);
+	c->disable(CUPTI_DEVICE);
+	return __atomic_load_n(&collector.arrivals, __ATOMIC_RELAXED) != before;
+}
+
+/*
+ * Has another client begun to record? CUPTI calls the callbacks registered last, of any client.
+ * From 13.2 on the enabled kinds show it: one of ours is gone, or one is there that is not ours.
+ * Before, kineto's first use shows in the clock, later ones when they are over. Else a period
+ * without buffers may mean it, or a process that launches nothing: that is tried out, ever more
+ * seldom.
+ */
+static bool has_lost_cupti(void)
+{
+	uint64_t arrivals = __atomic_load_n(&collector.arrivals, __ATOMIC_RELAXED);
+	uint64_t now = clock_now_ns(), kinds;
+	bool lost = false;
+
+	if (read_kinds(&kinds)) {
+		lost = kinds != collector.kinds_seen;
+	} else if ((!collector.clock_was_foreign && clock_is_foreign()) ||
+		   (collector.shows_end && is_over())) {
+		lost = true;
+	} else if (arrivals == collector.quiet_at) {
+		if (now - collector.quiet_since_ns < collector.quiet_ns)
+			return false;
+		if (collector.quiet_ns < QUIET_MAX_NS)
+			collector.quiet_ns *= 2;
+		lost = !is_ours() || is_subscribed();
+		collector.quiet_at = __atomic_load_n(&collector.arrivals, __ATOMIC_RELAXED);
+		if (!lost)
+			return false;
+	}
+	if (lost)
+		name_occupant();
+	else
+		note_ours(now);
+	return lost;
+}
+
+/* 0, or CUPTI's code. All calls: also functions that launch nothing and do not wait. */
+static int enable_calls(bool all)
+{
+	const struct cupti *c = &collector.cupti;
+	int code;
 
 	if (collector.calls && (collector.all_calls || !all))
 		return 0;
-	how = calls_enable(collector.cupti, all, what);
-	if (how < 0)
-		return -how;
-	collector.calls = (uint32_t)how;
+	if (choose_wanted(c, 1)) {
+		if (all)
+			choose_others(c, 1);
+		collector.calls = GP_CALLS_SINGLE;
+	} else {
+		code = c->enable(CUPTI_RUNTIME);
+		if (!code)
+			code = c->enable(CUPTI_DRIVER);
+		if (code)
+			return code;
+		collector.calls = GP_CALLS_WHOLE;
+	}
 	collector.all_calls = all;
 	__atomic_store_n(&collector.ring->head->calls, collector.calls, __ATOMIC_RELAXED);
 	return 0;
@@ -433,64 +744,147 @@ static void choose_graphs(uint32_t kinds)
 	bool whole = kinds >> GP_RING_GRAPH & 1 &&
 		     (collector.whole || !(kinds & GP_RING_WANT_NODES));
 
-	if (whole && !(collector.enabled & bit) && !collector.cupti->enable(CUPTI_GRAPH_TRACE))
+	if (whole && !(collector.enabled & bit) && !collector.cupti.enable(CUPTI_GRAPH_TRACE))
 		collector.enabled |= bit;
-	if (!whole && collector.enabled & bit && !collector.cupti->disable(CUPTI_GRAPH_TRACE))
+	if (!whole && collector.enabled & bit && !collector.cupti.disable(CUPTI_GRAPH_TRACE))
 		collector.enabled &= ~bit;
 }
 
-static int enable(uint32_t kinds, const char **what)
+/* The kinds that readers want and that are not enabled yet. 0, or CUPTI's code. */
+static int enable(uint32_t kinds)
 {
-	*what = "cuptiActivityEnable";
-	subscribe_follow(collector.cupti, kinds & GP_RING_WANT_SUBSCRIBED);
-	for (size_t i = 0; i < N_KINDS; i++) {
-		uint64_t bit = 1ull << kinds_of[i].cupti;
+	static const struct {
+		uint8_t kind;
+		bool needed;	/* without it the others are not worth having */
+	} works[] = { { CUPTI_KERNEL, true }, { CUPTI_MEMCPY, true }, { CUPTI_MEMCPY_PEER, true },
+		      { CUPTI_MEMSET, true }, { CUPTI_MEMORY2, false } };
+
+	subscribe_follow(kinds & GP_RING_WANT_SUBSCRIBED);
+	for (size_t i = 0; i < N(works); i++) {
+		uint64_t bit = 1ull << works[i].kind;
 		int code;
 
-		if (!(kinds >> kinds_of[i].ours & 1) || collector.enabled & bit)
+		if (!(kinds >> sent_as[works[i].kind].kind & 1) || collector.enabled & bit)
 			continue;
-		code = collector.cupti->enable(kinds_of[i].cupti);
-		if (code && kinds_of[i].needed)
+		code = collector.cupti.enable(works[i].kind);
+		if (code && works[i].needed)
 			return code;
 		collector.enabled |= code ? 0 : bit;
 	}
 	choose_graphs(kinds);
-	return kinds >> GP_RING_API & 1 ? enable_calls(kinds & GP_RING_WANT_ALL_CALLS, what) : 0;
+	return kinds >> GP_RING_API & 1 ? enable_calls(kinds & GP_RING_WANT_ALL_CALLS) : 0;
 }
 
-int collect_arm(const struct cupti *c, uint32_t kinds, const char **what)
+/* what: the function that failed with CUPTI's code, or a reason of its own. */
+static enum collect_result fail(const char *what, int code)
 {
+	struct gp_ring_head *head = collector.ring->head;
+	const char *text = code ? result_text(code) : "";
+
+	head->code = (uint32_t)code;
+	if (!code || !cupti_describe_mismatch(head->reason, sizeof(head->reason), code,
+					      head->cupti_version, collector.cupti.path))
+		snprintf(head->reason, sizeof(head->reason), "%s%s%s", what, *text ? ": " : "",
+			 text);
+	return COLLECT_FAILED;
+}
+
+/* From 13.3 on CUPTI has no version before it is initialised. */
+static void read_version(void)
+{
+	struct gp_ring_head *head = collector.ring->head;
+
+	if (!head->cupti_version && collector.cupti.version(&head->cupti_version))
+		head->cupti_version = 0;
+}
+
+enum collect_result collect_prepare(bool waits)
+{
+	const char *why = collector.has_cupti ? NULL : cupti_load(&collector.cupti);
+	enum cupti_driver found = CUPTI_DRIVER_UP;
 	int code;
 
-	collector.cupti = c;
-	*what = "cuptiActivityRegisterCallbacks";
-	code = c->register_callbacks(on_request, on_complete);
+	if (why)
+		return fail(why, 0);
+	if (collector.cupti.overflows && !collector.has_worked)
+		found = cupti_driver(CUPTI_13_2_DRIVER);
+	if (found == CUPTI_DRIVER_STARTING && waits)
+		return COLLECT_TOO_EARLY;
+	if (found != CUPTI_DRIVER_UP)
+		return fail("libcupti 13.2 would end a process without a driver of CUDA 13", 0);
+	if (!collector.has_cupti)
+		read_version();
+	code = initialise();
 	if (code)
-		return code;
+		return fail("cuptiActivityGetAttribute", code);
+	collector.has_cupti = true;
+	return is_occupied() ? COLLECT_OCCUPIED : COLLECT_READY;
+}
+
+/*
+ * Small ones where another client may come: it gets those that are out, and drops their records
+ * (kineto's "unknown buffer"). CUPTI clears each on the launching thread. An attribute would spare
+ * that (ZEROED_OUT_ACTIVITY_BUFFER), but would be the other client's, too, whose buffers are not.
+ */
+static void choose_buffers(void)
+{
+	__atomic_store_n(&collector.buffer_bytes,
+			 cupti_client_expected() ? BUFFER_PART_BYTES : BUFFER_BYTES,
+			 __ATOMIC_RELAXED);
+}
+
+static void count_session(void)
+{
+	struct gp_ring_head *head = collector.ring->head;
+
+	__atomic_store_n(&head->sessions, head->sessions + 1, __ATOMIC_RELAXED);
+}
+
+enum collect_result collect_arm(uint32_t kinds)
+{
+	const struct cupti *c = &collector.cupti;
+	int code;
+
+	buffers_renew(&collector.buffers);
+	choose_buffers();
+	collector.clock_was_foreign = clock_is_foreign();
+	if (collector.clock_was_foreign && is_over())
+		set_per_thread(true);
+	collector.shows_end = !is_over();
+	code = c->register_callbacks(on_request, on_complete);
+	if (code == CUPTI_NOT_COMPATIBLE) {
+		name_occupant();
+		return COLLECT_OCCUPIED;
+	}
+	if (code)
+		return fail("cuptiActivityRegisterCallbacks", code);
+	collector.has_worked = true;
 	collector.flushed_ns = clock_now_ns();
 	if (c->set_thread_id_type)
 		c->set_thread_id_type(CUPTI_THREAD_ID_SYSTEM);
-	records_measure(c->next, &collector.sizes);
-	collector.ring->head->kernel_bytes = collector.sizes.bytes[CUPTI_KERNEL];
-	code = enable(kinds, what);
-	if (code)
+	code = enable(kinds);
+	if (code) {
+		note_kinds();
 		collect_drain(0);
-	return code;
+		return fail("cuptiActivityEnable", code);
+	}
+	read_version();
+	count_session();
+	note_kinds();
+	note_ours(clock_now_ns());
+	return COLLECT_READY;
 }
 
-void collect_more(uint32_t kinds)
+static void send_lost_time(uint32_t cause, uint64_t since_ns, uint64_t until_ns)
 {
-	const char *what;
+	struct gp_ring_loss loss = { .cause = cause, .since_ns = since_ns, .until_ns = until_ns };
 
-	enable(kinds, &what);
+	helper_ring_send(collector.ring, GP_RING_LOSS, &loss, sizeof(loss));
 }
 
 void collect_unseen(uint64_t since_ns, uint64_t until_ns)
 {
-	struct gp_ring_loss loss = { .cause = GP_LOSS_UNSEEN, .since_ns = since_ns,
-				     .until_ns = until_ns };
-
-	helper_ring_send(collector.ring, GP_RING_LOSS, &loss, sizeof(loss));
+	send_lost_time(GP_LOSS_UNSEEN, since_ns, until_ns);
 }
 
 static struct buffers_kept note_kept(uint64_t before_ns)
@@ -509,29 +903,21 @@ void collect_note_kept(uint64_t before_ns)
 		note_kept(before_ns);
 }
 
-static void lose_kept(void)
-{
-	uint64_t now_ns = clock_now_ns();
-	struct buffers_kept kept = note_kept(now_ns);
-	struct gp_ring_loss loss = { .cause = GP_LOSS_KEPT, .since_ns = kept.since_ns,
-				     .until_ns = now_ns };
-
-	if (kept.bytes)
-		helper_ring_send(collector.ring, GP_RING_LOSS, &loss, sizeof(loss));
-}
-
-void collect_flush(uint32_t flag)
+/* Delivers records that CUPTI has completed, and its counts of dropped records. */
+static void flush(uint32_t flag)
 {
 	uint64_t refused = __atomic_load_n(&collector.buffers.refused, __ATOMIC_RELAXED);
 	uint64_t now_ns = clock_now_ns();
 	size_t dropped = 0;
 
-	collector.cupti->flush_all(flag);
-	if (collector.cupti->dropped(NULL, 0, &dropped))
+	collector.cupti.flush_all(flag);
+	if (collector.cupti.dropped(NULL, 0, &dropped))
 		dropped = 0;
 	pthread_mutex_lock(&collector.lock);
-	send_loss(GP_LOSS_DROPPED, dropped, 0);
-	send_loss(GP_LOSS_BUFFERS, refused - collector.refused, 0);
+	/* Their times have been on the device, too. */
+	collector.nodes += collector.nodes ? dropped : 0;
+	send_loss(GP_LOSS_DROPPED, dropped, 0, collector.flushed_ns);
+	send_loss(GP_LOSS_BUFFERS, refused - collector.refused, 0, collector.flushed_ns);
 	collector.refused = refused;
 	__atomic_store_n(&collector.flushed_ns, now_ns, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&collector.lock);
@@ -541,64 +927,142 @@ void collect_flush(uint32_t flag)
 	collect_note_kept(now_ns - KEPT_NS);
 }
 
+/* Until nothing is in flight, if that comes soon: CUPTI keeps a work that is when its kind is
+ * disabled, and ends it when that is enabled again (kineto#1105). */
+static void settle(uint64_t most_ns)
+{
+	uint64_t until_ns = clock_now_ns() + most_ns;
+
+	for (;;) {
+		flush(0);
+		if (!buffers_are_out(&collector.buffers) || clock_now_ns() >= until_ns)
+			return;
+		usleep(IN_FLIGHT_LOOK_US);
+	}
+}
+
 static void disable_works(void)
 {
 	for (uint32_t kind = 0; kind < CUPTI_KINDS; kind++)
 		if (collector.enabled >> kind & 1)
-			collector.cupti->disable(kind);
+			collector.cupti.disable(kind);
 	collector.enabled = 0;
 }
 
-void collect_renew(uint32_t kinds)
+/* CUPTI keeps nodes of graphs in buffers on the device that it does not use again (after 25 million
+ * records their times are 0). Before, all is disabled and enabled anew, and the time between sent
+ * as unseen, by which readers know works that were in flight; if that does not help, graphs are
+ * recorded whole from then on. */
+static void renew(uint32_t kinds)
 {
-	const char *what;
 	uint64_t since_ns;
 
 	if (!collector.nodes_lost && collector.nodes < collector.nodes_max)
 		return;
 	collector.whole |= collector.renewed && collector.nodes_lost &&
 			   collector.nodes < collector.nodes_max / 2;
+	if (!collector.nodes_lost)
+		settle(IN_FLIGHT_NS);
 	since_ns = clock_now_ns();
 	disable_works();
-	collect_flush(0);
-	enable(kinds, &what);
-	collect_unseen(since_ns, clock_now_ns());
+	flush(0);
+	count_session();	/* as it is one to CUPTI, which may number it wrongly */
+	enable(kinds);
+	note_kinds();
+	send_lost_time(GP_LOSS_RENEWED, since_ns, clock_now_ns());
 	collector.renewed = true;
+	pthread_mutex_lock(&collector.lock);	/* a thread of CUPTI may count */
 	collector.nodes = collector.nodes_lost = 0;
+	pthread_mutex_unlock(&collector.lock);
+}
+
+static void forget_calls(void)
+{
+	collector.calls = 0;
+	collector.all_calls = false;
+}
+
+/* Records in buffers that are out go to the other client, too. */
+static uint64_t stand_down(void)
+{
+	struct buffers_kept out = buffers_kept(&collector.buffers, UINT64_MAX);
+
+	collector.enabled = 0;
+	forget_calls();
+	buffers_give_up(&collector.buffers);
+	collector.foreign_ns = 0;
+	collector.set_per_thread = false;
+	return out.bytes && out.since_ns < collector.quiet_since_ns ? out.since_ns :
+								      collector.quiet_since_ns;
+}
+
+uint64_t collect_step(uint32_t kinds)
+{
+	uint64_t before = collector.enabled;
+	uint32_t calls = collector.calls;
+
+	if (has_lost_cupti())
+		return stand_down();
+	choose_buffers();
+	read_version();
+	enable(kinds);
+	if (collector.enabled != before || collector.calls != calls)
+		note_kinds();
+	flush(0);
+	renew(kinds);
+	collect_clock();
+	return 0;
+}
+
+/* By one who began just now: what is enabled is its own. */
+static bool is_taken(void)
+{
+	uint64_t kinds;
+
+	return collector.enabled &&
+	       (read_kinds(&kinds) ? kinds != collector.kinds_seen : !is_ours());
+}
+
+static void drain(uint32_t flag)
+{
+	const struct cupti *c = &collector.cupti;
+	struct buffers_kept kept;
+	uint64_t now_ns;
+
+	settle(flag & CUPTI_FLUSH_FORCED ? IN_FLIGHT_END_NS : IN_FLIGHT_NS);
+	disable_works();
+	if (collector.calls && choose_wanted(c, 0)) {
+		choose_others(c, 0);
+	} else if (collector.calls) {
+		c->disable(CUPTI_RUNTIME);
+		c->disable(CUPTI_DRIVER);
+	}
+	forget_calls();
+	subscribe_follow(false);
+	flush(flag);
+	if (collector.set_per_thread)
+		set_per_thread(false);
+	if (!(flag & CUPTI_FLUSH_FORCED))
+		return;
+	now_ns = clock_now_ns();
+	kept = note_kept(now_ns);
+	if (kept.bytes)
+		send_lost_time(GP_LOSS_KEPT, kept.since_ns, now_ns);
 }
 
 void collect_drain(uint32_t flag)
 {
-	disable_works();
-	if (collector.calls)
-		calls_disable(collector.cupti);
-	collector.calls = 0;
-	collector.all_calls = false;
-	subscribe_follow(collector.cupti, false);
-	collect_flush(flag);
-	if (flag & CUPTI_FLUSH_FORCED)
-		lose_kept();
-}
-
-uint64_t collect_arrivals(void)
-{
-	return __atomic_load_n(&collector.arrivals, __ATOMIC_RELAXED);
-}
-
-void collect_stand_down(void)
-{
-	collector.enabled = 0;
-	collector.calls = 0;
-	collector.all_calls = false;
+	if (!(flag & CUPTI_FLUSH_FORCED) && is_taken())
+		stand_down();
+	else
+		drain(flag);
 }
 
 void collect_forget(void)
 {
-	subscribe_forget();
+	collector.subscription.held = false;
 	collector.forgotten = true;	/* the lock may be held by a thread that is not here */
 }
-
-/* ---- readers -------------------------------------------------------------------------------- */
 
 void collect_clock(void)
 {
@@ -607,7 +1071,7 @@ void collect_clock(void)
 	for (int i = 0; i < CLOCK_TRIES; i++) {
 		struct gp_ring_clock c = { .host_before_ns = clock_now_ns() };
 
-		if (collector.cupti->timestamp(&c.device_ns))
+		if (collector.cupti.timestamp(&c.device_ns))
 			return;
 		c.host_after_ns = clock_now_ns();
 		if (c.host_after_ns - c.host_before_ns < best.host_after_ns - best.host_before_ns)

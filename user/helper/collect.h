@@ -1,51 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * From CUPTI's buffers to the ring: which kinds are enabled, what each record becomes, what CUPTI
- * lost, how its clock relates to the host's. One for the process, since CUPTI's
- * callbacks carry no pointer of ours. Knows nothing of why it is armed or drained: helper/agent
- * decides.
+ * lost, how its clock relates to the host's. One for the process, since CUPTI's callbacks carry no
+ * pointer of ours. Knows nothing of why it is armed or drained: helper/agent decides.
  */
 #ifndef HELPER_COLLECT_H
 #define HELPER_COLLECT_H
 
 #include <stdint.h>
 
-#include "helper/cupti.h"
 #include "helper/names.h"
 #include "helper/ring.h"
 
 /* Makes buffers. 0 or -errno. */
 int collect_open(struct helper_ring *r, struct names *names);
 
-/* Is another client subscribed? 1: yes. 0: no, we are, or it is unknown. */
-int collect_is_occupied(const struct cupti *c);
+enum collect_result { COLLECT_READY, COLLECT_OCCUPIED, COLLECT_FAILED, COLLECT_TOO_EARLY };
 
-/* Registers our callbacks and enables the activity kinds that the ring's kinds need. 0, or
- * CUPTI's code; *what: the function that failed. A partial arming is drained again. */
-int collect_arm(const struct cupti *c, uint32_t kinds, const char **what);
+/* Finds libcupti and asks it for another client. OCCUPIED: one is subscribed; the ring's head
+ * names it. FAILED: there is no libcupti; the head has the reason. TOO_EARLY: CUPTI must not be
+ * called before the driver is initialised; if `waits`, else that is FAILED, too. */
+enum collect_result collect_prepare(bool waits);
 
-/* While armed: enables the kinds that a further reader needs, if CUPTI has them. */
-void collect_more(uint32_t kinds);
+/* After that: registers our callbacks and enables the activity kinds that the ring's kinds need.
+ * READY or FAILED, as above; a partial arming is drained again. */
+enum collect_result collect_arm(uint32_t kinds);
 
-/* CUPTI keeps nodes of graphs in buffers on the device that it does not use again (after 25 million
- * records their times are 0). Before, all is disabled and enabled anew, and the time between sent
- * as unseen; if that does not help, graphs are recorded whole from then on. */
-void collect_renew(uint32_t kinds);
-
-/* Buffers that CUPTI has requested from us or returned so far. */
-uint64_t collect_arrivals(void);
-
-/* Another client has the callbacks now: the enabled kinds are its own too, and stay enabled. */
-void collect_stand_down(void);
-
-/* Delivers records that CUPTI has completed, and its counts of dropped records. */
-void collect_flush(uint32_t flag);
+/* While armed, again and again: enables the kinds that a further reader needs, if CUPTI has them;
+ * delivers the records that CUPTI has completed and its counts of dropped ones; reads its clock.
+ * 0; or another client has the callbacks now: since when, at the earliest. The enabled kinds are
+ * its own too, and stay enabled. */
+uint64_t collect_step(uint32_t kinds);
 
 /* Device activity in [since, until) was not recorded. */
 void collect_unseen(uint64_t since_ns, uint64_t until_ns);
 
-/* Disables everything, after delivering what CUPTI holds. With CUPTI_FLUSH_FORCED, records that
- * CUPTI still keeps are lost, and sent as lost. */
+/* Disables everything, after delivering what CUPTI holds; nothing if another client has the
+ * callbacks now. With CUPTI_FLUSH_FORCED in any case, and records that CUPTI still keeps are lost,
+ * and sent as lost. */
 void collect_drain(uint32_t flag);
 
 /* Writes to the ring's head how many bytes of earlier records CUPTI keeps; any thread, at any
@@ -57,5 +49,9 @@ void collect_forget(void);
 
 /* A reading of CUPTI's clock between two of the host's: the closest of a few. */
 void collect_clock(void);
+
+/* The client of CUPTI whose library is loaded, or one linked with libcupti; NULL: none. Cheap to
+ * call again as long as nothing is loaded. */
+const char *cupti_client_expected(void);
 
 #endif

@@ -16,10 +16,19 @@
 #define CUPTI_OK 0
 /* MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED: another client has subscribed */
 #define CUPTI_BUSY 39
-#define CUPTI_DOMAIN_RESOURCE 3	/* of callbacks; the numbers of two of them: */
+/* Another client uses the _v2 functions, which do not mix with ours. */
+#define CUPTI_NOT_COMPATIBLE 14
+#define CUPTI_NOT_INITIALIZED 15
+#define CUPTI_UNKNOWN 999	/* from 13.3 on also of functions called before it is initialised */
+#define CUPTI_DOMAIN_DRIVER 1	/* of callbacks */
+#define CUPTI_DOMAIN_RUNTIME 2
+#define CUPTI_DOMAIN_RESOURCE 3	/* the numbers of two of them: */
 #define CUPTI_NODE_CREATED 13
 #define CUPTI_NODE_CLONED 20
 #define CUPTI_FLUSH_FORCED 1
+/* attributes: */
+#define CUPTI_DEVICE_BUFFER_BYTES 0
+#define CUPTI_PER_THREAD_BUFFER 9	/* uint8_t; from 13.0 on it is 1 by default */
 #define CUPTI_THREAD_ID_SYSTEM 1	/* API records name threads as gettid does */
 
 /* Data of a callback of the resource domain and, for a graph, of the structure it points to. */
@@ -57,24 +66,32 @@ struct cupti {
 	int (*node_id)(void *node, uint64_t *id);
 	int (*enable_runtime_api)(uint32_t cbid, uint8_t enable);	/* 12.5: single functions */
 	int (*enable_driver_api)(uint32_t cbid, uint8_t enable);
+	int (*callback_name)(int domain, uint32_t cbid, const char **name);
+	int (*enable_and_dump)(uint32_t kind);
+	/* 13.2: of all clients (subscriber NULL); bytes: in of kinds. 13.2 itself reads through a
+	 * null pointer in it until CUPTI is initialised, and again after cuptiFinalize. */
+	int (*enabled_kinds)(void *subscriber, uint32_t *kinds, uint32_t *bytes, uint32_t *n);
+	int (*get_attribute)(uint32_t attribute, size_t *bytes, void *value);
+	int (*set_attribute)(uint32_t attribute, size_t *bytes, void *value);
+	bool overflows;		/* 13.2: where it cannot initialise, any call ends the process */
 	bool was_mapped;	/* before us: another client may come to use it */
 	char path[256];		/* of the library, cut if need be */
 };
 
-/* The one that is mapped already, else GPUPROF_CUPTI, else beside the CUDA runtime that is mapped,
- * else by its usual names. NULL, or why there is none. */
+/* The one that is mapped already (of several the one for the process's CUDA), else GPUPROF_CUPTI,
+ * else beside the CUDA runtime that is mapped, else by its usual names. NULL, or why there is
+ * none. */
 const char *cupti_load(struct cupti *c);
 
-/* version: cuptiGetVersion's, 0: it failed; path of the library. Writes "libcupti 13.0 is newer
- * than the driver's CUDA 12.4" (GP_REASON_TOO_NEW). False: it is not, or that is unknown. */
-bool cupti_describe_mismatch(char *out, size_t size, uint32_t version, const char *path);
+/* UP: the driver is initialised, has a device, is not older than CUDA `cuda` (13000: 13.0), and has
+ * what CUPTI 13.2 cannot begin without. STARTING: it is not initialised yet, or could not be. */
+enum cupti_driver { CUPTI_DRIVER_UP, CUPTI_DRIVER_STARTING, CUPTI_DRIVER_UNFIT };
+enum cupti_driver cupti_driver(int cuda);
 
-/* The other client of CUPTI in this process, by the loaded libraries; "another CUPTI client": none
- * of the known ones is loaded. */
-const char *cupti_client_name(void);
-
-/* The client whose library is loaded, or one linked with libcupti; NULL: none. Cheap to call
- * again as long as nothing is loaded. */
-const char *cupti_client_expected(void);
+/* After a failure with that code. version: cuptiGetVersion's, 0: it failed; path of the library.
+ * Writes "libcupti 13.0 is newer than the driver's CUDA 12.4" (GP_REASON_TOO_NEW). False: it is
+ * not, that is unknown, or the code has another reason: of one major CUDA any CUPTI may work. */
+bool cupti_describe_mismatch(char *out, size_t size, int code, uint32_t version,
+			     const char *path);
 
 #endif

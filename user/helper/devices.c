@@ -84,20 +84,20 @@ static void read_device(const struct driver *driver, int device, struct gp_ring_
 		memset(out->uuid, 0, sizeof(out->uuid));
 }
 
-void devices_read(struct devices *d, struct names *names, struct helper_ring *r)
+bool devices_read(struct devices *d, struct names *names, struct helper_ring *r)
 {
 	struct driver driver;
 	char name[256];
 	int count = 0, device;
 
 	if (!find_driver(&driver) || driver.count(&count))
-		return;		/* CUDA starts: later */
+		return false;	/* CUDA starts: later */
 	for (int i = 0; i < count && i < DEVICES_MAX; i++) {
 		struct gp_ring_device *out = &d->v[i];
 
 		*out = (struct gp_ring_device){ .device = (uint32_t)i };
 		if (driver.get(&device, i))
-			return;
+			return false;
 		read_device(&driver, device, out);
 		memset(name, 0, sizeof(name));
 		if (!driver.name(name, sizeof(name) - 1, device))
@@ -105,5 +105,5 @@ void devices_read(struct devices *d, struct names *names, struct helper_ring *r)
 	}
 	d->n = count < DEVICES_MAX ? (uint32_t)count : DEVICES_MAX;
 	d->known = true;
-	devices_send(d, r, __atomic_load_n(&r->wanted[GP_RING_DEVICE], __ATOMIC_ACQUIRE));
+	return true;
 }

@@ -21,15 +21,7 @@ struct devices {
 	struct gp_ring_device v[DEVICES_MAX];
 };
 
-/* Once the driver answers: reads all and sends them to every reader that wants them. Before,
- * nothing. */
-void devices_read(struct devices *d, struct names *names, struct helper_ring *r);
-
-/* Sends the known devices to new readers. */
-static inline void devices_send(const struct devices *d, struct helper_ring *r, uint32_t slots)
-{
-	for (uint32_t i = 0; d->known && i < d->n; i++)
-		helper_ring_send_to(r, slots, GP_RING_DEVICE, &d->v[i], sizeof(d->v[i]));
-}
+/* Reads all, once the driver answers. False: not yet. */
+bool devices_read(struct devices *d, struct names *names, struct helper_ring *r);
 
 #endif

@@ -28,7 +28,7 @@ static void copy(volatile char *to, const volatile char *from, size_t size)
 	to[i] = '\0';
 }
 
-/* It was never made joinable for anybody: it frees itself, its areas stay. */
+/* No thread joins this one: it frees itself, its areas stay. */
 static void *fail(struct gp_load *l)
 {
 	char *(*error)(void) = (char *(*)(void))(uintptr_t)l->dlerror;

@@ -40,23 +40,6 @@ struct names *names_new(void)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-void names_free(struct names *n)
-{
-	if (n)
-		munmap(n, sizeof(*n));
-}
-
-/* FNV-1a and the length of the text, up to the bytes sent. */
-static uint32_t hash_text(const char *text, uint32_t *bytes)
-{
-	uint32_t hash = 2166136261u, i;
-
-	for (i = 0; i < NAMES_TEXT_MAX && text[i]; i++)
-		hash = (hash ^ (uint8_t)text[i]) * 16777619u;
-	*bytes = i;
-	return hash;
-}
-
 static void send_name(const struct text *t, struct helper_ring *r, uint32_t slots, uint32_t id)
 {
 	struct {
@@ -93,17 +76,14 @@ static uint32_t add(struct names *n, struct helper_ring *r, const char *text, ui
 	return id;
 }
 
-static bool is_text(const struct text *t, const char *text, uint32_t hash, uint32_t bytes)
-{
-	return t->hash == hash && t->bytes == bytes && !memcmp(t->at, text, bytes);
-}
-
 static uint32_t find(struct names *n, struct helper_ring *r, const char *text, uint32_t hash,
 		     uint32_t bytes)
 {
 	uint32_t at = hash & (SLOTS - 1), id, mine = 0;
 
 	for (uint32_t tries = 0; tries < SLOTS; tries++, at = (at + 1) & (SLOTS - 1)) {
+		const struct text *t;
+
 		id = __atomic_load_n(&n->slot[at], __ATOMIC_ACQUIRE);
 		if (!id) {
 			if (!mine)
@@ -113,7 +93,8 @@ static uint32_t find(struct names *n, struct helper_ring *r, const char *text, u
 							__ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
 				return mine;
 		}
-		if (is_text(&n->text[id - 1], text, hash, bytes))
+		t = &n->text[id - 1];
+		if (t->hash == hash && t->bytes == bytes && !memcmp(t->at, text, bytes))
 			return id;
 	}
 	return mine;
@@ -129,7 +110,7 @@ uint32_t names_of(struct names *n, struct helper_ring *r, const char *text)
 {
 	uint64_t address = (uint64_t)(uintptr_t)text << ID_BITS, known;
 	uint64_t *recent = &n->recent[((uintptr_t)text ^ (uintptr_t)text >> 12) & (RECENT - 1)];
-	uint32_t hash, bytes, id;
+	uint32_t hash = 2166136261u, bytes, id;
 
 	if (!text)
 		return 0;
@@ -137,7 +118,8 @@ uint32_t names_of(struct names *n, struct helper_ring *r, const char *text)
 	if ((known & ~(uint64_t)ID_MASK) == address && known & ID_MASK &&
 	    is_same(&n->text[(known & ID_MASK) - 1], text))
 		return (uint32_t)known & ID_MASK;
-	hash = hash_text(text, &bytes);
+	for (bytes = 0; bytes < NAMES_TEXT_MAX && text[bytes]; bytes++)
+		hash = (hash ^ (uint8_t)text[bytes]) * 16777619u;	/* FNV-1a */
 	id = find(n, r, text, hash, bytes);
 	if (id)
 		__atomic_store_n(recent, address | id, __ATOMIC_RELEASE);

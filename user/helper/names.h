@@ -21,7 +21,6 @@
 struct names;
 
 struct names *names_new(void);		/* NULL: no memory; it is touched when it is used */
-void names_free(struct names *n);
 
 /* The text's number; new ones are sent to all who want names. 0: text is NULL, or there is no
  * room. */

@@ -6,6 +6,7 @@
  */
 #include "helper/nvtx.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #define NO_LEVEL (-2)		/* push and pop may return no depth */
 #define WIDE_MAX 1024
 
+#define MESSAGE_NONE 0
 #define MESSAGE_ASCII 1
 #define MESSAGE_WIDE 2
 #define MESSAGE_REGISTERED 3
@@ -39,11 +41,7 @@ struct attributes {
 	int32_t payload_type, reserved;
 	uint64_t payload;
 	int32_t message_type;
-	union {
-		const char *ascii;
-		const wchar_t *wide;
-		const void *registered;
-	} message;
+	const void *message;	/* char, wchar_t, or the handle of a registered string */
 };
 
 _Static_assert(offsetof(struct attributes, message_type) == 32, "ABI of nvtxEventAttributes_t");
@@ -57,46 +55,15 @@ static struct {
 
 /* ---- what all do ---------------------------------------------------------------------------- */
 
-static bool is_wanted(void)
-{
-	return __atomic_load_n(&nvtx.ring->wanted[GP_RING_RANGE], __ATOMIC_RELAXED) != 0;
-}
-
-static void send_range(uint32_t what, const void *domain, uint32_t name, uint64_t id)
-{
-	struct gp_ring_range range = { .id = id, .domain = (uint32_t)(uintptr_t)domain,
-				       .name = name, .what = what };
-
-	range.time_ns = clock_now_ns();
-	range.tid = (uint32_t)syscall(SYS_gettid);	/* of a forked child, it is another */
-	helper_ring_send(nvtx.ring, GP_RING_RANGE, &range, sizeof(range));
-}
-
 static size_t put_utf8(char *out, uint32_t c)
 {
-	if (c < 0x80) {
-		out[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		out[0] = (char)(0xc0 | c >> 6);
-		out[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c >= 0x10000) {
-		out[0] = (char)(0xf0 | (c >> 18 & 7));
-		out[1] = (char)(0x80 | (c >> 12 & 0x3f));
-	} else {
-		out[0] = (char)(0xe0 | c >> 12);
-	}
-	out[c >= 0x10000 ? 2 : 1] = (char)(0x80 | (c >> 6 & 0x3f));
-	out[c >= 0x10000 ? 3 : 2] = (char)(0x80 | (c & 0x3f));
-	return c >= 0x10000 ? 4 : 3;
-}
+	static const uint8_t lead[] = { 0, 0xc0, 0xe0, 0xf0 }, bits[] = { 0x7f, 0x1f, 0xf, 7 };
+	size_t more = (size_t)(c >= 0x80) + (c >= 0x800) + (c >= 0x10000);
 
-static uint32_t name_ascii(const char *text)
-{
-	return names_of(nvtx.names, nvtx.ring, text);
+	out[0] = (char)(lead[more] | (c >> 6 * more & bits[more]));
+	for (size_t i = more; i; i--, c >>= 6)
+		out[i] = (char)(0x80 | (c & 0x3f));
+	return more + 1;
 }
 
 static uint32_t name_wide(const wchar_t *text)
@@ -110,84 +77,101 @@ static uint32_t name_wide(const wchar_t *text)
 	return text ? names_of(nvtx.names, nvtx.ring, buffer) : 0;
 }
 
-static uint32_t name_in(const struct attributes *a)
+static uint32_t name_of(int32_t type, const void *message)
 {
-	if (!a || a->bytes < sizeof(*a))
-		return 0;
-	switch (a->message_type) {
+	switch (type) {
 	case MESSAGE_ASCII:
-		return name_ascii(a->message.ascii);
+		return names_of(nvtx.names, nvtx.ring, message);
 	case MESSAGE_WIDE:
-		return name_wide(a->message.wide);
+		return name_wide(message);
 	case MESSAGE_REGISTERED:
-		return (uint32_t)(uintptr_t)a->message.registered;
+		return (uint32_t)(uintptr_t)message;
 	default:
 		return 0;
 	}
+}
+
+/* Next to nothing while no reader wants ranges. */
+static void send_range(uint32_t what, const void *domain, int32_t type, const void *message,
+		       uint64_t id)
+{
+	struct gp_ring_range range = { .id = id, .domain = (uint32_t)(uintptr_t)domain,
+				       .what = what };
+
+	if (!__atomic_load_n(&nvtx.ring->wanted[GP_RING_RANGE], __ATOMIC_RELAXED))
+		return;
+	range.name = name_of(type, message);
+	range.time_ns = clock_now_ns();
+	range.tid = (uint32_t)syscall(SYS_gettid);	/* of a forked child, it is another */
+	helper_ring_send(nvtx.ring, GP_RING_RANGE, &range, sizeof(range));
+}
+
+static void send_attributes(uint32_t what, const void *domain, const struct attributes *a,
+			    uint64_t id)
+{
+	bool known = a && a->bytes >= sizeof(*a);
+
+	send_range(what, domain, known ? a->message_type : MESSAGE_NONE,
+		   known ? a->message : NULL, id);
+}
+
+static uint64_t next_id(void)
+{
+	return __atomic_add_fetch(&nvtx.ranges, 1, __ATOMIC_RELAXED);
 }
 
 /* ---- the handlers, of a domain -------------------------------------------------------------- */
 
 static void domain_mark(const void *domain, const struct attributes *a)
 {
-	if (is_wanted())
-		send_range(GP_RANGE_MARK, domain, name_in(a), 0);
+	send_attributes(GP_RANGE_MARK, domain, a, 0);
 }
 
 static uint64_t domain_start(const void *domain, const struct attributes *a)
 {
-	uint64_t id = __atomic_add_fetch(&nvtx.ranges, 1, __ATOMIC_RELAXED);
+	uint64_t id = next_id();
 
-	if (is_wanted())
-		send_range(GP_RANGE_START, domain, name_in(a), id);
+	send_attributes(GP_RANGE_START, domain, a, id);
 	return id;
 }
 
 static void domain_end(const void *domain, uint64_t id)
 {
-	if (is_wanted())
-		send_range(GP_RANGE_END, domain, 0, id);
+	send_range(GP_RANGE_END, domain, MESSAGE_NONE, NULL, id);
 }
 
 static int domain_push(const void *domain, const struct attributes *a)
 {
-	if (is_wanted())
-		send_range(GP_RANGE_PUSH, domain, name_in(a), 0);
+	send_attributes(GP_RANGE_PUSH, domain, a, 0);
 	return NO_LEVEL;
 }
 
 static int domain_pop(const void *domain)
 {
-	if (is_wanted())
-		send_range(GP_RANGE_POP, domain, 0, 0);
+	send_range(GP_RANGE_POP, domain, MESSAGE_NONE, NULL, 0);
 	return NO_LEVEL;
 }
 
-static const void *handle(uint32_t id)
+static const void *create_ascii(const char *name)
 {
-	return (const void *)(uintptr_t)id;
+	return (const void *)(uintptr_t)name_of(MESSAGE_ASCII, name);
+}
+
+static const void *create_wide(const wchar_t *name)
+{
+	return (const void *)(uintptr_t)name_of(MESSAGE_WIDE, name);
 }
 
 static const void *register_ascii(const void *domain, const char *text)
 {
 	(void)domain;
-	return handle(name_ascii(text));
+	return create_ascii(text);
 }
 
 static const void *register_wide(const void *domain, const wchar_t *text)
 {
 	(void)domain;
-	return handle(name_wide(text));
-}
-
-static const void *create_ascii(const char *name)
-{
-	return handle(name_ascii(name));
-}
-
-static const void *create_wide(const wchar_t *name)
-{
-	return handle(name_wide(name));
+	return create_wide(text);
 }
 
 /* ---- of the default domain ------------------------------------------------------------------ */
@@ -199,14 +183,12 @@ static void mark(const struct attributes *a)
 
 static void mark_ascii(const char *text)
 {
-	if (is_wanted())
-		send_range(GP_RANGE_MARK, NULL, name_ascii(text), 0);
+	send_range(GP_RANGE_MARK, NULL, MESSAGE_ASCII, text, 0);
 }
 
 static void mark_wide(const wchar_t *text)
 {
-	if (is_wanted())
-		send_range(GP_RANGE_MARK, NULL, name_wide(text), 0);
+	send_range(GP_RANGE_MARK, NULL, MESSAGE_WIDE, text, 0);
 }
 
 static uint64_t start(const struct attributes *a)
@@ -216,19 +198,17 @@ static uint64_t start(const struct attributes *a)
 
 static uint64_t start_ascii(const char *text)
 {
-	uint64_t id = __atomic_add_fetch(&nvtx.ranges, 1, __ATOMIC_RELAXED);
+	uint64_t id = next_id();
 
-	if (is_wanted())
-		send_range(GP_RANGE_START, NULL, name_ascii(text), id);
+	send_range(GP_RANGE_START, NULL, MESSAGE_ASCII, text, id);
 	return id;
 }
 
 static uint64_t start_wide(const wchar_t *text)
 {
-	uint64_t id = __atomic_add_fetch(&nvtx.ranges, 1, __ATOMIC_RELAXED);
+	uint64_t id = next_id();
 
-	if (is_wanted())
-		send_range(GP_RANGE_START, NULL, name_wide(text), id);
+	send_range(GP_RANGE_START, NULL, MESSAGE_WIDE, text, id);
 	return id;
 }
 
@@ -244,15 +224,13 @@ static int push(const struct attributes *a)
 
 static int push_ascii(const char *text)
 {
-	if (is_wanted())
-		send_range(GP_RANGE_PUSH, NULL, name_ascii(text), 0);
+	send_range(GP_RANGE_PUSH, NULL, MESSAGE_ASCII, text, 0);
 	return NO_LEVEL;
 }
 
 static int push_wide(const wchar_t *text)
 {
-	if (is_wanted())
-		send_range(GP_RANGE_PUSH, NULL, name_wide(text), 0);
+	send_range(GP_RANGE_PUSH, NULL, MESSAGE_WIDE, text, 0);
 	return NO_LEVEL;
 }
 

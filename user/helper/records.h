@@ -2,7 +2,7 @@
 /*
  * CUPTI's activity records, read without its headers and whatever its version: a newer record is an
  * older one with more at its end, so a field is at one place in all that have it. How long records
- * are is measured (records_measure), since versions do not show it.
+ * are, the library itself shows by where the next one begins; versions do not show it.
  *
  * RECORD_kind_n: the fields that records of at least n bytes have. Each row: our field, CUPTI's
  * field, its offset, its type. tests/cupti/layout.c holds the lists against the real headers.
@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "gpuprof/work.h"
 
@@ -21,6 +22,7 @@
 #define CUPTI_MEMSET 2
 #define CUPTI_DRIVER 4
 #define CUPTI_RUNTIME 5
+#define CUPTI_DEVICE 8
 #define CUPTI_KERNEL 10		/* concurrent: 3 would serialise */
 #define CUPTI_MEMCPY_PEER 22
 #define CUPTI_MEMORY2 49
@@ -58,32 +60,36 @@
 	X(max_active_clusters, maxActiveClusters, 204, uint32_t)
 #define RECORD_KERNEL_NAME_AT 104	/* const char *name */
 
-#define RECORD_COPY_64(X) \
-	X(copy_kind, copyKind, 4, uint8_t) \
-	X(from_kind, srcKind, 5, uint8_t) \
-	X(to_kind, dstKind, 6, uint8_t) \
+/* What copies and sets of memory have at the same places. */
+#define RECORD_TRANSFER(X) \
 	X(bytes, bytes, 8, uint64_t) \
 	X(start, start, 16, uint64_t) \
 	X(end, end, 24, uint64_t) \
 	X(device, deviceId, 32, uint32_t) \
 	X(context, contextId, 36, uint32_t) \
-	X(stream, streamId, 40, uint32_t) \
+	X(stream, streamId, 40, uint32_t)
+#define RECORD_COPY_KINDS(X) \
+	X(copy_kind, copyKind, 4, uint8_t) \
+	X(from_kind, srcKind, 5, uint8_t) \
+	X(to_kind, dstKind, 6, uint8_t)
+
+#define RECORD_SET_56(X) \
+	RECORD_TRANSFER(X) \
 	X(correlation, correlationId, 44, uint32_t)
-#define RECORD_COPY_72(X) \
+#define RECORD_SET_72(X) \
 	X(graph_node, graphNodeId, 64, uint64_t)
-#define RECORD_COPY_80(X) \
+#define RECORD_SET_80(X) \
 	X(graph, graphId, 72, uint32_t)
 
+#define RECORD_COPY_64(X) \
+	RECORD_COPY_KINDS(X) \
+	RECORD_SET_56(X)
+#define RECORD_COPY_72(X) RECORD_SET_72(X)
+#define RECORD_COPY_80(X) RECORD_SET_80(X)
+
 #define RECORD_PEER_72(X) \
-	X(copy_kind, copyKind, 4, uint8_t) \
-	X(from_kind, srcKind, 5, uint8_t) \
-	X(to_kind, dstKind, 6, uint8_t) \
-	X(bytes, bytes, 8, uint64_t) \
-	X(start, start, 16, uint64_t) \
-	X(end, end, 24, uint64_t) \
-	X(device, deviceId, 32, uint32_t) \
-	X(context, contextId, 36, uint32_t) \
-	X(stream, streamId, 40, uint32_t) \
+	RECORD_COPY_KINDS(X) \
+	RECORD_TRANSFER(X) \
 	X(peer_from, srcDeviceId, 44, uint32_t) \
 	X(peer_to, dstDeviceId, 52, uint32_t) \
 	X(correlation, correlationId, 60, uint32_t)
@@ -91,19 +97,6 @@
 	X(graph_node, graphNodeId, 72, uint64_t)
 #define RECORD_PEER_88(X) \
 	X(graph, graphId, 80, uint32_t)
-
-#define RECORD_SET_56(X) \
-	X(bytes, bytes, 8, uint64_t) \
-	X(start, start, 16, uint64_t) \
-	X(end, end, 24, uint64_t) \
-	X(device, deviceId, 32, uint32_t) \
-	X(context, contextId, 36, uint32_t) \
-	X(stream, streamId, 40, uint32_t) \
-	X(correlation, correlationId, 44, uint32_t)
-#define RECORD_SET_72(X) \
-	X(graph_node, graphNodeId, 64, uint64_t)
-#define RECORD_SET_80(X) \
-	X(graph, graphId, 72, uint32_t)
 
 #define RECORD_API_40(X) \
 	X(cbid, cbid, 4, uint32_t) \
@@ -134,13 +127,7 @@
 	X(stream, streamId, 60, uint32_t) \
 	X(is_async, isAsync, 72, uint32_t)
 
-/* Bytes of a record of each kind in the loaded library; 0: could not be measured, and 0 of kernels
- * means that only the smallest prefix may be read. next: cuptiActivityGetNextRecord. */
-struct record_sizes {
-	uint16_t bytes[CUPTI_KINDS];
-};
 typedef int (*record_next_fn)(uint8_t *buffer, size_t valid_bytes, void **record);
-void records_measure(record_next_fn next, struct record_sizes *out);
 
 union record {
 	struct gp_ring_kernel kernel;
@@ -154,6 +141,14 @@ union record {
  * or of a kind that is not read. Names are left 0. */
 bool record_read(uint32_t kind, const void *rec, size_t bytes, union record *out);
 
-const char *record_kernel_name(const void *rec, size_t bytes);	/* CUPTI's own; NULL: none */
+/* CUPTI's own; NULL: none */
+static inline const char *record_kernel_name(const void *rec, size_t bytes)
+{
+	const char *name = NULL;
+
+	if (bytes >= 144)
+		memcpy(&name, (const char *)rec + RECORD_KERNEL_NAME_AT, sizeof(name));
+	return name;
+}
 
 #endif

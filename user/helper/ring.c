@@ -36,32 +36,18 @@ static int set_size(int fd, uint64_t bytes)
 	return err;
 }
 
-static void lay_out(struct helper_ring *r, uint64_t ring_bytes)
-{
-	r->ring_bytes = ring_bytes;
-	r->map_bytes = r->data_offset + GP_RING_SLOTS * ring_bytes;
-}
-
 /* As large as it may be: a small ring loses records, and counts them. */
-static int make_room(struct helper_ring *r)
+static int make_room(struct helper_ring *r, uint64_t ring_bytes)
 {
-	int err = set_size(r->fd, r->map_bytes);
+	int err;
 
-	while (err == -EFBIG && r->ring_bytes > GP_RING_BYTES_MIN) {
-		lay_out(r, r->ring_bytes / 2);
+	do {
+		r->ring_bytes = ring_bytes;
+		r->map_bytes = r->data_offset + GP_RING_SLOTS * ring_bytes;
 		err = set_size(r->fd, r->map_bytes);
-	}
+		ring_bytes /= 2;
+	} while (err == -EFBIG && ring_bytes >= GP_RING_BYTES_MIN);
 	return err;
-}
-
-static int map(struct helper_ring *r)
-{
-	void *at = mmap(NULL, r->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
-
-	if (at == MAP_FAILED)
-		return -errno;
-	r->head = at;
-	return 0;
 }
 
 /* The program's own files get the numbers that they would get without us: the standard streams'
@@ -93,16 +79,9 @@ static bool get_file(int fd, uint64_t *dev, uint64_t *ino)
 	return true;
 }
 
-static void close_own(const struct helper_ring *r)
-{
-	uint64_t dev, ino;
-
-	if (r->fd >= 0 && get_file(r->fd, &dev, &ino) && dev == r->dev && ino == r->ino)
-		close(r->fd);
-}
-
 int helper_ring_open(struct helper_ring *r, uint64_t ring_bytes, uint64_t now_ns)
 {
+	void *at = NULL;
 	int err;
 
 	*r = (struct helper_ring){ .fd = -1 };
@@ -112,20 +91,22 @@ int helper_ring_open(struct helper_ring *r, uint64_t ring_bytes, uint64_t now_ns
 	r->data_offset = (uint64_t)sysconf(_SC_PAGESIZE);
 	if (r->data_offset < GP_RING_HEAD_BYTES)
 		r->data_offset = GP_RING_HEAD_BYTES;
-	lay_out(r, ring_bytes);
 	r->fd = make_file();
 	if (r->fd < 0)
 		return r->fd;
-	err = get_file(r->fd, &r->dev, &r->ino) ? make_room(r) : -EIO;
+	err = get_file(r->fd, &r->dev, &r->ino) ? make_room(r, ring_bytes) : -EIO;
 	if (!err && fcntl(r->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		err = -errno;
 	if (!err)
-		err = map(r);
+		at = mmap(NULL, r->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
+	if (at == MAP_FAILED)
+		err = -errno;
 	if (err) {
 		close(r->fd);
 		r->fd = -1;
 		return err;
 	}
+	r->head = at;
 	*r->head = (struct gp_ring_head){
 		.version = GP_RING_VERSION, .head_bytes = sizeof(struct gp_ring_head),
 		.data_offset = r->data_offset, .ring_bytes = r->ring_bytes,
@@ -137,9 +118,12 @@ int helper_ring_open(struct helper_ring *r, uint64_t ring_bytes, uint64_t now_ns
 
 void helper_ring_close(struct helper_ring *r)
 {
+	uint64_t dev, ino;
+
 	if (r->head)
 		munmap(r->head, r->map_bytes);
-	close_own(r);
+	if (r->fd >= 0 && get_file(r->fd, &dev, &ino) && dev == r->dev && ino == r->ino)
+		close(r->fd);
 	*r = (struct helper_ring){ .fd = -1 };
 }
 

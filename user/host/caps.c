@@ -36,35 +36,24 @@ static bool is_split(unsigned int bit)
 	return bit == CAP_BPF || bit == CAP_PERFMON || bit == CAP_CHECKPOINT_RESTORE;
 }
 
-struct caps {
-	uint64_t effective, permitted;
-};
-
-static int read_caps(struct caps *c)
+static int read_caps(struct __user_cap_data_struct data[2])
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2] = { 0 };
 
-	*c = (struct caps){ 0 };
-	if (syscall(SYS_capget, &head, data))
-		return -errno;
-	c->effective = data[0].effective | (uint64_t)data[1].effective << 32;
-	c->permitted = data[0].permitted | (uint64_t)data[1].permitted << 32;
-	return 0;
+	return syscall(SYS_capget, &head, data) ? -errno : 0;
 }
 
-static bool has(uint64_t set, unsigned int bit)
+static bool has(const struct __user_cap_data_struct data[2], unsigned int bit)
 {
-	return set >> bit & 1;
+	return data[bit / 32].effective >> bit % 32 & 1;
 }
 
 bool caps_have(unsigned int bit)
 {
-	struct caps c;
+	struct __user_cap_data_struct data[2];
 
-	if (read_caps(&c))
-		return false;
-	return has(c.effective, bit) || (is_split(bit) && has(c.effective, CAP_SYS_ADMIN));
+	return !read_caps(data) &&
+	       (has(data, bit) || (is_split(bit) && has(data, CAP_SYS_ADMIN)));
 }
 
 const struct caps_need *caps_missing(void)
@@ -77,14 +66,14 @@ const struct caps_need *caps_missing(void)
 
 uint64_t caps_of_work(void)
 {
+	struct __user_cap_data_struct data[2];
 	uint64_t set = 0;
-	struct caps c;
 
-	if (read_caps(&c))
+	if (read_caps(data))
 		return UINT64_MAX;
 	for (size_t i = 0; i < caps_n_needs; i++) {
 		set |= 1ull << caps_needs[i].bit;
-		if (is_split(caps_needs[i].bit) && !has(c.effective, caps_needs[i].bit))
+		if (is_split(caps_needs[i].bit) && !has(data, caps_needs[i].bit))
 			set |= 1ull << CAP_SYS_ADMIN;
 	}
 	return set;
@@ -93,15 +82,15 @@ uint64_t caps_of_work(void)
 int caps_keep(uint64_t keep)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2] = { 0 };
-	struct caps c;
-	int err = read_caps(&c);
+	struct __user_cap_data_struct data[2];
+	int err = read_caps(data);
 
 	if (err)
 		return err;
 	for (unsigned int i = 0; i < 2; i++) {
-		data[i].effective = (uint32_t)((c.effective & keep) >> (32 * i));
-		data[i].permitted = (uint32_t)((c.permitted & keep) >> (32 * i));
+		data[i].effective &= (uint32_t)(keep >> 32 * i);
+		data[i].permitted &= (uint32_t)(keep >> 32 * i);
+		data[i].inheritable = 0;
 	}
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || syscall(SYS_capset, &head, data))
 		return -errno;

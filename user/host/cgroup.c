@@ -54,54 +54,35 @@ static long between(const char *part, const char *prefix, const char *suffix, co
 	return (long)(len - before - after);
 }
 
-static bool is_hex(const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (!isxdigit((unsigned char)text[i]))
-			return false;
-	return len > 0;
-}
-
 /* ---- containers ----------------------------------------------------------------------------- */
 
 static const struct form {
+	const char *parent;	/* the part before; NULL: any */
 	const char *prefix, *suffix, *runtime;
 	bool named;		/* by a name, not by an id of hexadecimal digits */
 } forms[] = {
-	{ "docker-", ".scope", "docker", false },
-	{ "cri-containerd-", ".scope", "containerd", false },
-	{ "nerdctl-", ".scope", "containerd", false },
-	{ "crio-", ".scope", "cri-o", false },
-	{ "crio-", "", "cri-o", false },
-	{ "libpod-", ".scope", "podman", false },
-	{ "libpod-", "", "podman", false },
-	{ "lxc.payload.", "", "lxc", true },
-	{ "systemd-nspawn@", ".service", "nspawn", true },
-	{ "machine-qemu", ".scope", "", true },		/* a virtual machine, no container */
-	{ "machine-", ".scope", "nspawn", true },
+	{ NULL, "docker-", ".scope", "docker", false },
+	{ NULL, "cri-containerd-", ".scope", "containerd", false },
+	{ NULL, "nerdctl-", ".scope", "containerd", false },
+	{ NULL, "crio-", ".scope", "cri-o", false },
+	{ NULL, "crio-", "", "cri-o", false },
+	{ NULL, "libpod-", ".scope", "podman", false },
+	{ NULL, "libpod-", "", "podman", false },
+	{ NULL, "lxc.payload.", "", "lxc", true },
+	{ NULL, "systemd-nspawn@", ".service", "nspawn", true },
+	{ NULL, "machine-qemu", ".scope", "", true },	/* a virtual machine, no container */
+	{ NULL, "machine-", ".scope", "nspawn", true },
+	{ "docker", "", "", "docker", false },
+	{ "cri-containerd", "", "", "containerd", false },	/* slice:cri-containerd:id */
+	{ "crio", "", "", "cri-o", false },
+	{ "libpod", "", "", "podman", false },
+	{ "lxc", "", "", "lxc", true },
+	{ "lxc.payload", "", "", "lxc", true },
 };
 
-static const struct {
-	const char *parent, *runtime;
-	bool named;
-} parents[] = {
-	{ "docker", "docker", false },
-	{ "cri-containerd", "containerd", false },	/* slice:cri-containerd:id */
-	{ "crio", "cri-o", false },
-	{ "libpod", "podman", false },
-	{ "lxc", "lxc", true },
-	{ "lxc.payload", "lxc", true },
-};
-
-static void set_container(struct cgroup_names *out, const char *runtime, const char *id, size_t len)
+static bool is_hex(const char *text, size_t min, size_t len)
 {
-	COPY(out->runtime, runtime, strlen(runtime));
-	COPY(out->container, id, *runtime ? len : 0);
-}
-
-static bool is_id(const char *text, size_t len, bool named)
-{
-	return named || (len >= ID_MIN && is_hex(text, len));
+	return len >= min && strspn(text, "0123456789abcdefABCDEF") >= len;
 }
 
 static void look_for_container(struct walk *w)
@@ -109,22 +90,18 @@ static void look_for_container(struct walk *w)
 	size_t len = strlen(w->part);
 	const char *id;
 
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		long n = between(w->part, forms[i].prefix, forms[i].suffix, &id);
+	for (const struct form *f = forms; f < forms + sizeof(forms) / sizeof(forms[0]); f++) {
+		long n = between(w->part, f->prefix, f->suffix, &id);
 
-		if (n < 0 || !is_id(id, (size_t)n, forms[i].named))
+		if (n < 0 || (f->parent && strcmp(w->parent, f->parent)) ||
+		    !(f->named || is_hex(id, ID_MIN, (size_t)n)))
 			continue;
-		set_container(w->out, forms[i].runtime, id, (size_t)n);
-		return;
-	}
-	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {
-		if (strcmp(w->parent, parents[i].parent) || !is_id(w->part, len, parents[i].named))
-			continue;
-		set_container(w->out, parents[i].runtime, w->part, len);
+		COPY(w->out->runtime, f->runtime, strlen(f->runtime));
+		COPY(w->out->container, id, *f->runtime ? (size_t)n : 0);
 		return;
 	}
 	/* kubepods, ECS: without the name of the runtime */
-	if (len == ID_WHOLE && is_hex(w->part, len)) {
+	if (len == ID_WHOLE && is_hex(w->part, ID_WHOLE, len)) {
 		w->out->runtime[0] = '\0';
 		COPY(w->out->container, w->part, len);
 	}
@@ -190,15 +167,6 @@ static void look_for_job(struct walk *w)
 
 /* ---- paths ---------------------------------------------------------------------------------- */
 
-static void take_part(struct walk *w, const char *text, size_t len)
-{
-	memcpy(w->parent, w->part, sizeof(w->parent));
-	COPY(w->part, text, len);
-	look_for_container(w);
-	look_for_pod(w);
-	look_for_job(w);
-}
-
 /* A runtime that does not know its parent's form leaves "slice:prefix:id" in one part. */
 static void take_path(struct cgroup_names *out, const char *path, size_t len)
 {
@@ -208,8 +176,13 @@ static void take_path(struct cgroup_names *out, const char *path, size_t len)
 		n = 0;
 		while (at + n < len && path[at + n] != '/' && path[at + n] != ':')
 			n++;
-		if (n)
-			take_part(&w, path + at, n);
+		if (!n)
+			continue;
+		memcpy(w.parent, w.part, sizeof(w.parent));
+		COPY(w.part, path + at, n);
+		look_for_container(&w);
+		look_for_pod(&w);
+		look_for_job(&w);
 	}
 }
 

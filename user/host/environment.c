@@ -2,36 +2,50 @@
 /* Looks variables up; the tables list them in their order of precedence. */
 #include "host/environment.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #define RANK_DIGITS 9
 
+/* name: of the variable, or (jobs) of the scheduler that sets it. */
 struct known {
 	const char *variable, *name;
 };
 
+#define SELF(variable) { variable, variable }
+
 /* Variables with a rank for each process come before those with one for each node or step. */
 static const struct known ranks[] = {
-	{ "RANK", "RANK" },				/* torchrun */
-	{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_RANK" },
-	{ "PMIX_RANK", "PMIX_RANK" },
-	{ "PMI_RANK", "PMI_RANK" },			/* MPICH, Intel MPI */
-	{ "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK" },
-	{ "SLURM_PROCID", "SLURM_PROCID" },
-	{ "FLUX_TASK_RANK", "FLUX_TASK_RANK" },
-	{ "LOCAL_RANK", "LOCAL_RANK" },			/* of this host only */
+	SELF("RANK"),				/* torchrun */
+	SELF("OMPI_COMM_WORLD_RANK"),
+	SELF("PMIX_RANK"),
+	SELF("PMI_RANK"),			/* MPICH, Intel MPI */
+	SELF("MV2_COMM_WORLD_RANK"),
+	SELF("SLURM_PROCID"),
+	SELF("FLUX_TASK_RANK"),
+	SELF("LOCAL_RANK"),			/* of this host only */
+	{ NULL, NULL },
 };
 
 static const struct known jobs[] = {
 	{ "SLURM_JOB_ID", "slurm" }, { "SLURM_JOBID", "slurm" }, { "PBS_JOBID", "pbs" },
-	{ "LSB_JOBID", "lsf" }, { "FLUX_JOB_ID", "flux" },
+	{ "LSB_JOBID", "lsf" }, { "FLUX_JOB_ID", "flux" }, { NULL, NULL },
 };
 
 static const struct known pods[] = {
-	{ "POD_NAME", "POD_NAME" }, { "KUBERNETES_POD_NAME", "KUBERNETES_POD_NAME" },
-	{ "HOSTNAME", "HOSTNAME" },
+	SELF("POD_NAME"), SELF("KUBERNETES_POD_NAME"), SELF("HOSTNAME"), { NULL, NULL },
 };
+
+static const struct known *const kinds[] = {
+	[ENVIRONMENT_RANK] = ranks, [ENVIRONMENT_JOB] = jobs, [ENVIRONMENT_POD] = pods,
+};
+
+struct environment environment_read(struct proc *p)
+{
+	struct environment env = { .len = 0 };
+
+	env.block = proc_read(p, PROC_ENVIRON, &env.len);
+	return env;
+}
 
 const char *environment_find(const struct environment *env, const char *name)
 {
@@ -45,45 +59,17 @@ const char *environment_find(const struct environment *env, const char *name)
 	return NULL;
 }
 
-static bool is_any(const char *value)
+struct environment_finding environment_get(const struct environment *env,
+					   enum environment_kind kind)
 {
-	return *value != '\0';
-}
+	for (const struct known *k = kinds[kind]; k->variable; k++) {
+		const char *value = environment_find(env, k->variable);
+		size_t digits = value ? strspn(value, "0123456789") : 0;
 
-static bool is_rank(const char *value)
-{
-	size_t digits = strspn(value, "0123456789");
-
-	return digits && digits <= RANK_DIGITS && !value[digits];
-}
-
-static struct environment_finding find_first(const struct environment *env,
-					     const struct known *known, size_t n,
-					     bool (*accepts)(const char *value))
-{
-	for (size_t i = 0; i < n; i++) {
-		const char *value = environment_find(env, known[i].variable);
-
-		if (value && accepts(value))
-			return (struct environment_finding){ value, known[i].name };
+		if (!value || !*value)
+			continue;
+		if (kind != ENVIRONMENT_RANK || (digits <= RANK_DIGITS && !value[digits]))
+			return (struct environment_finding){ value, k->name };
 	}
 	return (struct environment_finding){ .value = NULL };
-}
-
-#define FIND(env, known, accepts) \
-	find_first(env, known, sizeof(known) / sizeof(*(known)), accepts)
-
-struct environment_finding environment_rank(const struct environment *env)
-{
-	return FIND(env, ranks, is_rank);
-}
-
-struct environment_finding environment_job(const struct environment *env)
-{
-	return FIND(env, jobs, is_any);
-}
-
-struct environment_finding environment_pod(const struct environment *env)
-{
-	return FIND(env, pods, is_any);
 }

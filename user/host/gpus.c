@@ -17,7 +17,11 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "host/cgroup.h"
+#include "host/environment.h"
 
+#define DRIVER "/proc/driver/nvidia/gpus"
+#define CAPABILITIES "/proc/driver/nvidia/capabilities"
 #define INFORMATION_MAX 65536
 #define NODE "/dev/nvidia"
 #define CAP_NODE "/dev/nvidia-caps/nvidia-cap"
@@ -44,7 +48,8 @@ static bool parse_number(const char *text, size_t len, unsigned int *n)
 	return len > 0;
 }
 
-bool gpus_parse_information(const char *text, struct gpu *out)
+/* The text of a device's file `information`; false: it names no minor. */
+static bool gpus_parse_information(const char *text, struct gpu *out)
 {
 	const char *minor = proc_status_field(text, "Device Minor");
 
@@ -73,7 +78,8 @@ static void read_device(struct gpus *g, const char *folder, const char *address)
 	free(text);
 }
 
-void gpus_read(struct gpus *g, const char *folder)
+/* Unreadable entries are left out. */
+static void read_gpus(struct gpus *g, const char *folder)
 {
 	DIR *d = opendir(folder);
 	struct dirent *entry;
@@ -88,7 +94,8 @@ void gpus_read(struct gpus *g, const char *folder)
 	qsort(g->v, g->n, sizeof(g->v[0]), compare_addresses);
 }
 
-int gpus_find(const struct gpus *g, const char *name)
+/* By an index or (the beginning of) a UUID. */
+static int find_gpu(const struct gpus *g, const char *name)
 {
 	unsigned int index;
 
@@ -104,7 +111,7 @@ int gpus_find(const struct gpus *g, const char *name)
 /* ---- its MIG instances ----------------------------------------------------------------------- */
 
 /* "DeviceFileMinor: 13\nDeviceFileMode: 292\n..." */
-int gpus_parse_access(const char *text)
+static int gpus_parse_access(const char *text)
 {
 	const char *minor = proc_status_field(text, "DeviceFileMinor");
 	unsigned int n;
@@ -112,37 +119,31 @@ int gpus_parse_access(const char *text)
 	return minor && parse_number(minor, strcspn(minor, " \t\n"), &n) ? (int)n : -1;
 }
 
-static void read_instance(struct gpus *g, const char *folder, const struct gpu_instance *i)
-{
-	char path[512], *text;
-
-	snprintf(path, sizeof(path), "%s/gi%u/ci%u/access", folder, i->gi, i->ci);
-	text = g->n_instances < GPUS_INSTANCES_MAX ? io_read_file(path, ACCESS_MAX, NULL) : NULL;
-	if (!text)
-		return;
-	g->instance[g->n_instances] = *i;
-	g->instance[g->n_instances++].cap = gpus_parse_access(text);
-	free(text);
-}
-
-static void read_gpu(struct gpus *g, const char *folder, unsigned int index)
+static void read_gpu_instances(struct gpus *g, const char *folder, unsigned int index)
 {
 	struct gpu_instance at = { .gpu = index };
 	size_t before = g->n_instances;
-	char path[512];
+	char path[512], *text;
 
 	for (at.gi = 0; at.gi < GPU_INSTANCES; at.gi++) {
 		snprintf(path, sizeof(path), "%s/gi%u", folder, at.gi);
 		if (access(path, F_OK))
 			continue;
 		for (at.ci = 0; at.ci < COMPUTE_INSTANCES; at.ci++) {
+			snprintf(path, sizeof(path), "%s/gi%u/ci%u/access", folder, at.gi, at.ci);
+			text = g->n_instances < GPUS_INSTANCES_MAX ?
+				       io_read_file(path, ACCESS_MAX, NULL) : NULL;
+			if (!text)
+				continue;
 			at.place = (unsigned int)(g->n_instances - before);
-			read_instance(g, folder, &at);
+			at.cap = gpus_parse_access(text);
+			g->instance[g->n_instances++] = at;
+			free(text);
 		}
 	}
 }
 
-void gpus_read_instances(struct gpus *g, const char *folder)
+static void read_instances(struct gpus *g, const char *folder)
 {
 	char path[256];
 
@@ -150,17 +151,24 @@ void gpus_read_instances(struct gpus *g, const char *folder)
 	for (unsigned int i = 0; i < (g->n ? g->n : GPUS_MAX); i++) {
 		snprintf(path, sizeof(path), "%s/gpu%u/mig", folder, g->n ? g->v[i].minor : i);
 		if (!access(path, F_OK))
-			read_gpu(g, path, i);
+			read_gpu_instances(g, path, i);
 	}
 }
 
-static const struct gpu_instance *find_same(const struct gpus *g, const struct gpu_instance *i)
+void gpus_read(struct gpus *g)
+{
+	read_gpus(g, DRIVER);
+	read_instances(g, CAPABILITIES);
+}
+
+/* The file of an instance's capability: the same for both readings; -1: unknown. */
+static int cap_of(const struct gpus *g, const struct gpu_instance *i)
 {
 	for (size_t k = 0; k < g->n_instances; k++)
 		if (g->instance[k].gpu == i->gpu && g->instance[k].gi == i->gi &&
 		    g->instance[k].ci == i->ci)
-			return &g->instance[k];
-	return NULL;
+			return g->instance[k].cap;
+	return -1;
 }
 
 void gpus_set_instances(struct gpus *g, const struct gpu_instance *found, size_t n)
@@ -172,54 +180,51 @@ void gpus_set_instances(struct gpus *g, const struct gpu_instance *found, size_t
 	*before = *g;
 	g->n_instances = 0;
 	for (size_t i = 0; i < n && i < GPUS_INSTANCES_MAX; i++) {
-		const struct gpu_instance *same = find_same(before, &found[i]);
-
 		if (found[i].gpu >= GPUS_MAX)
 			continue;
 		g->instance[g->n_instances] = found[i];
-		g->instance[g->n_instances++].cap = same ? same->cap : -1;
+		g->instance[g->n_instances++].cap = cap_of(before, &found[i]);
 	}
 	free(before);
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-/* "0:1", "1/0": two numbers apart by a character. */
-static bool parse_pair(const char *text, char between, unsigned int *a, unsigned int *b)
+/* "0:1": a GPU and the place of its instance. */
+static bool parse_pair(const char *text, unsigned int *gpu, unsigned int *place)
 {
-	const char *at = strchr(text, between);
+	const char *at = strchr(text, ':');
 
-	return at && parse_number(text, (size_t)(at - text), a) &&
-	       parse_number(at + 1, strlen(at + 1), b);
+	return at && parse_number(text, (size_t)(at - text), gpu) &&
+	       parse_number(at + 1, strlen(at + 1), place);
 }
 
-bool gpus_names_instance(const char *name)
+static bool is_instance_uuid(const char *name)
+{
+	return !strncmp(name, "MIG-", 4) && strlen(name) > 4;
+}
+
+static int find_instance(const struct gpus *g, const char *name)
 {
 	unsigned int gpu, place;
+	bool pair = parse_pair(name, &gpu, &place), uuid = is_instance_uuid(name);
 
-	return (!strncmp(name, "MIG-", 4) && name[4]) || parse_pair(name, ':', &gpu, &place);
-}
+	for (size_t i = 0; i < g->n_instances; i++) {
+		const struct gpu_instance *at = &g->instance[i];
 
-static int find_at(const struct gpus *g, unsigned int gpu, unsigned int place)
-{
-	for (size_t i = 0; i < g->n_instances; i++)
-		if (g->instance[i].gpu == gpu && g->instance[i].place == place)
+		if (pair ? at->gpu == gpu && at->place == place :
+			   uuid && !strncmp(at->uuid, name, strlen(name)))
 			return (int)i;
+	}
 	return -ENOENT;
 }
 
-int gpus_find_instance(const struct gpus *g, const char *name)
+int gpus_find(const struct gpus *g, const char *name, bool *is_instance)
 {
 	unsigned int gpu, place;
 
-	if (parse_pair(name, ':', &gpu, &place))
-		return find_at(g, gpu, place);
-	if (!gpus_names_instance(name))
-		return -ENOENT;
-	for (size_t i = 0; i < g->n_instances; i++)
-		if (!strncmp(g->instance[i].uuid, name, strlen(name)))
-			return (int)i;
-	return -ENOENT;
+	*is_instance = is_instance_uuid(name) || parse_pair(name, &gpu, &place);
+	return *is_instance ? find_instance(g, name) : find_gpu(g, name);
 }
 
 /* ---- sets ------------------------------------------------------------------------------------ */
@@ -237,65 +242,25 @@ static void gpu_set_add_cap(struct gpu_set *set, const struct gpus *g, unsigned 
 			add_instance(set, g, i);
 }
 
-struct gpu_set gpu_set_both(const struct gpu_set *a, const struct gpu_set *b)
-{
-	struct gpu_set both = { .gpus = a->gpus & b->gpus };
-
-	for (size_t i = 0; i < GPUS_INSTANCES_MAX / 64; i++)
-		both.instances[i] = a->instances[i] & b->instances[i];
-	return both;
-}
-
-static bool has_any_of(const struct gpu_set *set, const struct gpus *g, unsigned int gpu)
-{
-	for (size_t i = 0; i < g->n_instances; i++)
-		if (g->instance[i].gpu == gpu && gpu_set_has_instance(set, i))
-			return true;
-	return false;
-}
-
-static void add_instances(struct strbuf *out, const struct gpu_set *set, const struct gpus *g,
-			  unsigned int gpu)
-{
-	for (size_t i = 0; i < g->n_instances; i++)
-		if (g->instance[i].gpu == gpu && gpu_set_has_instance(set, i))
-			strbuf_addf(out, "%s%u:%u", out->len ? "," : "", gpu, g->instance[i].place);
-}
-
 void gpu_set_print(struct strbuf *out, const struct gpu_set *set, const struct gpus *g)
 {
-	for (unsigned int i = 0; i < GPUS_MAX; i++) {
-		if (!(set->gpus >> i & 1))
+	for (unsigned int gpu = 0; gpu < GPUS_MAX; gpu++) {
+		bool whole = true;
+
+		if (!(set->gpus >> gpu & 1))
 			continue;
-		if (has_any_of(set, g, i))
-			add_instances(out, set, g, i);
-		else
-			strbuf_addf(out, "%s%u", out->len ? "," : "", i);
+		for (size_t i = 0; i < g->n_instances; i++) {
+			if (g->instance[i].gpu != gpu || !gpu_set_has_instance(set, i))
+				continue;
+			whole = false;
+			strbuf_addf(out, "%s%u:%u", out->len ? "," : "", gpu, g->instance[i].place);
+		}
+		if (whole)
+			strbuf_addf(out, "%s%u", out->len ? "," : "", gpu);
 	}
 }
 
 /* ---- open devices --------------------------------------------------------------------------- */
-
-static uint64_t mask_of_minor(const struct gpus *g, unsigned int minor)
-{
-	if (!g->n)
-		return minor < GPUS_MAX ? 1ull << minor : 0;
-	for (size_t i = 0; i < g->n; i++)
-		if (g->v[i].minor == minor)
-			return 1ull << i;
-	return 0;
-}
-
-/* Where the process has another root than we, its paths may begin with that root's folder. */
-static void skip_root(const char **path, size_t *len)
-{
-	const char *at = memmem(*path, *len, NODE, strlen(NODE));
-
-	if (!at)
-		return;
-	*len -= (size_t)(at - *path);
-	*path = at;
-}
 
 /* "/dev/nvidia3"; not "/dev/nvidiactl", nor a file that only begins so. */
 static bool parse_node(const char *node, const char *path, size_t len, unsigned int *minor)
@@ -308,13 +273,20 @@ static bool parse_node(const char *node, const char *path, size_t len, unsigned 
 
 static void add_path(struct gpu_set *set, const struct gpus *g, const char *path, size_t len)
 {
+	/* Where the process has another root than ours, its paths may begin with that folder. */
+	const char *node = memmem(path, len, NODE, strlen(NODE));
 	unsigned int minor;
 
-	skip_root(&path, &len);
-	if (parse_node(NODE, path, len, &minor))
-		set->gpus |= mask_of_minor(g, minor);
-	else if (parse_node(CAP_NODE, path, len, &minor))
+	if (!node)
+		return;
+	len -= (size_t)(node - path);
+	if (parse_node(NODE, node, len, &minor)) {
+		for (size_t i = 0; i < GPUS_MAX; i++)
+			if (g->n ? i < g->n && g->v[i].minor == minor : i == minor)
+				set->gpus |= 1ull << i;
+	} else if (parse_node(CAP_NODE, node, len, &minor)) {
 		gpu_set_add_cap(set, g, minor);
+	}
 }
 
 static int read_links(const struct gpus *g, struct proc *p, struct gpu_set *set)
@@ -361,7 +333,8 @@ static void read_maps(const struct gpus *g, struct proc *p, struct gpu_set *set)
 		io_close(&fd);
 }
 
-int gpus_open_by(const struct gpus *g, struct proc *p, struct gpu_set *set)
+/* By its file descriptors and mappings. 0, or -EACCES, -ESRCH. */
+static int gpus_open_by(const struct gpus *g, struct proc *p, struct gpu_set *set)
 {
 	int err;
 
@@ -376,27 +349,24 @@ int gpus_open_by(const struct gpus *g, struct proc *p, struct gpu_set *set)
 
 /* ---- visible devices ------------------------------------------------------------------------ */
 
-static bool all_alike(const struct gpus *g)
+/* By default CUDA counts the fastest device first. */
+static bool counts_by_address(const struct gpus *g, const struct environment *env)
 {
+	const char *order = environment_find(env, "CUDA_DEVICE_ORDER");
+
+	if (order && !strcmp(order, "PCI_BUS_ID"))
+		return true;
 	for (size_t i = 1; i < g->n; i++)
 		if (strcmp(g->v[i].model, g->v[0].model))
 			return false;
 	return true;
 }
 
-/* By default CUDA counts the fastest device first. */
-static bool counts_by_address(const struct gpus *g, const struct environment *env)
-{
-	const char *order = environment_find(env, "CUDA_DEVICE_ORDER");
-
-	return (order && !strcmp(order, "PCI_BUS_ID")) || all_alike(g);
-}
-
 /* False: unknown which one it is. */
 static bool add_visible(struct gpu_set *set, const struct gpus *g, const char *name, bool *known)
 {
-	bool is_instance = gpus_names_instance(name) && !strchr(name, ':');
-	int i = is_instance ? gpus_find_instance(g, name) : gpus_find(g, name);
+	bool is_instance = is_instance_uuid(name) && !strchr(name, ':');
+	int i = is_instance ? find_instance(g, name) : find_gpu(g, name);
 
 	*known = i >= 0;
 	if (is_instance && *known)
@@ -406,8 +376,12 @@ static bool add_visible(struct gpu_set *set, const struct gpus *g, const char *n
 	return *known || !is_instance;
 }
 
-bool gpus_visible_to(const struct gpus *g, const struct environment *env, bool contained,
-		     struct gpu_set *set)
+/*
+ * Devices that CUDA_VISIBLE_DEVICES leaves it. False: all, or unknown (its numbers count in an
+ * order that depends on the models, and within a container from that one's first device).
+ */
+static bool gpus_visible_to(const struct gpus *g, const struct environment *env, bool contained,
+			    struct gpu_set *set)
 {
 	const char *list = environment_find(env, "CUDA_VISIBLE_DEVICES");
 	bool by_number = !contained && counts_by_address(g, env), known = true;
@@ -422,11 +396,48 @@ bool gpus_visible_to(const struct gpus *g, const struct environment *env, bool c
 		size_t len = strcspn(list, ",");
 
 		snprintf(name, sizeof(name), "%.*s", (int)(len < 79 ? len : 79), list);
-		if (!by_number && parse_number(name, strlen(name), &ignored))
-			return false;
-		if (!add_visible(set, g, name, &known))
+		if ((!by_number && parse_number(name, strlen(name), &ignored)) ||
+		    !add_visible(set, g, name, &known))
 			return false;
 		list += len + (list[len] == ',');
 	}
 	return true;
+}
+
+/* ---- devices of a process ------------------------------------------------------------------- */
+
+static bool has_instances(const struct gpu_set *set)
+{
+	for (size_t i = 0; i < GPUS_INSTANCES_MAX / 64; i++)
+		if (set->instances[i])
+			return true;
+	return false;
+}
+
+/* The open devices, less the hidden ones: CUDA may open more than it uses. */
+struct gpu_set gpus_of_process(const struct gpus *g, struct proc *p, const char **source)
+{
+	const char *groups = proc_read(p, PROC_CGROUP, NULL);
+	struct environment env = environment_read(p);
+	struct gpu_set open = { .gpus = 0 }, visible = { .gpus = 0 }, both = { .gpus = 0 };
+	struct cgroup_names names = { .runtime = "" };
+	bool visible_known;
+
+	if (groups)
+		cgroup_read_names(groups, &names);
+	gpus_open_by(g, p, &open);
+	visible_known = gpus_visible_to(g, &env, names.container[0], &visible);
+	*source = open.gpus ? "open" : "visible";
+	if (!open.gpus)
+		return visible;
+	both.gpus = open.gpus & visible.gpus;
+	if (!visible_known || !both.gpus)
+		return open;
+	for (size_t i = 0; i < GPUS_INSTANCES_MAX / 64; i++)
+		both.instances[i] = open.instances[i] & visible.instances[i];
+	/* An instance that is visible need not be seen open, nor one that is open be named. */
+	if (!has_instances(&both))
+		memcpy(both.instances, has_instances(&open) ? open.instances : visible.instances,
+		       sizeof(both.instances));
+	return both;
 }

@@ -15,6 +15,7 @@
 
 #include "base/io.h"
 #include "host/cgroup.h"
+#include "host/environment.h"
 #include "host/users.h"
 
 #define HOSTNAME_MAX 256
@@ -26,8 +27,7 @@ int identity_room_init(struct identity_room *room)
 	struct utsname un = { 0 };
 
 	memset(room, 0, sizeof(*room));
-	gpus_read(&room->gpus, GPUS_DRIVER);
-	gpus_read_instances(&room->gpus, GPUS_CAPABILITIES);
+	gpus_read(&room->gpus);
 	if (!uname(&un))
 		snprintf(room->node, sizeof(room->node), "%s", un.nodename);
 	room->names = strpool_new();
@@ -39,14 +39,6 @@ void identity_room_free(struct identity_room *room)
 	map_free(&room->users);
 	strpool_free(room->names);
 	room->names = NULL;
-}
-
-struct environment identity_environment(struct proc *p)
-{
-	struct environment env = { .len = 0 };
-
-	env.block = proc_read(p, PROC_ENVIRON, &env.len);
-	return env;
 }
 
 static void copy(char *out, size_t size, const char *text)
@@ -89,15 +81,6 @@ static void read_status(struct identity_room *room, struct proc *p, struct ident
 
 /* ---- pods, containers, jobs ------------------------------------------------------------------ */
 
-static bool same_uts(struct proc *p)
-{
-	char own[64], its[64];
-	ssize_t n = readlink("/proc/self/ns/uts", own, sizeof(own));
-	ssize_t m = readlinkat(p->dir, "ns/uts", its, sizeof(its));
-
-	return n <= 0 || n != m || memcmp(own, its, (size_t)n) == 0;
-}
-
 /* /etc/hostname of its root: kubelet mounts the pod's there. A file of the target's: bounded. */
 static bool read_hostname(struct proc *p, char *out, size_t size)
 {
@@ -119,14 +102,20 @@ static bool read_hostname(struct proc *p, char *out, size_t size)
 /* With the host's network the pod has the host's name too, which is useless. */
 bool identity_pod_name(const char *node, struct proc *p, char *out, size_t size)
 {
-	struct environment env = identity_environment(p);
-	struct environment_finding pod = environment_pod(&env);
+	struct environment env = environment_read(p);
+	struct environment_finding pod = environment_get(&env, ENVIRONMENT_POD);
+	char own[64], its[64];
+	ssize_t n, m;
 
 	copy(out, size, pod.value);
 	if (*out && strcmp(out, node))
 		return true;
 	*out = '\0';
-	return !same_uts(p) && read_hostname(p, out, size) && strcmp(out, node);
+	n = readlink("/proc/self/ns/uts", own, sizeof(own));
+	m = readlinkat(p->dir, "ns/uts", its, sizeof(its));
+	if (n <= 0 || n != m || !memcmp(own, its, (size_t)n))
+		return false;
+	return read_hostname(p, out, size) && strcmp(out, node);
 }
 
 static void read_groups(struct identity_room *room, struct proc *p, struct identity *out)
@@ -153,8 +142,9 @@ static void read_groups(struct identity_room *room, struct proc *p, struct ident
 
 static void read_environment(struct proc *p, struct identity *out)
 {
-	struct environment env = identity_environment(p);
-	struct environment_finding rank = environment_rank(&env), job = environment_job(&env);
+	struct environment env = environment_read(p);
+	struct environment_finding rank = environment_get(&env, ENVIRONMENT_RANK);
+	struct environment_finding job = environment_get(&env, ENVIRONMENT_JOB);
 
 	COPY(out->rank, rank.value);
 	COPY(out->rank_source, rank.name);
@@ -164,47 +154,11 @@ static void read_environment(struct proc *p, struct identity *out)
 	COPY(out->job_source, job.name);
 }
 
-/* ---- devices --------------------------------------------------------------------------------- */
-
-static bool names_instances(const struct gpu_set *set)
-{
-	for (size_t i = 0; i < GPUS_INSTANCES_MAX / 64; i++)
-		if (set->instances[i])
-			return true;
-	return false;
-}
-
-/* The open devices, less the hidden ones: CUDA may open more than it uses. */
-struct gpu_set identity_devices(const struct gpus *g, struct proc *p, const char **source)
-{
-	const char *groups = proc_read(p, PROC_CGROUP, NULL);
-	struct environment env = identity_environment(p);
-	struct gpu_set open = { .gpus = 0 }, visible = { .gpus = 0 }, both;
-	struct cgroup_names names = { .runtime = "" };
-	bool visible_known;
-
-	if (groups)
-		cgroup_read_names(groups, &names);
-	gpus_open_by(g, p, &open);
-	visible_known = gpus_visible_to(g, &env, names.container[0], &visible);
-	*source = open.gpus ? "open" : "visible";
-	if (!open.gpus)
-		return visible;
-	both = gpu_set_both(&open, &visible);
-	if (!visible_known || !both.gpus)
-		return open;
-	/* An instance that is visible need not be seen open, nor one that is open be named. */
-	if (!names_instances(&both))
-		memcpy(both.instances, names_instances(&open) ? open.instances : visible.instances,
-		       sizeof(both.instances));
-	return both;
-}
-
 void identity_read_devices(struct identity_room *room, struct proc *p, struct identity *out)
 {
 	struct strbuf list = STRBUF_INIT;
 	const char *source;
-	struct gpu_set set = identity_devices(&room->gpus, p, &source);
+	struct gpu_set set = gpus_of_process(&room->gpus, p, &source);
 
 	out->devices[0] = out->devices_source[0] = '\0';
 	gpu_set_print(&list, &set, &room->gpus);
@@ -214,8 +168,6 @@ void identity_read_devices(struct identity_room *room, struct proc *p, struct id
 	}
 	strbuf_free(&list);
 }
-
-/* ---- all of it ------------------------------------------------------------------------------- */
 
 void identity_read(struct identity_room *room, struct proc *p, struct identity *out)
 {

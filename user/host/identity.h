@@ -36,9 +36,6 @@ struct identity_room {
 int identity_room_init(struct identity_room *room);	/* 0 or -ENOMEM */
 void identity_room_free(struct identity_room *room);
 
-/* The devices of a process; source: how they are known (see above). */
-struct gpu_set identity_devices(const struct gpus *g, struct proc *p, const char **source);
-
 void identity_read(struct identity_room *room, struct proc *p, struct identity *out);
 
 /* Only what changes while a process runs: devices, devices_source. */
@@ -50,8 +47,5 @@ int identity_each(const struct identity *id,
 
 /* The name of the pod that a process of a pod is in; false: it cannot be known. */
 bool identity_pod_name(const char *node, struct proc *p, char *out, size_t size);
-
-/* Its environment, if it can be read. */
-struct environment identity_environment(struct proc *p);
 
 #endif

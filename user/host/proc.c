@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/num.h"
 #include "base/str.h"
 #include "base/time.h"
 
@@ -78,21 +79,6 @@ const char *proc_read(struct proc *p, enum proc_file file, size_t *len)
 	return p->file[file].text;
 }
 
-bool proc_link_name(struct proc *p, const char *link, char *out, size_t size)
-{
-	static const char deleted[] = " (deleted)";
-	char path[4096];
-	ssize_t n = readlinkat(p->dir, link, path, sizeof(path) - 1);
-
-	if (n <= 0)
-		return false;
-	path[n] = '\0';
-	if ((size_t)n > strlen(deleted) && !strcmp(path + n - strlen(deleted), deleted))
-		path[(size_t)n - strlen(deleted)] = '\0';
-	snprintf(out, size, "%s", str_basename(path));
-	return true;
-}
-
 bool proc_add_stopped(struct strbuf *out, pid_t pid, char state)
 {
 	if (state == 't')
@@ -111,14 +97,14 @@ static uint64_t monotonic_of_ticks(uint64_t ticks)
 {
 	uint64_t per_sec = (uint64_t)sysconf(_SC_CLK_TCK);
 	uint64_t mono = time_now_ns(), boot = time_boot_ns();
-	uint64_t asleep = boot > mono ? boot - mono : 0;
+	uint64_t asleep = num_sub(boot, mono);
 	uint64_t start = ticks / per_sec * NS_PER_SEC + ticks % per_sec * NS_PER_SEC / per_sec -
 			 (uint64_t)time_own_shift()->boot_ns;
 
 	/* Both clocks are read a moment apart: that is not sleep. */
 	if (asleep < NS_PER_SEC / per_sec)
 		asleep = 0;
-	return start > asleep ? start - asleep : 0;
+	return num_sub(start, asleep);
 }
 
 /* "12 (a) b) S 1 ...": the name may hold anything, so it ends at the last parenthesis. */

@@ -31,9 +31,6 @@ void proc_close(struct proc *p);
 /* The text of a file, or NULL + errno: ESRCH (gone), EACCES, ENOMEM. Lives until proc_close. */
 const char *proc_read(struct proc *p, enum proc_file file, size_t *len);
 
-/* The last part of the target of the link `exe` or the like, without " (deleted)". */
-bool proc_link_name(struct proc *p, const char *link, char *out, size_t size);
-
 struct proc_stat {
 	char comm[16];
 	char state;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/vec.h"
 #include "host/cgroup.h"
@@ -22,7 +23,7 @@
 struct pattern {
 	uint8_t kind;		/* enum select_kind */
 	char *text;
-	uint64_t number;	/* uid; index of a device, place of an instance in gpus */
+	int64_t number;		/* uid; index of a device, place of an instance in gpus or < 0 */
 	bool is_instance;	/* of MIG */
 };
 
@@ -60,9 +61,9 @@ static int check_glob(struct selector *s, struct pattern *p)
 	return is_glob(p->text) ? 0 : -EINVAL;
 }
 
-static bool name_matches(const char *name, const void *pattern)
+static bool name_matches(const char *name, const struct pattern *pattern)
 {
-	return *name && !fnmatch(pattern, name, 0);
+	return *name && !fnmatch(pattern->text, name, 0);
 }
 
 /* Interpreters: their first argument that is no option is the program for people. */
@@ -74,24 +75,20 @@ static const struct {
 	{ "zsh", "o" }, { "perl", "I" }, { "ruby", "I" }, { "node", "r" }, { "julia", "JtpL" },
 };
 
-static const char *find_interpreter(const char *name)
-{
-	for (size_t i = 0; i < sizeof(interpreters) / sizeof(interpreters[0]); i++) {
-		size_t len = strlen(interpreters[i].name);
-
-		if (!strncmp(name, interpreters[i].name, len) &&
-		    !name[len + strspn(name + len, "0123456789.")])
-			return interpreters[i].with_value;
-	}
-	return NULL;
-}
-
 /* "python3 -u -X dev train.py", "python3 -m train": the script or module; NULL: none. */
-static const char *find_script(const char *args, size_t len, const char *with_value)
+static const char *find_script(const char *exe, const char *args, size_t len)
 {
+	const char *with_value = NULL;
 	size_t at = strnlen(args, len) + 1;
 
-	for (; at < len; at += strnlen(args + at, len - at) + 1) {
+	for (size_t i = 0; i < sizeof(interpreters) / sizeof(interpreters[0]) && !with_value; i++) {
+		size_t n = strlen(interpreters[i].name);
+
+		if (!strncmp(exe, interpreters[i].name, n) &&
+		    !exe[n + strspn(exe + n, "0123456789.")])
+			with_value = interpreters[i].with_value;
+	}
+	for (; with_value && at < len; at += strnlen(args + at, len - at) + 1) {
 		const char *arg = args + at;
 
 		if (*arg != '-')
@@ -104,35 +101,42 @@ static const char *find_script(const char *args, size_t len, const char *with_va
 	return NULL;
 }
 
-/* Calls fn for each name that people may use for it, until it returns true. */
-static int each_name(struct proc *p, bool (*fn)(const char *name, const void *ctx), const void *ctx)
+/* The last part of the link `exe` without " (deleted)", else of the first argument. */
+static void read_exe(const struct proc *p, const char *args, char *out, size_t size)
 {
-	const char *text = proc_read(p, PROC_STAT, NULL), *args, *with_value, *script = NULL;
+	char path[4096];
+	ssize_t n = readlinkat(p->dir, "exe", path, sizeof(path) - 1);
+
+	if (n <= 0) {
+		snprintf(out, size, "%s", str_basename(args));
+		return;
+	}
+	path[n] = '\0';
+	path[str_len_without(path, " (deleted)")] = '\0';
+	snprintf(out, size, "%s", str_basename(path));
+}
+
+/* By each name that people may use for it: of the thread, the executable, the script. */
+static int match_name(const struct selector *s, const struct pattern *pattern, struct proc *p)
+{
+	const char *text = proc_read(p, PROC_STAT, NULL), *args, *script;
 	struct proc_stat stat;
 	char exe[256];
 	size_t len;
 
+	(void)s;
 	if (!text || proc_parse_stat(text, &stat))
 		return -ESRCH;
-	if (fn(stat.comm, ctx))
+	if (name_matches(stat.comm, pattern))
 		return 1;
 	args = proc_read(p, PROC_CMDLINE, &len);
 	if (!args || !len)
 		return 0;		/* a kernel thread */
-	if (!proc_link_name(p, "exe", exe, sizeof(exe)))
-		snprintf(exe, sizeof(exe), "%s", str_basename(args));
-	if (fn(exe, ctx))
+	read_exe(p, args, exe, sizeof(exe));
+	if (name_matches(exe, pattern))
 		return 1;
-	with_value = find_interpreter(exe);
-	if (with_value)
-		script = find_script(args, len, with_value);
-	return script && fn(script, ctx);
-}
-
-static int match_name(const struct selector *s, const struct pattern *pattern, struct proc *p)
-{
-	(void)s;
-	return each_name(p, name_matches, pattern->text);
+	script = find_script(exe, args, len);
+	return script && name_matches(script, pattern);
 }
 
 /* ---- users ----------------------------------------------------------------------------------- */
@@ -156,7 +160,7 @@ static int match_user(const struct selector *s, const struct pattern *pattern, s
 	(void)s;
 	if (!text)
 		return -errno;
-	return uid && strtoul(uid, NULL, 10) == pattern->number;
+	return uid && strtol(uid, NULL, 10) == pattern->number;
 }
 
 /* ---- control groups, pods, jobs -------------------------------------------------------------- */
@@ -206,53 +210,34 @@ static int match_job(const struct selector *s, const struct pattern *pattern, st
 		cgroup_read_names(groups, &names);
 	if (*names.job)
 		return same_job(names.job, pattern->text);
-	env = identity_environment(p);
+	env = environment_read(p);
 	if (!env.block)
 		return -errno;
-	job = environment_job(&env);
+	job = environment_get(&env, ENVIRONMENT_JOB);
 	return job.value && same_job(job.value, pattern->text);
 }
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
-#define NO_INSTANCE UINT64_MAX
-
-static void find_instance(const struct selector *s, struct pattern *p)
-{
-	int at = gpus_find_instance(&s->gpus, p->text);
-
-	p->number = at < 0 ? NO_INSTANCE : (uint64_t)at;
-}
-
 static int check_gpu(struct selector *s, struct pattern *p)
 {
-	int index;
-
-	if (!s->has_gpus) {
-		gpus_read(&s->gpus, GPUS_DRIVER);
-		gpus_read_instances(&s->gpus, GPUS_CAPABILITIES);
-	}
+	if (!s->has_gpus)
+		gpus_read(&s->gpus);
 	s->has_gpus = true;
-	p->is_instance = gpus_names_instance(p->text);
-	if (p->is_instance) {
-		find_instance(s, p);
-		return 0;
-	}
-	index = gpus_find(&s->gpus, p->text);
-	p->number = (uint64_t)index;
-	return index < 0 ? -EINVAL : 0;
+	p->number = gpus_find(&s->gpus, p->text, &p->is_instance);
+	return p->number < 0 && !p->is_instance ? -EINVAL : 0;
 }
 
 static int match_gpu(const struct selector *s, const struct pattern *pattern, struct proc *p)
 {
 	const char *source;
-	struct gpu_set set = identity_devices(&s->gpus, p, &source);
+	struct gpu_set set = gpus_of_process(&s->gpus, p, &source);
 
 	if (!set.gpus)
 		return proc_read(p, PROC_ENVIRON, NULL) ? 0 : -errno;
 	if (!pattern->is_instance)
 		return set.gpus >> pattern->number & 1;
-	return pattern->number != NO_INSTANCE && gpu_set_has_instance(&set, pattern->number);
+	return pattern->number >= 0 && gpu_set_has_instance(&set, (size_t)pattern->number);
 }
 
 bool selector_names_instances(const struct selector *s)
@@ -271,9 +256,10 @@ const char *selector_set_instances(struct selector *s, const struct gpu_instance
 	for (size_t i = 0; i < s->patterns.n; i++) {
 		struct pattern *p = &s->patterns.v[i];
 
-		if (p->is_instance)
-			find_instance(s, p);
-		if (p->is_instance && p->number == NO_INSTANCE && !missing)
+		if (!p->is_instance)
+			continue;
+		p->number = gpus_find(&s->gpus, p->text, &p->is_instance);
+		if (p->number < 0 && !missing)
 			missing = p->text;
 	}
 	return missing;
@@ -292,22 +278,16 @@ void selector_print_instances(const struct selector *s, struct strbuf *out)
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
 
-static int check_nothing(struct selector *s, struct pattern *p)
-{
-	(void)s, (void)p;
-	return 0;
-}
-
 static const struct {
 	const char *name;
-	int (*check)(struct selector *s, struct pattern *p);
+	int (*check)(struct selector *s, struct pattern *p);	/* NULL: any text will do */
 	int (*match)(const struct selector *s, const struct pattern *pattern, struct proc *p);
 } kinds[SELECT_KINDS] = {
 	[SELECT_NAME] = { "name", check_glob, match_name },
 	[SELECT_USER] = { "user", check_user, match_user },
 	[SELECT_CGROUP] = { "cgroup", check_glob, match_cgroup },
 	[SELECT_POD] = { "pod", check_glob, match_pod },
-	[SELECT_JOB] = { "job", check_nothing, match_job },
+	[SELECT_JOB] = { "job", NULL, match_job },
 	[SELECT_GPU] = { "gpu", check_gpu, match_gpu },
 };
 
@@ -343,12 +323,15 @@ void selector_free(struct selector *s)
 static int add(struct selector *s, enum select_kind kind, const char *text, size_t len)
 {
 	struct pattern *p = len ? VEC_PUSH(&s->patterns) : NULL;
-	int err;
+	int err = 0;
 
 	if (!p)
 		return len ? -ENOMEM : -EINVAL;
 	*p = (struct pattern){ .kind = (uint8_t)kind, .text = strndup(text, len) };
-	err = p->text ? kinds[kind].check(s, p) : -ENOMEM;
+	if (!p->text)
+		err = -ENOMEM;
+	else if (kinds[kind].check)
+		err = kinds[kind].check(s, p);
 	if (err) {
 		free(p->text);
 		s->patterns.n--;
@@ -389,27 +372,18 @@ void selector_describe(const struct selector *s, struct strbuf *out)
 		}
 }
 
-/* 1 when one of the kind's patterns matches or there are none. */
-static int match_kind(const struct selector *s, unsigned int kind, struct proc *p)
-{
-	int rc = 1;
-
-	for (size_t i = 0; i < s->patterns.n; i++) {
-		if (s->patterns.v[i].kind != kind)
-			continue;
-		rc = kinds[kind].match(s, &s->patterns.v[i], p);
-		if (rc)
-			break;
-	}
-	return rc;
-}
-
 int selector_matches(const struct selector *s, struct proc *p)
 {
 	int rc = 1;
 
-	for (size_t i = 0; rc == 1 && i < SELECT_KINDS; i++)
-		rc = match_kind(s, by_cost[i], p);
+	/* Of each kind that was given, one pattern at least. */
+	for (size_t k = 0; rc == 1 && k < SELECT_KINDS; k++)
+		for (size_t i = 0, tried = 0; i < s->patterns.n && (!tried || !rc); i++) {
+			if (s->patterns.v[i].kind != by_cost[k])
+				continue;
+			rc = kinds[by_cost[k]].match(s, &s->patterns.v[i], p);
+			tried++;
+		}
 	return rc;
 }
 

@@ -19,41 +19,26 @@
 #pragma weak getgrgid_r
 #pragma weak getgrouplist
 
-typedef bool (*wanted_fn)(const struct passwd *pw, const void *what);
-
-static bool has_uid(const struct passwd *pw, const void *uid)
-{
-	return pw->pw_uid == *(const uid_t *)uid;
-}
-
-static bool has_name(const struct passwd *pw, const void *name)
-{
-	return !strcmp(pw->pw_name, name);
-}
-
-/* The entry in /etc/passwd; its texts are in buffer. */
-static bool find_local(wanted_fn wanted, const void *what, struct passwd *pw, char *buffer)
+/* The entry in /etc/passwd of a name, or, where that is NULL, of uid; its texts are in buffer. */
+static bool find_local(const char *name, uid_t uid, struct passwd *pw, char *buffer)
 {
 	FILE *f = fopen("/etc/passwd", "re");
 	struct passwd *got = NULL;
+	bool found = false;
 
-	if (!f)
-		return false;
-	while (!fgetpwent_r(f, pw, buffer, BUFFER_BYTES, &got) && !wanted(got, what))
-		got = NULL;
-	fclose(f);
-	return got != NULL;
+	while (f && !found && !fgetpwent_r(f, pw, buffer, BUFFER_BYTES, &got))
+		found = name ? !strcmp(pw->pw_name, name) : pw->pw_uid == uid;
+	if (f)
+		fclose(f);
+	return found;
 }
 
 bool users_name(uid_t uid, char *out, size_t size)
 {
 	char *buffer = malloc(BUFFER_BYTES);
 	struct passwd pw;
-	bool found;
+	bool found = buffer && find_local(NULL, uid, &pw, buffer);
 
-	if (!buffer)
-		return false;
-	found = find_local(has_uid, &uid, &pw, buffer);
 	if (found)
 		snprintf(out, size, "%s", pw.pw_name);
 	free(buffer);
@@ -80,7 +65,7 @@ bool users_find(const char *name, uid_t *uid)
 
 	if (!buffer)
 		return false;
-	if (find_local(has_name, name, &pw, buffer))
+	if (find_local(name, 0, &pw, buffer))
 		got = &pw;
 	else if (getpwnam_r)
 		getpwnam_r(name, &pw, buffer, BUFFER_BYTES, &got);

@@ -46,20 +46,10 @@ static struct value known(uint32_t v)
 	return (struct value){ v, true };
 }
 
-static int load(const struct run *r, uint32_t k, struct value *out)
+static int load(const struct run *r, struct way *w, const struct sock_filter *f)
 {
 	const uint32_t ip = offsetof(struct seccomp_data, instruction_pointer);
 	const uint32_t args = offsetof(struct seccomp_data, args);
-
-	if (k >= INPUT_BYTES || k % 4)
-		return -EINVAL;
-	memcpy(&out->v, (const char *)&r->in->data + k, sizeof(out->v));
-	out->known = k >= args ? !(r->in->any >> ((k - args) / 8) & 1) : k < ip || !r->in->any_ip;
-	return 0;
-}
-
-static int load_to(const struct run *r, struct way *w, const struct sock_filter *f)
-{
 	struct value *to = BPF_CLASS(f->code) == BPF_LD ? &w->a : &w->x;
 
 	switch (BPF_MODE(f->code)) {
@@ -75,18 +65,15 @@ static int load_to(const struct run *r, struct way *w, const struct sock_filter 
 		*to = w->mem[f->k];
 		return 0;
 	case BPF_ABS:
-		return to == &w->a && BPF_SIZE(f->code) == BPF_W ? load(r, f->k, to) : -EINVAL;
+		if (to != &w->a || BPF_SIZE(f->code) != BPF_W || f->k >= INPUT_BYTES || f->k % 4)
+			return -EINVAL;
+		memcpy(&to->v, (const char *)&r->in->data + f->k, sizeof(to->v));
+		to->known = f->k >= args ? !(r->in->any >> ((f->k - args) / 8) & 1) :
+					   f->k < ip || !r->in->any_ip;
+		return 0;
 	default:
 		return -EINVAL;
 	}
-}
-
-static int store(struct way *w, const struct sock_filter *f)
-{
-	if (f->k >= BPF_MEMWORDS)
-		return -EINVAL;
-	w->mem[f->k] = BPF_CLASS(f->code) == BPF_ST ? w->a : w->x;
-	return 0;
 }
 
 /* 0; 1: the program ends, returning 0; -EINVAL. */
@@ -159,10 +146,13 @@ static int step(struct run *r, struct way *w)
 	switch (BPF_CLASS(f->code)) {
 	case BPF_LD:
 	case BPF_LDX:
-		return load_to(r, w, f);
+		return load(r, w, f);
 	case BPF_ST:
 	case BPF_STX:
-		return store(w, f);
+		if (f->k >= BPF_MEMWORDS)
+			return -EINVAL;
+		w->mem[f->k] = BPF_CLASS(f->code) == BPF_ST ? w->a : w->x;
+		return 0;
 	case BPF_ALU:
 		got = compute(r, w, f);
 		if (got > 0)
@@ -206,12 +196,14 @@ static int run(struct run *r)
 	return 0;
 }
 
-int cbpf_run(const struct sock_filter *code, size_t n, const struct cbpf_input *in,
-	     void (*answer)(void *ctx, uint32_t value, bool known), void *ctx)
+/* Calls `answer` with each result, some more than once; known false: any result is possible. 0;
+ * -EINVAL: the kernel would not have accepted that program; -E2BIG: there are too many paths
+ * through it. */
+static int cbpf_run(const struct sock_filter *code, size_t n, const struct cbpf_input *in,
+		    void (*answer)(void *ctx, uint32_t value, bool known), void *ctx)
 {
-	struct run r = {
-		.code = code, .n = n, .in = in, .answer = answer, .ctx = ctx, .n_ways = 1
-	};
+	struct run r = { .code = code, .n = n, .in = in, .answer = answer, .ctx = ctx,
+			 .n_ways = 1 };
 	int err;
 
 	if (!n || n > BPF_MAXINSNS)
@@ -221,14 +213,13 @@ int cbpf_run(const struct sock_filter *code, size_t n, const struct cbpf_input *
 		return -ENOMEM;
 	r.ways[0].a = r.ways[0].x = known(0);
 	for (size_t i = 0; i < BPF_MEMWORDS; i++)
-		/* the kernel takes none that reads before it writes */
-		r.ways[0].mem[i] = known(0);
+		r.ways[0].mem[i] = known(0);	/* a read before a write is refused by the kernel */
 	err = run(&r);
 	free(r.ways);
 	return err;
 }
 
-/* ---- filter ---------------------------------------------------------------------------------- */
+/* ---- one program, one call ------------------------------------------------------------------ */
 
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
@@ -240,18 +231,15 @@ int cbpf_run(const struct sock_filter *code, size_t n, const struct cbpf_input *
 
 static const struct filter_call restart = { "restart_syscall", SYS_restart_syscall, .any = 0x3f };
 
-/* ---- one program, one call ------------------------------------------------------------------ */
-
 static void keep_worst(void *ctx, uint32_t value, bool is_known)
 {
 	enum filter_answer *worst = ctx, got = FILTER_KILLS;
+	uint32_t action = value & SECCOMP_RET_ACTION_FULL;
 
-	if (is_known) {
-		uint32_t action = value & SECCOMP_RET_ACTION_FULL;
-
-		got = action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_LOG ? FILTER_ALLOWS :
-		      action == SECCOMP_RET_ERRNO ? FILTER_FAILS : FILTER_KILLS;
-	}
+	if (is_known && (action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_LOG))
+		got = FILTER_ALLOWS;
+	else if (is_known && action == SECCOMP_RET_ERRNO)
+		got = FILTER_FAILS;
 	if (got > *worst)
 		*worst = got;
 }
@@ -270,15 +258,6 @@ static int filter_judge(const struct sock_filter *code, size_t n, const struct f
 	if (err == -E2BIG)
 		return worst == FILTER_KILLS ? FILTER_KILLS : FILTER_UNKNOWN;
 	return err == -ENOMEM ? err : err ? FILTER_KILLS : (int)worst;
-}
-
-const struct filter_call *filter_find(const char *name)
-{
-	const struct filter_call *c = filter_calls;
-
-	while (c->name && strcmp(c->name, name))
-		c++;
-	return c->name ? c : NULL;
 }
 
 /* ---- a thread's ----------------------------------------------------------------------------- */
@@ -330,15 +309,11 @@ static int is_unlike(void *ctx, pid_t tid, uint64_t start_ns, const char *comm)
 	return err ? err != -ESRCH : its.mode != o->like.mode || its.filters != o->like.filters;
 }
 
-/* The helper's code runs on other threads, too, where CUPTI or NVTX calls it. */
-static bool are_all_alike(pid_t pid, const struct seccomp *like)
-{
-	return !target_each_thread(pid, is_unlike, &(struct others){ pid, *like });
-}
+#define BY_ENV "; start it with `gpuprof env`"
 
-static int refuse(char *why, size_t size, const char *what, const char *name, const char *remedy)
+static int refuse(char *why, size_t size, const char *text)
 {
-	snprintf(why, size, "%s%s%s", what, name, remedy);
+	snprintf(why, size, "%s", text);
 	return -ENOTSUP;
 }
 
@@ -346,14 +321,12 @@ static int unreadable(char *why, size_t size, int err)
 {
 	if (err == EACCES || err == EPERM)
 		return refuse(why, size, "it has a seccomp filter, and to see what that allows, "
-			      "gpuprof needs CAP_SYS_ADMIN and no filter of its own", "",
-			      "; run it as root on the host");
+			      "gpuprof needs CAP_SYS_ADMIN and no filter of its own; run it as "
+			      "root on the host");
 	if (err == E2BIG)
-		return refuse(why, size, "it has more seccomp filters than gpuprof reads", "",
-			      "; start it with `gpuprof env`");
-	return refuse(why, size, "it has a seccomp filter, and this kernel does not show what "
-				 "that allows "
-		      "(CONFIG_CHECKPOINT_RESTORE)", "", "; start it with `gpuprof env`");
+		return refuse(why, size, "it has more seccomp filters than gpuprof reads" BY_ENV);
+	return refuse(why, size, "it has a seccomp filter, and this kernel does not show what that "
+		      "allows (CONFIG_CHECKPOINT_RESTORE)" BY_ENV);
 }
 
 /* Of one filter. */
@@ -365,13 +338,14 @@ static int judge_all(const struct sock_filter *code, size_t n, char *why, size_t
 		if (got < 0)
 			return got;
 		if (got == FILTER_UNKNOWN)
-			return refuse(why, size, "its seccomp filter is too long to be judged", "",
-				      "; start it with `gpuprof env`");
-		if (got == FILTER_KILLS || (got == FILTER_FAILS && !c->may_fail))
-			return refuse(why, size, "its seccomp filter does not let pass ", c->name,
-				      ", which the helper needs; allow it there (docker: "
-				      "--security-opt "
-				      "seccomp=FILE), or leave --inject out");
+			return refuse(why, size,
+				      "its seccomp filter is too long to be judged" BY_ENV);
+		if (got == FILTER_KILLS || (got == FILTER_FAILS && !c->may_fail)) {
+			snprintf(why, size, "its seccomp filter does not let pass %s, which the "
+				 "helper needs; allow it there (docker: --security-opt "
+				 "seccomp=FILE), or leave --inject out", c->name);
+			return -ENOTSUP;
+		}
 	}
 	return 0;
 }
@@ -410,10 +384,10 @@ int filter_check(pid_t pid, pid_t tid, bool *begins_anew, char *why, size_t size
 	if (err)
 		return err;
 	*begins_anew = its.mode != SECCOMP_MODE_DISABLED;
-	if (!are_all_alike(pid, &its))
-		return refuse(why, size, "some of its threads have seccomp filters of their own",
-			      "",
-			      "; start it with `gpuprof env`");
+	/* The helper's code runs on other threads, too, where CUPTI or NVTX calls it. */
+	if (target_each_thread(pid, is_unlike, &(struct others){ pid, its }))
+		return refuse(why, size,
+			      "some of its threads have seccomp filters of their own" BY_ENV);
 	if (!*begins_anew)
 		return 0;
 	code = calloc(BPF_MAXINSNS, sizeof(*code));
@@ -424,13 +398,13 @@ int filter_check(pid_t pid, pid_t tid, bool *begins_anew, char *why, size_t size
 	return err;
 }
 
-/* ---- filter calls -------------------------------------------------------------------------- */
-
 /*
- * System calls made for the helper. The first part was observed when it was brought in, woken
- * and left (tests/unit/test_gpusim_helper_filter.c checks that none is missing), with the calls
- * that other versions of the C library use instead. The calls of a real CUPTI were not observed:
- * its own imports (11.8 to 13.0) are the last part, and all of them may fail.
+ * ---- the system calls made for the helper ------------------------------------------------------
+ *
+ * The first part was observed when the helper was brought in, woken and left (tests/unit/
+ * test_gpusim_helper_filter.c checks that none is missing), with the calls that other versions of
+ * the C library use instead. The calls of a real CUPTI were not observed: its own imports (11.8 to
+ * 13.0) are the last part, and all of them may fail.
  */
 
 #define ANY 0x3f
@@ -453,23 +427,20 @@ int filter_check(pid_t pid, pid_t tid, bool *begins_anew, char *why, size_t size
 const struct filter_call filter_calls[] = {
 	/* The thread that makes the calls, and the one it starts. */
 	MUST(getpid), MUST(restart_syscall), MUST(rt_sigreturn), MUST(rt_sigprocmask), MUST(munmap),
-	MUST(close),
-	MAPS(RW, OF_NOTHING), MAPS(RX, PRIVATE), MAPS(PROT_NONE, OF_NOTHING | MAP_STACK),
-	MAPS(PROT_NONE, OF_NOTHING | MAP_NORESERVE), MAPS(RW, OF_NOTHING | MAP_STACK),
-	MAPS(RW, OF_NOTHING | MAP_NORESERVE),
-	PROTECTS(RW), PROTECTS(PROT_READ), PROTECTS(PROT_NONE), MEMFD(3), MEMFD(0x13),
+	MUST(close), MAPS(RW, OF_NOTHING), MAPS(RX, PRIVATE),
+	MAPS(PROT_NONE, OF_NOTHING | MAP_STACK), MAPS(PROT_NONE, OF_NOTHING | MAP_NORESERVE),
+	MAPS(RW, OF_NOTHING | MAP_STACK), MAPS(RW, OF_NOTHING | MAP_NORESERVE), PROTECTS(RW),
+	PROTECTS(PROT_READ), PROTECTS(PROT_NONE), MEMFD(3), MEMFD(0x13),
 	{ "clone", SYS_clone, .any = ALL_BUT(1), .arg = { THREAD_FLAGS } },
 	MAY(clone3), MAY(set_robust_list), MAY(rseq), MAY(madvise), MAY(brk), MAY(mremap),
-	MAY(getrandom),
-	MUST(futex), MUST(exit), MUST(gettid),
+	MAY(getrandom), MUST(futex), MUST(exit), MUST(gettid),
 	/* The dynamic linker. */
 	{ "openat", SYS_openat, .any = ALL_BUT(4), .arg = { 0, 0, 02000000 } },
 	MAY(openat), MUST(read), MUST(pread64), MUST(newfstatat), MUST(fstat), MAY(readlinkat),
-	MAY(getcwd), MAY(faccessat),
-	MAPS(PROT_NONE, OF_NOTHING), MAPS(PROT_READ, PRIVATE), MAPS(PROT_READ, OF_LIBRARY),
-	MAPS(RX, OF_LIBRARY),
-	MAPS(RX, OF_LIBRARY | MAP_FIXED), MAPS(PROT_READ, OF_LIBRARY | MAP_FIXED),
-	MAPS(RW, OF_LIBRARY | MAP_FIXED), MAPS(RW, OF_NOTHING | MAP_FIXED),
+	MAY(getcwd), MAY(faccessat), MAPS(PROT_NONE, OF_NOTHING), MAPS(PROT_READ, PRIVATE),
+	MAPS(PROT_READ, OF_LIBRARY), MAPS(RX, OF_LIBRARY), MAPS(RX, OF_LIBRARY | MAP_FIXED),
+	MAPS(PROT_READ, OF_LIBRARY | MAP_FIXED), MAPS(RW, OF_LIBRARY | MAP_FIXED),
+	MAPS(RW, OF_NOTHING | MAP_FIXED),
 	/* The helper. */
 	{ "fcntl", SYS_fcntl, .any = ALL_BUT(2), .arg = { 0, 1033 } },	/* F_ADD_SEALS */
 	MAPS(RW, MAP_SHARED), MUST(ftruncate), MUST(write), MUST(clock_nanosleep), MAY(nanosleep),
@@ -477,8 +448,7 @@ const struct filter_call filter_calls[] = {
 	{ "prctl", SYS_prctl, .any = ALL_BUT(1), .arg = { PR_SET_NAME }, .may_fail = true },
 #if defined(__x86_64__)
 	MAY(open), MAY(stat), MAY(lstat), MAY(access), MAY(readlink), MAY(poll), MAY(pipe),
-	MAY(unlink),
-	MAY(arch_prctl), MAY(time),
+	MAY(unlink), MAY(arch_prctl), MAY(time),
 #elif defined(__aarch64__)
 	/* BTI */
 	{ "mprotect", SYS_mprotect, .any = ALL_BUT(4), .arg = { 0, 0, RX | 0x10 },
@@ -486,12 +456,10 @@ const struct filter_call filter_calls[] = {
 #endif
 	/* CUPTI. */
 	MAY(ioctl), MAY(fcntl), MAY(lseek), MAY(writev), MAY(pwrite64), MAY(pipe2), MAY(ppoll),
-	MAY(sysinfo),
-	MAY(sched_getaffinity), MAY(statfs), MAY(fstatfs), MAY(getdents64), MAY(geteuid),
-	MAY(getuid),
-	MAY(getegid), MAY(gettimeofday), MAY(dup), MAY(statx), MAY(unlinkat), MAY(prlimit64),
-	MAY(mlock),
-	MAY(munlock), MAY(shmget), MAY(shmat), MAY(shmctl), MAY(shmdt), MAY(eventfd2), MAY(tgkill),
-	MAY(rt_sigaction), MAY(sched_setaffinity), MAY(sched_getparam), MAY(sched_getscheduler),
+	MAY(sysinfo), MAY(sched_getaffinity), MAY(statfs), MAY(fstatfs), MAY(getdents64),
+	MAY(geteuid), MAY(getuid), MAY(getegid), MAY(gettimeofday), MAY(dup), MAY(statx),
+	MAY(unlinkat), MAY(prlimit64), MAY(mlock), MAY(munlock), MAY(shmget), MAY(shmat),
+	MAY(shmctl), MAY(shmdt), MAY(eventfd2), MAY(tgkill), MAY(rt_sigaction),
+	MAY(sched_setaffinity), MAY(sched_getparam), MAY(sched_getscheduler),
 	{ .name = NULL },
 };

@@ -26,12 +26,6 @@ struct cbpf_input {
 	bool any_ip;		/* the same of instruction_pointer */
 };
 
-/* Calls `answer` with each result, some more than once; known false: any result is possible. 0;
- * -EINVAL: the kernel would not have accepted that program; -E2BIG: there are too many paths
- * through it. */
-int cbpf_run(const struct sock_filter *code, size_t n, const struct cbpf_input *in,
-	     void (*answer)(void *ctx, uint32_t value, bool known), void *ctx);
-
 /* A call that is made. */
 struct filter_call {
 	const char *name;	/* NULL ends a table */
@@ -44,9 +38,6 @@ extern const struct filter_call filter_calls[];
 
 /* From good to bad. KILLS: or anything else; UNKNOWN: there are too many ways through it. */
 enum filter_answer { FILTER_ALLOWS, FILTER_FAILS, FILTER_UNKNOWN, FILTER_KILLS };
-
-/* The table's row for the call's name; NULL: none. */
-const struct filter_call *filter_find(const char *name);
 
 /* Of a thread that is stopped by the calling one: 0; -ENOTSUP: see why; -ESRCH: it has ended; or
  * another -errno. *begins_anew: the call that it waited in must not go on by restart_syscall,

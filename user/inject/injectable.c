@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The checks are rows of `reasons`, made in order. */
 #include "inject/injectable.h"
 
 #include <errno.h>
@@ -24,15 +23,21 @@
 #include "inject/remote.h"
 #include "target/target_mapping.h"
 
-/* The order is the kernel's, but restrictions that hold for everyone come first. */
+struct denied {
+	uid_t uid, own;		/* whose the process is; ours */
+	int scope;		/* kernel.yama.ptrace_scope; -1: this kernel has none */
+	bool can;		/* we have CAP_SYS_PTRACE */
+};
 
 #define SCOPE "kernel.yama.ptrace_scope"
 #define SCOPE_NONE 3	/* of it */
+#define SECURITY "something forbids it although CAP_SYS_PTRACE is there (a security module, a " \
+		 "user namespace; dmesg may tell)"
 
-void denied_read(struct denied *d, pid_t pid)
+static void denied_read(struct denied *d, pid_t pid)
 {
-	char path[64], *text = io_read_file("/proc/sys/kernel/yama/ptrace_scope", 64, NULL),
-		       *status;
+	char *text = io_read_file("/proc/sys/kernel/yama/ptrace_scope", 64, NULL), *status;
+	char path[64];
 	const char *uid;
 
 	/* The owner of its files is root where it may not be dumped. */
@@ -48,42 +53,43 @@ void denied_read(struct denied *d, pid_t pid)
 
 const char *denied_reading(void)
 {
-	return caps_have(CAP_SYS_PTRACE) ?
-		       "something forbids it although CAP_SYS_PTRACE is there (a security "
-		       "module, a user namespace; dmesg may tell)" :
-		       "run as its user or root, or with CAP_SYS_PTRACE";
+	return caps_have(CAP_SYS_PTRACE) ? SECURITY :
+					   "run as its user or root, or with CAP_SYS_PTRACE";
 }
 
-void denied_say(const struct denied *d, char *out, size_t size)
+/* The order is the kernel's, but restrictions that hold for everyone come first. */
+static void denied_say(const struct denied *d, char *out, size_t size)
 {
 	static const char sudo[] = "run gpuprof as root or with sudo";
 
 	if (d->scope >= SCOPE_NONE)
 		snprintf(out, size,
-			 "nobody may trace a process here until the next boot (" SCOPE
-			 " is %d); start "
-			 "it with `gpuprof env`",
-			 d->scope);
+			 "nobody may trace a process here until the next boot (" SCOPE " is %d); "
+			 "start it with `gpuprof env`", d->scope);
 	else if (d->can)
 		snprintf(out, size,
-			 "something forbids it although CAP_SYS_PTRACE is there (a security "
-			 "module, a "
-			 "user namespace; dmesg may tell); start it with `gpuprof env`");
+			 SECURITY "; start it with `gpuprof env`");
 	else if (d->uid != d->own)
 		snprintf(out, size, "it is user %u's, not yours, and CAP_SYS_PTRACE is missing; %s",
 			 d->uid, sudo);
 	else if (d->scope > 0)
 		snprintf(out, size,
-			 SCOPE
-			 " is %d: without CAP_SYS_PTRACE nobody may trace what runs already; %s",
-			 d->scope, sudo);
+			 SCOPE " is %d: without CAP_SYS_PTRACE nobody may trace what runs "
+			 "already; %s", d->scope, sudo);
 	else
-		snprintf(out, size,
-			 "it has rights that you have not, and CAP_SYS_PTRACE is missing; %s",
-			 sudo);
+		snprintf(out, size, "it has rights that you have not, and CAP_SYS_PTRACE is "
+			 "missing; %s", sudo);
 }
 
-/* ---- injectable ------------------------------------------------------------------------------ */
+void denied_tracing(pid_t pid, char *out, size_t size)
+{
+	struct denied d;
+
+	denied_read(&d, pid);
+	denied_say(&d, out, size);
+}
+
+/* ---- mappings ------------------------------------------------------------------------------- */
 
 #define CODE_MAX (4u << 20)	/* of the C library's, looked through */
 
@@ -93,8 +99,6 @@ static const char *const functions[SUBJECT_FUNCTIONS] = {
 	[SUBJECT_SELF] = "pthread_self",     [SUBJECT_DETACH] = "pthread_detach",
 	[SUBJECT_CREATE] = "pthread_create",
 };
-
-/* ---- mappings ------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *pattern;	/* of a base name */
@@ -106,13 +110,28 @@ static const struct {
 	{ "libpthread-2.*.so", offsetof(struct subject, c_library) },
 	{ "libdl.so.2", offsetof(struct subject, c_library) },
 	{ "libdl-2.*.so", offsetof(struct subject, c_library) },
-	{ "ld-linux*", offsetof(struct subject, loader) },
-	{ "ld-2.*.so", offsetof(struct subject, loader) },
 	{ "ld-musl-*", offsetof(struct subject, musl) },
 	{ "libcuda.so*", offsetof(struct subject, cuda) },
 	{ "libgpuprof.so*", offsetof(struct subject, helper) },
 	{ "memfd:" IMAGE_MEMORY "*", offsetof(struct subject, helper) },
 };
+
+#define DRIVER_12_6 560u	/* the first of CUDA 12.6 */
+
+/* By the file's name: libcuda.so.550.54.14. CUPTI that began when graphs existed made processes of
+ * older drivers crash or hang (pytorch#75504, #112507; of 12.6 and later there is no report). */
+static void find_risk(struct subject *s, const char *name)
+{
+	const char *at = strstr(name, ".so.");
+	char *end = NULL;
+	unsigned long driver = at ? strtoul(at + strlen(".so."), &end, 10) : 0;
+
+	if (driver && *end == '.' && driver < DRIVER_12_6)
+		snprintf(s->risk, sizeof(s->risk),
+			 "its driver, %lu, is older than CUDA 12.6: if it has made CUDA graphs, "
+			 "CUPTI may crash it; start it with `gpuprof env`, or, if it has none, "
+			 "add --force", driver);
+}
 
 static void find_functions(struct subject *s, const struct target_mapping *m)
 {
@@ -132,23 +151,30 @@ static void find_functions(struct subject *s, const struct target_mapping *m)
 				s->function[i] = m->start + at - m->offset;
 		}
 	elf_file_close(ef);
-	if (fd >= 0)
-		close(fd);
+	io_close(&fd);
+}
+
+/* Its address there; 0: nowhere in the mapping. */
+static uint64_t search(const struct target_mapping *m, const uint8_t *code, size_t len,
+		       const struct machine_code *wanted)
+{
+	const uint8_t *at = memmem(code, len, wanted->bytes, wanted->len);
+
+	while (at && (size_t)(at - code) % machine.code_step)
+		at = memmem(at + 1, len - (size_t)(at + 1 - code), wanted->bytes, wanted->len);
+	return at ? m->start + (uint64_t)(at - code) : 0;
 }
 
 static void find_code(struct subject *s, const struct target_mapping *m, bool vdso)
 {
 	size_t len = (size_t)num_min(m->end - m->start, CODE_MAX);
 	uint8_t *code = malloc(len);
-	ssize_t at;
 
 	if (code && !remote_read(s->pid, m->start, code, len)) {
-		at = machine.find_syscall(code, len);
-		if (at >= 0 && !vdso && !s->syscall_at)
-			s->syscall_at = m->start + (uint64_t)at;
-		at = machine.find_return(code, len);
-		if (at >= 0 && vdso == machine.return_in_vdso && !s->return_at)
-			s->return_at = m->start + (uint64_t)at;
+		if (!vdso && !s->syscall_at)
+			s->syscall_at = search(m, code, len, &machine.syscall_code);
+		if (vdso == machine.return_in_vdso && !s->return_at)
+			s->return_at = search(m, code, len, &machine.return_code);
 	}
 	free(code);
 }
@@ -165,6 +191,8 @@ static int on_mapping(void *ctx, const struct target_mapping *m)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (!fnmatch(kinds[i].pattern, base, 0))
 			*(bool *)((char *)s + kinds[i].at) = true;
+	if (!fnmatch("libcuda.so.*", base, 0))
+		find_risk(s, base);
 	if (s->c_library) {
 		find_functions(s, m);
 		find_code(s, m, false);
@@ -190,65 +218,20 @@ static bool no(struct question *q, const char *why)
 	return true;
 }
 
-static bool is_self(struct question *q)
-{
-	return q->s->pid == getpid() &&
-	       no(q, "it is this gpuprof; give the pid of a program that uses CUDA");
-}
-
-static bool is_kernels(struct question *q)
-{
-	return q->stat.kernel && no(q, "it is a thread of the kernel's; give the pid of a program");
-}
-
-static bool has_ended(struct question *q)
-{
-	return strchr("ZXx", q->stat.state) && no(q, "it has ended (a zombie): nothing of it runs");
-}
-
-static bool is_traced(struct question *q)
-{
-	uint64_t tracer = proc_status_number(q->status, "TracerPid");
-
-	if (tracer)
-		snprintf(q->s->why, sizeof(q->s->why),
-			 "process %" PRIu64 " traces it already (a debugger, "
-			 "strace); end that first",
-			 tracer);
-	return tracer;
-}
-
-static bool is_stopped(struct question *q)
-{
-	q->s->stopped = q->stat.state == 'T';
-	return strchr("Tt", q->stat.state) &&
-	       no(q, "it is stopped; let it go on first (kill -CONT)");
-}
-
-static bool is_foreign(struct question *q)
+static bool is_foreign(pid_t pid)
 {
 	char path[64];
 	struct elf_file *ef;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", q->s->pid);
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	ef = fd < 0 ? NULL : elf_file_open(fd, path);
+	if (fd < 0)
+		return false;
+	ef = elf_file_open(fd, path);
 	elf_file_close(ef);
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0 && !ef &&
-	       no(q, "it is no 64-bit program of this machine's architecture; only such "
-		     "ones can load the helper");
-}
-
-static bool is_strict(struct question *q)
-{
-	uint64_t mode = proc_status_number(q->status, "Seccomp");
-
-	q->s->filtered = mode == SECCOMP_MODE_FILTER;
-	return mode == SECCOMP_MODE_STRICT &&
-	       no(q, "it is in seccomp's strict mode, which allows it to read and to write only");
+	close(fd);
+	return !ef;
 }
 
 /* "x86_Thread_features:  shstk wrss": a line's words. */
@@ -267,58 +250,63 @@ static bool subject_has_shadow_stack(const char *status)
 	return false;
 }
 
-static bool has_shadow_stack(struct question *q)
+/* By its state and its modes. */
+static bool has_wrong_state(struct question *q)
 {
+	uint64_t tracer = proc_status_number(q->status, "TracerPid");
+	uint64_t seccomp = proc_status_number(q->status, "Seccomp");
+
+	if (q->s->pid == getpid())
+		return no(q, "it is this gpuprof; give the pid of a program that uses CUDA");
+	if (q->stat.kernel)
+		return no(q, "it is a thread of the kernel's; give the pid of a program");
+	if (strchr("ZXx", q->stat.state))
+		return no(q, "it has ended (a zombie): nothing of it runs");
+	if (tracer) {
+		snprintf(q->s->why, sizeof(q->s->why), "process %" PRIu64 " traces it already "
+			 "(a debugger, strace); end that first", tracer);
+		return true;
+	}
+	q->s->stopped = q->stat.state == 'T';
+	if (strchr("Tt", q->stat.state))
+		return no(q, "it is stopped; let it go on first (kill -CONT)");
+	if (is_foreign(q->s->pid))
+		return no(q, "it is no 64-bit program of this machine's architecture; only such "
+			     "ones can load the helper");
+	q->s->filtered = seccomp == SECCOMP_MODE_FILTER;
+	if (seccomp == SECCOMP_MODE_STRICT)
+		return no(q, "it is in seccomp's strict mode, which allows it to read and to "
+			     "write only");
 	return subject_has_shadow_stack(q->status) &&
 	       no(q, "it has a shadow stack (CET), which allows no such call; start it with "
 		     "`gpuprof env`");
 }
 
-static bool is_musl(struct question *q)
-{
-	return q->s->musl &&
-	       no(q, "its C library is musl, and the helper needs glibc; without --inject its "
-		     "calls are seen");
-}
-
-static bool is_static(struct question *q)
-{
-	return !q->s->c_library &&
-	       no(q, "it has no glibc (a static program?), through which the helper could "
-		     "be loaded; without --inject its calls are seen");
-}
-
-static bool has_no_cuda(struct question *q)
-{
-	return !q->s->cuda &&
-	       no(q, "it has not loaded CUDA (libcuda) yet; begin when it has, or start it "
-		     "with `gpuprof env`");
-}
-
+/* By its mappings and limits. */
 static bool lacks_something(struct question *q)
 {
+	const struct subject *s = q->s;
+
+	if (s->musl)
+		return no(q, "its C library is musl, and the helper needs glibc; without --inject "
+			     "its calls are seen");
+	if (!s->c_library)
+		return no(q, "it has no glibc (a static program?), through which the helper could "
+			     "be loaded; without --inject its calls are seen");
+	if (!s->cuda)
+		return no(q, "it has not loaded CUDA (libcuda) yet; begin when it has, or start it "
+			     "with `gpuprof env`");
+	if (inject_lacks_room(s->pid, q->s->why, sizeof(q->s->why)))
+		return true;
 	for (int i = 0; i < SUBJECT_FUNCTIONS; i++)
-		if (!q->s->function[i]) {
-			snprintf(q->s->why, sizeof(q->s->why),
-				 "no %s was found in its C library; start it "
-				 "with `gpuprof env`",
-				 functions[i]);
+		if (!s->function[i]) {
+			snprintf(q->s->why, sizeof(q->s->why), "no %s was found in its C library; "
+				 "start it with `gpuprof env`", functions[i]);
 			return true;
 		}
-	return (!q->s->syscall_at || !q->s->return_at) &&
+	return (!s->syscall_at || !s->return_at) &&
 	       no(q, "its C library is unlike those that are known; start it with `gpuprof env`");
 }
-
-static bool is_confined(struct question *q)
-{
-	return inject_lacks_room(q->s->pid, q->s->why, sizeof(q->s->why));
-}
-
-static bool (*const reasons[])(struct question *q) = {
-	is_self,     is_kernels,  has_ended,	    is_traced, is_stopped,
-	is_foreign,  is_strict,	  has_shadow_stack, is_musl,   is_static,
-	has_no_cuda, is_confined, lacks_something,
-};
 
 static int ask(struct question *q)
 {
@@ -333,9 +321,8 @@ static int ask(struct question *q)
 	err = strchr("ZXx", q->stat.state) ? 0 : target_each_mapping(q->s->pid, on_mapping, q->s);
 	if (err)
 		return err == -EACCES ? -EPERM : err;
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
-		if (reasons[i](q))
-			return q->s->denied ? -EPERM : -ENOTSUP;
+	if (has_wrong_state(q) || lacks_something(q))
+		return q->s->denied ? -EPERM : -ENOTSUP;
 	return 0;
 }
 
@@ -351,34 +338,4 @@ int subject_read(struct subject *s, pid_t pid)
 		err = ask(&q);
 	proc_close(&proc);
 	return err;
-}
-
-/* ---- stacks --------------------------------------------------------------------------------- */
-
-struct stack_question {
-	uint64_t sp, thread_pointer, bytes;
-	bool is_main;
-};
-
-/* The C library keeps a thread's descriptor at the upper end of its stack; the first thread's is
- * elsewhere. */
-static int on_stack_mapping(void *ctx, const struct target_mapping *m)
-{
-	const struct stack_question *q = ctx;
-
-	if (q->sp < m->start || q->sp >= m->end)
-		return 0;
-	if (m->ino || q->sp - m->start < q->bytes)
-		return -ENOTSUP;
-	if (q->is_main)
-		return strcmp(m->path, "[stack]") ? -ENOTSUP : 1;
-	return q->thread_pointer > q->sp && q->thread_pointer < m->end ? 1 : -ENOTSUP;
-}
-
-bool subject_has_stack(pid_t pid, uint64_t sp, uint64_t thread_pointer, bool is_main,
-		       uint64_t bytes)
-{
-	struct stack_question q = { sp, thread_pointer, bytes, is_main };
-
-	return target_each_mapping(pid, on_stack_mapping, &q) == 1;
 }

@@ -25,8 +25,7 @@
 #include "gpuprof/ring.h"
 #include "host/users.h"
 
-/* See the header; image.S brings the bytes. */
-
+/* of image_bytes.S */
 extern const char inject_image_begin[], inject_image_end[];
 
 const void *inject_image(size_t *len)
@@ -35,36 +34,25 @@ const void *inject_image(size_t *len)
 	return inject_image_begin;
 }
 
-int inject_image_open(void)
+ssize_t inject_image_write(int fd)
 {
-	int fd = memfd_create(IMAGE_MEMORY, MFD_CLOEXEC | MFD_ALLOW_SEALING), err;
 	size_t len;
 	const void *image = inject_image(&len);
+	int err = io_write_all(fd, image, len);
 
-	if (fd < 0)
-		return -errno;
-	err = io_write_all(fd, image, len);
 	if (!err &&
 	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
 		err = -errno;
-	if (!err)
-		return fd;
-	close(fd);
-	return err;
+	return err ? err : (ssize_t)len;
 }
 
 /* ---- environment ----------------------------------------------------------------------------- */
-
-static bool is_helper(const char *path)
-{
-	return !strcmp(str_basename(path), INJECT_FILE);
-}
 
 const char *inject_foreign(const char *name)
 {
 	const char *path = getenv(name);
 
-	return path && *path && !is_helper(path) ? path : NULL;
+	return path && *path && strcmp(str_basename(path), INJECT_FILE) ? path : NULL;
 }
 
 void inject_environment(const char *file)
@@ -83,24 +71,18 @@ void inject_environment(const char *file)
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
-/* user/helper/ring.c */
-static uint64_t least_bytes(void)
-{
-	return num_max((uint64_t)sysconf(_SC_PAGESIZE), GP_RING_HEAD_BYTES) +
-	       (uint64_t)GP_RING_SLOTS * GP_RING_BYTES_MIN;
-}
-
 bool inject_lacks_room(pid_t pid, char *why, size_t size)
 {
-	uint64_t least = least_bytes();
+	/* as in user/helper/ring.c */
+	uint64_t least = num_max((uint64_t)sysconf(_SC_PAGESIZE), GP_RING_HEAD_BYTES) +
+			 (uint64_t)GP_RING_SLOTS * GP_RING_BYTES_MIN;
 	struct rlimit limit;
 
 	if (prlimit(pid, RLIMIT_FSIZE, NULL, &limit) || limit.rlim_cur == RLIM_INFINITY ||
 	    limit.rlim_cur >= least)
 		return false;
-	snprintf(why, size,
-		 "it may have no file of more than %" PRIu64
-		 " KiB, and the helper needs one of %" PRIu64 " KiB in memory; raise `ulimit -f`",
+	snprintf(why, size, "it may have no file of more than %" PRIu64 " KiB, and the helper "
+		 "needs one of %" PRIu64 " KiB in memory; raise `ulimit -f`",
 		 (uint64_t)limit.rlim_cur / 1024, least / 1024);
 	return true;
 }
@@ -109,6 +91,7 @@ bool inject_lacks_room(pid_t pid, char *why, size_t size)
 
 #define SYSTEM_DIR "/usr/lib/gpuprof"
 #define OTHERS (S_IWGRP | S_IWOTH)
+#define INSTALL_WHY_BYTES (2 * PATH_MAX + 256)
 
 char *install_default_dir(void)
 {
@@ -134,29 +117,24 @@ static int cannot(char *why, const char *what, const char *dir, int err)
 	return -err;
 }
 
-/* With an access control list the mode's bits of the group are a bound on what others may. */
-static bool has_no_list(const char *path)
-{
-	return lgetxattr(path, "system.posix_acl_access", NULL, 0) < 0 &&
-	       (errno == ENODATA || errno == EOPNOTSUPP);
-}
-
-/* Where users have a group of their own their umask is 002, and ~/.local is of mode 0775. */
-static bool is_written_by_us(const char *path, const struct stat *st)
-{
-	if (!(st->st_mode & OTHERS) || st->st_mode & S_ISVTX)
-		return true;
-	return !(st->st_mode & S_IWOTH) && has_no_list(path) && 
-	       users_has_private_group(geteuid(), st->st_gid);
-}
-
 /* May only root and we put something else where this is, if it is where only they can replace
  * it? */
 static bool is_ours_alone(const char *path, const struct stat *st)
 {
 	if (st->st_uid && st->st_uid != geteuid())
 		return false;
-	return S_ISLNK(st->st_mode) || (S_ISDIR(st->st_mode) && is_written_by_us(path, st));
+	if (S_ISLNK(st->st_mode))
+		return true;
+	if (!S_ISDIR(st->st_mode))
+		return false;
+	if (!(st->st_mode & OTHERS) || st->st_mode & S_ISVTX)
+		return true;
+	/* With an access control list the group's bits of the mode bound what others may do. */
+	if (st->st_mode & S_IWOTH || lgetxattr(path, "system.posix_acl_access", NULL, 0) >= 0 ||
+	    (errno != ENODATA && errno != EOPNOTSUPP))
+		return false;
+	/* Where users have a group of their own, umask is 002 and ~/.local has mode 0775. */
+	return users_has_private_group(geteuid(), st->st_gid);
 }
 
 #define LINKS_MAX 40
@@ -264,16 +242,12 @@ static int make_dir(const char *dir, const char *given, char *why)
 	while (!err && *w->todo)
 		err = step(w, part);
 	if (w && w->is_open)
-		snprintf(why, INSTALL_WHY_BYTES,
-			 "cannot install the helper in %s: others can write to %s, and would "
-			 "run their code in every process that loads it; choose another directory "
-			 "with --dir",
-			 dir, part);
+		snprintf(why, INSTALL_WHY_BYTES, "cannot install the helper in %s: others can "
+			 "write to %s, and would run their code in every process that loads it; "
+			 "choose another directory with --dir", dir, part);
 	else if (err)
-		cannot(why,
-		       err == -ENOTDIR || (w && w->is_missing) ? "make the directory" :
-								 "use the directory",
-		       given, -err);
+		cannot(why, err == -ENOTDIR || (w && w->is_missing) ? "make the directory" :
+		       "use the directory", given, -err);
 	free(w);
 	return err;
 }
@@ -357,14 +331,14 @@ static int replace(const char *path)
 
 static int install_in(const char *dir, char **path, char *why)
 {
-	int err = 0;
+	int err;
 
 	if (asprintf(path, "%s/" INJECT_FILE, dir) < 0) {
 		*path = NULL;
-		err = cannot(why, "use the directory", dir, ENOMEM);
+		return cannot(why, "use the directory", dir, ENOMEM);
 	}
-	if (err || is_there(*path))
-		return err ? err : 1;
+	if (is_there(*path))
+		return 1;
 	err = replace(*path);
 	if (err)
 		snprintf(why, INSTALL_WHY_BYTES, "cannot write %s: %s; %s", *path, strerror(-err),
@@ -405,23 +379,6 @@ int install_helper(const char *dir, char **path)
 
 /* ---- shared file ----------------------------------------------------------------------------- */
 
-/* Two that share a name would only replace each other. */
-static uint64_t hash_image(void)
-{
-	size_t len;
-	const void *image = inject_image(&len);
-
-	return XXH64(image, len, 0);
-}
-
-/* Checked before anything is written there. */
-static bool lets_execute(const char *place)
-{
-	struct statvfs fs;
-
-	return !statvfs(place, &fs) && !(fs.f_flag & (ST_NOEXEC | ST_RDONLY));
-}
-
 /* A security module may still refuse. */
 static bool can_be_loaded(const char *path)
 {
@@ -439,9 +396,13 @@ static bool can_be_loaded(const char *path)
 static char *make_in(const char *place)
 {
 	char dir[PATH_MAX], why[INSTALL_WHY_BYTES] = "", *path = NULL;
+	size_t len;
+	const void *image = inject_image(&len);
 
-	/* Each user's own: in a directory for all, the first one owns the name. */
-	snprintf(dir, sizeof(dir), "%s/gpuprof-%u-%016" PRIx64, place, geteuid(), hash_image());
+	/* Each user's own: in a directory for all, the first one owns the name. And each helper's:
+	 * two that share a name would only replace each other. */
+	snprintf(dir, sizeof(dir), "%s/gpuprof-%u-%016" PRIx64, place, geteuid(),
+		 XXH64(image, len, 0));
 	if (install_helper_quietly(dir, &path, why) < 0)
 		log_debug("%s", why);
 	if (path && can_be_loaded(path))
@@ -455,9 +416,10 @@ static char *make_in(const char *place)
 static char *shared_file_make_in(const char *const *places)
 {
 	char *path = NULL;
+	struct statvfs fs;
 
 	for (; *places && !path; places++)
-		if (lets_execute(*places))
+		if (!statvfs(*places, &fs) && !(fs.f_flag & (ST_NOEXEC | ST_RDONLY)))
 			path = make_in(*places);
 	return path;
 }

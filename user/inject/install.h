@@ -7,7 +7,6 @@
 #ifndef INJECT_INSTALL_H
 #define INJECT_INSTALL_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -19,8 +18,8 @@
 
 const void *inject_image(size_t *len);
 
-/* A sealed memfd with the helper, close-on-exec. -errno. */
-int inject_image_open(void);
+/* Writes it to a new memfd, and seals that. Its bytes, or -errno. */
+ssize_t inject_image_write(int fd);
 
 /*
  * The variables by which the CUDA driver and NVTX load the helper, for a process that is started
@@ -40,14 +39,10 @@ const char *inject_foreign(const char *name);
  * helper wait for its reader. The user's own injection is loaded after ours. */
 void inject_environment(const char *file);
 
-/* May a process have a file in memory as large as the helper's ring? A limit of files holds for
- * that, too. */
-
-/* pid 0: this process and its children. Writes the shortage: "it ...; do ...". A limit that
- * cannot be read counts as enough. */
+/* True: RLIMIT_FSIZE, which holds for files in memory too, is less than the helper's ring needs;
+ * why: "it ...; do ...". pid 0: this process and its children. A limit that cannot be read counts
+ * as enough. */
 bool inject_lacks_room(pid_t pid, char *why, size_t size);
-
-#define INSTALL_WHY_BYTES (2 * PATH_MAX + 256)
 
 /* Root's: the system's; else in the user's state directory. NULL + errno (ENOENT: no home). The
  * caller frees it. */
@@ -63,11 +58,10 @@ int install_helper(const char *dir, char **path);
  * closed; root's also as any user. It is where files are kept in memory, if programs may be
  * executed there, and stays until the host restarts, at a path that names its user and the hash
  * of its bytes: it is never replaced by another, it stays for processes that outlive the
- * command, and only root and that user can put something else there.
+ * command, and only root and that user can put something else there. In the first that will do of
+ * /run (root), XDG_RUNTIME_DIR (users), /dev/shm and where `gpuprof env` installs it. NULL: none
+ * will. The caller frees it.
  */
-
-/* In the first that will do of /run (root), XDG_RUNTIME_DIR (users), /dev/shm and where `gpuprof
- * env` installs it. NULL: none will. The caller frees it. */
 char *shared_file_make(void);
 
 #endif

@@ -30,11 +30,11 @@ struct machine_state {		/* registers of a stopped thread */
 };
 
 struct machine_call {
-	uint64_t at;		/* a function, or the code found by machine.find_syscall */
+	uint64_t at;		/* a function, or machine.syscall_code in a library */
 	long syscall;		/* its number, -1: a function */
 	uint64_t arg[6];
 	uint64_t sp;		/* of machine.build_frame */
-	uint64_t back;		/* of machine.find_return */
+	uint64_t back;		/* where machine.return_code is */
 };
 
 struct machine_frame {
@@ -45,12 +45,18 @@ struct machine_frame {
 	uint8_t bytes[MACHINE_FRAME_BYTES];
 };
 
+struct machine_code {
+	const void *bytes;
+	size_t len;
+};
+
 #define MACHINE_WAITS_END UINT16_MAX
 
 struct machine {
-	int (*read)(pid_t tid, struct machine_state *out);	/* 0 or -errno */
-	int (*write_general)(pid_t tid, const struct machine_state *s);	/* at once */
-	int (*write_vector)(pid_t tid, const struct machine_state *s);
+	size_t general_bytes;	/* of NT_PRSTATUS */
+	int vector_set;		/* NT_*, its most bytes and those without which it is none */
+	size_t vector_most, vector_least;
+
 	/* Of one that has just entered a system call: it makes that of this number instead, with
 	 * these registers. */
 	int (*write_entered)(pid_t tid, const struct machine_state *s, long syscall);
@@ -77,10 +83,9 @@ struct machine {
 	int (*build_frame)(const struct machine_state *s, uint64_t mask, uint64_t below,
 			   uint64_t back, struct machine_frame *out);
 
-	/* Offsets in code: an instruction that makes a system call and returns, one that ends a
-	 * signal handler; or -1. */
-	ssize_t (*find_syscall)(const uint8_t *code, size_t len);
-	ssize_t (*find_return)(const uint8_t *code, size_t len);
+	/* Instructions that make a system call and return, and those that end a signal handler. */
+	struct machine_code syscall_code, return_code;
+	size_t code_step;	/* bytes: where instructions may begin */
 
 	bool return_in_vdso;
 	bool can_begin_anew;	/* a wait can be restarted without restart_syscall (go_on) */

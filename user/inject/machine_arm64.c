@@ -54,39 +54,14 @@ static const struct user_pt_regs *regs_in(const struct machine_state *s)
 	return (const struct user_pt_regs *)(const void *)s->general;
 }
 
-static int machine_read(pid_t tid, struct machine_state *out)
-{
-	struct iovec general = { out->general, sizeof(struct user_pt_regs) };
-	struct iovec vector = { out->vector, sizeof(struct user_fpsimd_state) };
-
-	if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &general) ||
-	    ptrace(PTRACE_GETREGSET, tid, NT_PRFPREG, &vector))
-		return -errno;
-	out->vector_bytes = vector.iov_len;
-	return 0;
-}
-
-static int machine_write_general(pid_t tid, const struct machine_state *s)
-{
-	struct iovec general = { (void *)(uintptr_t)s->general, sizeof(struct user_pt_regs) };
-
-	return ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &general) ? -errno : 0;
-}
-
-static int machine_write_vector(pid_t tid, const struct machine_state *s)
-{
-	struct iovec vector = { (void *)(uintptr_t)s->vector, s->vector_bytes };
-
-	return ptrace(PTRACE_SETREGSET, tid, NT_PRFPREG, &vector) ? -errno : 0;
-}
-
 static int machine_write_entered(pid_t tid, const struct machine_state *s, long syscall)
 {
 	int nr = (int)syscall;
+	struct iovec general = { (void *)(uintptr_t)s->general, sizeof(struct user_pt_regs) };
 	struct iovec call = { &nr, sizeof(nr) };
-	int err = machine_write_general(tid, s);
 
-	return err ? err : ptrace(PTRACE_SETREGSET, tid, NT_ARM_SYSTEM_CALL, &call) ? -errno : 0;
+	return ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &general) ||
+	       ptrace(PTRACE_SETREGSET, tid, NT_ARM_SYSTEM_CALL, &call) ? -errno : 0;
 }
 
 static uint64_t machine_sp(const struct machine_state *s)
@@ -172,36 +147,13 @@ static int machine_build_frame(const struct machine_state *s, uint64_t mask, uin
 	return 0;
 }
 
-static ssize_t find(const uint8_t *code, size_t len, const uint32_t what[2])
-{
-	uint32_t two[2];
-
-	for (size_t i = 0; i + sizeof(two) <= len; i += 4) {
-		memcpy(two, code + i, sizeof(two));
-		if (two[0] == what[0] && two[1] == what[1])
-			return (ssize_t)i;
-	}
-	return -1;
-}
-
-static ssize_t machine_find_syscall(const uint8_t *code, size_t len)
-{
-	static const uint32_t svc_ret[2] = { SVC_0, 0xd65f03c0 };
-
-	return find(code, len, svc_ret);
-}
-
-static ssize_t machine_find_return(const uint8_t *code, size_t len)
-{
-	static const uint32_t restore_rt[2] = { 0xd2801168, SVC_0 };	/* mov x8, #139 */
-
-	return find(code, len, restore_rt);
-}
+static const uint32_t svc_ret[] = { SVC_0, 0xd65f03c0 };
+static const uint32_t restore_rt[] = { 0xd2801168, SVC_0 };	/* mov x8, #139 */
 
 const struct machine machine = {
-	.read = machine_read,
-	.write_general = machine_write_general,
-	.write_vector = machine_write_vector,
+	.general_bytes = sizeof(struct user_pt_regs),
+	.vector_set = NT_PRFPREG,
+	.vector_most = sizeof(struct user_fpsimd_state),
 	.write_entered = machine_write_entered,
 	.sp = machine_sp,
 	.thread_pointer = machine_thread_pointer,
@@ -211,8 +163,9 @@ const struct machine machine = {
 	.go_on = machine_go_on,
 	.set_call = machine_set_call,
 	.build_frame = machine_build_frame,
-	.find_syscall = machine_find_syscall,
-	.find_return = machine_find_return,
+	.syscall_code = { svc_ret, sizeof(svc_ret) },
+	.return_code = { restore_rt, sizeof(restore_rt) },
+	.code_step = 4,
 	.return_in_vdso = true,
 	.can_begin_anew = false,
 	.waits = machine_waits,

@@ -70,32 +70,6 @@ static const struct user_regs_struct *regs_in(const struct machine_state *s)
 	return (const struct user_regs_struct *)(const void *)s->general;
 }
 
-static int machine_read(pid_t tid, struct machine_state *out)
-{
-	struct iovec general = { out->general, sizeof(struct user_regs_struct) };
-	struct iovec vector = { out->vector, sizeof(out->vector) };
-
-	if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &general) ||
-	    ptrace(PTRACE_GETREGSET, tid, NT_X86_XSTATE, &vector))
-		return -errno;
-	out->vector_bytes = vector.iov_len;
-	return vector.iov_len < XSAVE_LEGACY + XSAVE_HEADER ? -ENOTSUP : 0;
-}
-
-static int machine_write_general(pid_t tid, const struct machine_state *s)
-{
-	struct iovec general = { (void *)(uintptr_t)s->general, sizeof(struct user_regs_struct) };
-
-	return ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &general) ? -errno : 0;
-}
-
-static int machine_write_vector(pid_t tid, const struct machine_state *s)
-{
-	struct iovec vector = { (void *)(uintptr_t)s->vector, s->vector_bytes };
-
-	return ptrace(PTRACE_SETREGSET, tid, NT_X86_XSTATE, &vector) ? -errno : 0;
-}
-
 static int machine_write_entered(pid_t tid, const struct machine_state *s, long syscall)
 {
 	struct user_regs_struct regs = *regs_in(s);
@@ -208,26 +182,11 @@ static size_t vector_used(const struct machine_state *s, uint64_t *features)
 static void fill_context(struct kernel_context *c, const struct user_regs_struct *r)
 {
 	*c = (struct kernel_context){
-		.r8 = r->r8,
-		.r9 = r->r9,
-		.r10 = r->r10,
-		.r11 = r->r11,
-		.r12 = r->r12,
-		.r13 = r->r13,
-		.r14 = r->r14,
-		.r15 = r->r15,
-		.di = r->rdi,
-		.si = r->rsi,
-		.bp = r->rbp,
-		.bx = r->rbx,
-		.dx = r->rdx,
-		.ax = r->rax,
-		.cx = r->rcx,
-		.sp = r->rsp,
-		.ip = r->rip,
-		.flags = r->eflags,
-		.cs = (uint16_t)r->cs,
-		.ss = (uint16_t)r->ss,
+		.r8 = r->r8, .r9 = r->r9, .r10 = r->r10, .r11 = r->r11,
+		.r12 = r->r12, .r13 = r->r13, .r14 = r->r14, .r15 = r->r15,
+		.di = r->rdi, .si = r->rsi, .bp = r->rbp, .bx = r->rbx,
+		.dx = r->rdx, .ax = r->rax, .cx = r->rcx, .sp = r->rsp,
+		.ip = r->rip, .flags = r->eflags, .cs = (uint16_t)r->cs, .ss = (uint16_t)r->ss,
 	};
 }
 
@@ -260,31 +219,14 @@ static int machine_build_frame(const struct machine_state *s, uint64_t mask, uin
 	return 0;
 }
 
-static ssize_t find(const uint8_t *code, size_t len, const uint8_t *what, size_t what_len)
-{
-	const uint8_t *at = memmem(code, len, what, what_len);
-
-	return at ? at - code : -1;
-}
-
-static ssize_t machine_find_syscall(const uint8_t *code, size_t len)
-{
-	static const uint8_t syscall_ret[] = { 0x0f, 0x05, 0xc3 };
-
-	return find(code, len, syscall_ret, sizeof(syscall_ret));
-}
-
-static ssize_t machine_find_return(const uint8_t *code, size_t len)
-{
-	static const uint8_t restore_rt[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
-
-	return find(code, len, restore_rt, sizeof(restore_rt));
-}
+static const uint8_t syscall_ret[] = { 0x0f, 0x05, 0xc3 };
+static const uint8_t restore_rt[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 
 const struct machine machine = {
-	.read = machine_read,
-	.write_general = machine_write_general,
-	.write_vector = machine_write_vector,
+	.general_bytes = sizeof(struct user_regs_struct),
+	.vector_set = NT_X86_XSTATE,
+	.vector_most = MACHINE_VECTOR_BYTES,
+	.vector_least = XSAVE_LEGACY + XSAVE_HEADER,
 	.write_entered = machine_write_entered,
 	.sp = machine_sp,
 	.thread_pointer = machine_thread_pointer,
@@ -294,8 +236,9 @@ const struct machine machine = {
 	.go_on = machine_go_on,
 	.set_call = machine_set_call,
 	.build_frame = machine_build_frame,
-	.find_syscall = machine_find_syscall,
-	.find_return = machine_find_return,
+	.syscall_code = { syscall_ret, sizeof(syscall_ret) },
+	.return_code = { restore_rt, sizeof(restore_rt) },
+	.code_step = 1,
 	.return_in_vdso = false,
 	.can_begin_anew = true,
 	.waits = machine_waits,

@@ -37,8 +37,11 @@
 
 struct visit {
 	struct subject *s;
-	struct pick *pick;
+	struct inject_outcome *out;
+	struct pick pick;
 	struct remote r;
+	pid_t caller;		/* our thread that makes the calls */
+	int err;
 	uint64_t entry;		/* in the helper's file: the new thread's function */
 	uint64_t scratch, code;	/* areas that were made there; 0: none */
 	size_t image_bytes;
@@ -94,24 +97,11 @@ static int make_scratch(struct visit *v)
 	return 0;
 }
 
-/* It may be there for long: away from the numbers that the program uses, closes and uses anew.
- * If it may not, it stays. */
-static void move_file(struct visit *v)
-{
-	long high = call_system(v, top(v), SYS_fcntl, (const uint64_t[6]){
-		(uint64_t)v->fd, F_DUPFD_CLOEXEC, HIGH_FD });
-
-	if (is_error(high))
-		return;
-	call_system(v, top(v), SYS_close, (const uint64_t[6]){ (uint64_t)v->fd });
-	v->fd = (int)high;
-}
-
 static int make_file(struct visit *v)
 {
 	static const char name[] = IMAGE_MEMORY;
 	const uint64_t flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-	long fd;
+	long fd, high;
 
 	if (remote_write(v->s->pid, v->scratch, name, sizeof(name)))
 		return fail(v, "its memory cannot be written", 0);
@@ -123,36 +113,35 @@ static int make_file(struct visit *v)
 	if (is_error(fd))
 		return fail(v, "it could not make a file in memory", fd);
 	v->fd = (int)fd;
-	move_file(v);
+	/* It may be there for long: away from the numbers that the program uses, closes and uses
+	 * anew. If it may not, it stays. */
+	high = call_system(v, top(v), SYS_fcntl, (const uint64_t[6]){
+		(uint64_t)v->fd, F_DUPFD_CLOEXEC, HIGH_FD });
+	if (is_error(high))
+		return 0;
+	call_system(v, top(v), SYS_close, (const uint64_t[6]){ (uint64_t)v->fd });
+	v->fd = (int)high;
 	return 0;
-}
-
-/* The program may have closed ours, and have one of its own there. */
-static bool is_new_memory(int fd)
-{
-	struct stat st;
-
-	return fcntl(fd, F_GET_SEALS) == 0 && !fstat(fd, &st) && !st.st_size;
 }
 
 static int fill_file(struct visit *v)
 {
-	const void *image = inject_image(&v->image_bytes);
-	int pidfd = (int)syscall(SYS_pidfd_open, v->s->pid, 0), err = 0;
+	int pidfd = (int)syscall(SYS_pidfd_open, v->s->pid, 0);
 	int fd = pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, v->fd, 0);
+	ssize_t n = fd < 0 ? -errno : 0;
+	struct stat st;
 
-	if (fd < 0)
-		err = -errno;
-	else if (!is_new_memory(fd))
-		err = -EBADF;
-	if (!err)
-		err = io_write_all(fd, image, v->image_bytes);
-	if (!err &&
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
-		err = -errno;
+	/* The program may have closed ours, and have one of its own there. */
+	if (!n && (fcntl(fd, F_GET_SEALS) || fstat(fd, &st) || st.st_size))
+		n = -EBADF;
+	if (!n)
+		n = inject_image_write(fd);
 	io_close(&fd);
 	io_close(&pidfd);
-	return err ? fail(v, "the helper could not be written into its file in memory", err) : 0;
+	if (n < 0)
+		return fail(v, "the helper could not be written into its file in memory", n);
+	v->image_bytes = (size_t)n;
+	return 0;
 }
 
 static int map_code(struct visit *v)
@@ -170,22 +159,16 @@ static int start_thread(struct visit *v)
 {
 	const uint64_t *f = v->s->function;
 	struct gp_load load = {
-		.dlopen = f[SUBJECT_DLOPEN],
-		.dlsym = f[SUBJECT_DLSYM],
-		.dlerror = f[SUBJECT_DLERROR],
-		.close = f[SUBJECT_CLOSE],
-		.pthread_self = f[SUBJECT_SELF],
-		.pthread_detach = f[SUBJECT_DETACH],
+		.dlopen = f[SUBJECT_DLOPEN], .dlsym = f[SUBJECT_DLSYM],
+		.dlerror = f[SUBJECT_DLERROR], .close = f[SUBJECT_CLOSE],
+		.pthread_self = f[SUBJECT_SELF], .pthread_detach = f[SUBJECT_DETACH],
 		.fd = v->fd,
 		.door = GP_LOAD_DOOR,
 		.area = { v->scratch, v->code },
 		.area_bytes = { LOAD_BYTES, v->image_bytes },
 	};
 	struct remote_call call = {
-		.at = f[SUBJECT_CREATE],
-		.back = v->s->return_at,
-		.syscall = -1,
-		.below = top(v),
+		.at = f[SUBJECT_CREATE], .back = v->s->return_at, .syscall = -1, .below = top(v),
 		.arg = { v->scratch + offsetof(struct gp_load, thread), 0, v->code + v->entry,
 			 v->scratch },
 		.result_of = { SYS_clone, SYS_clone3 },
@@ -236,26 +219,12 @@ static bool has_ring(pid_t pid)
 	return found;
 }
 
-/* The thread has ended and left no ring. */
-static int fail_without(struct visit *v)
-{
-	struct subject now;
-	int err = subject_read(&now, v->s->pid);
-
-	if (err == -ESRCH)
-		return err;
-	return fail(v,
-		    *now.why ? now.why :
-			       "the helper could not begin in it: has it too little memory, or "
-			       "too many open files (ulimit)?",
-		    0);
-}
-
 /* The thread's word, in memory that it has unmapped when all is well. */
 static int await_helper(struct visit *v, uint64_t scratch)
 {
 	uint64_t end = time_now_ns() + LOAD_NS;
 	struct gp_load l = { .state = GP_LOAD_WAITING };
+	struct subject now;
 
 	for (; time_now_ns() < end; usleep(1000)) {
 		bool gone = remote_read(v->s->pid, scratch, &l, sizeof(l)) != 0;
@@ -268,8 +237,13 @@ static int await_helper(struct visit *v, uint64_t scratch)
 		}
 		if ((gone || l.state == GP_LOAD_DONE) && has_ring(v->s->pid))
 			return 0;
-		if (gone || l.state == GP_LOAD_REFUSED)
-			return fail_without(v);
+		if (!gone && l.state != GP_LOAD_REFUSED)
+			continue;
+		/* The thread has ended and left no ring. */
+		if (subject_read(&now, v->s->pid) == -ESRCH)
+			return -ESRCH;
+		return fail(v, *now.why ? now.why : "the helper could not begin in it: has it too "
+			    "little memory, or too many open files (ulimit)?", 0);
 	}
 	return fail(v, "its dynamic linker is busy; the helper comes when it is not", 0);
 }
@@ -278,8 +252,9 @@ static int await_helper(struct visit *v, uint64_t scratch)
 static uint64_t entry_offset(void)
 {
 	struct elf_symbol entry = { .name = GP_LOAD_ENTRY };
-	int fd = inject_image_open();
-	struct elf_file *ef = fd < 0 ? NULL : elf_file_open(fd, "the helper");
+	int fd = memfd_create(IMAGE_MEMORY, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	bool written = fd >= 0 && inject_image_write(fd) >= 0;
+	struct elf_file *ef = written ? elf_file_open(fd, "the helper") : NULL;
 
 	if (ef)
 		elf_find_symbols(ef, &entry, 1);
@@ -288,92 +263,75 @@ static uint64_t entry_offset(void)
 	return entry.offset ? entry.offset - entry.skipped : 0;
 }
 
-static int bring(struct visit *v, struct inject_outcome *out)
+static int bring(struct visit *v)
 {
+	static int (*const steps[])(struct visit *v) = { make_scratch, make_file, fill_file,
+							 map_code, start_thread };
 	uint64_t scratch = 0;
 	int err;
 
 	v->entry = entry_offset();
 	if (!v->entry)
 		return fail(v, "the helper cannot be read", 0);
-	err = pick_thread(v->pick, &v->r);
+	err = pick_thread(&v->pick, &v->r);
 	if (err == -ENOTSUP)
-		snprintf(v->s->why, sizeof(v->s->why), "%s", v->pick->why);
+		snprintf(v->s->why, sizeof(v->s->why), "%s", v->pick.why);
 	if (err)
 		return err;
-	out->tid = v->r.tid;
-	err = make_scratch(v);
-	scratch = v->scratch;
-	if (!err)
-		err = make_file(v);
-	if (!err)
-		err = fill_file(v);
-	if (!err)
-		err = map_code(v);
-	if (!err)
-		err = start_thread(v);
+	v->out->tid = v->r.tid;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !err; i++) {
+		err = steps[i](v);
+		scratch = v->scratch ? v->scratch : scratch;
+	}
 	if (err)
 		take_back(v);
 	remote_release(&v->r);
-	out->stopped_ns = time_now_ns() - v->r.since_ns;
+	v->out->stopped_ns = time_now_ns() - v->r.since_ns;
 	return err ? err : await_helper(v, scratch);
 }
 
-struct task {
-	struct subject *s;
-	struct inject_outcome *out;
-	struct pick pick;
-	pid_t tid;		/* the thread that makes the calls */
-	int err;
-};
-
 static void *work(void *ctx)
 {
-	struct task *t = ctx;
-	struct visit *v = calloc(1, sizeof(*v));
+	struct visit *v = ctx;
 
-	t->err = -ENOMEM;
-	t->tid = (pid_t)syscall(SYS_gettid);
-	if (!v)
-		return NULL;
-	v->s = t->s;
-	v->pick = &t->pick;
-	v->fd = -1;
-	t->err = bring(v, t->out);
-	free(v);
+	v->caller = (pid_t)syscall(SYS_gettid);
+	v->err = bring(v);
 	return NULL;
-}
-
-/* pthread_join returns before the kernel releases the threads traced by that thread. */
-static void await_end(pid_t tid)
-{
-	for (uint64_t end = time_now_ns() + END_NS; time_now_ns() < end; usleep(100))
-		if (syscall(SYS_tgkill, getpid(), tid, 0))
-			return;
 }
 
 int inject_subject(struct subject *s, struct inject_outcome *out)
 {
-	struct task t = { .s = s, .out = out };
+	struct visit *v = calloc(1, sizeof(*v));
 	pthread_t thread;
+	uint64_t end;
 	int err;
 
+	if (!v)
+		return -ENOMEM;
 	*out = (struct inject_outcome){ 0 };
-	pick_begin(&t.pick, s->pid);
+	v->s = s;
+	v->out = out;
+	v->fd = -1;
+	pick_begin(&v->pick, s->pid);
 	do {
-		err = pthread_create(&thread, NULL, work, &t);
+		err = -pthread_create(&thread, NULL, work, v);
 		if (err)
-			return -err;
+			break;
 		pthread_join(thread, NULL);
-		await_end(t.tid);
-	} while (t.err == -ETIMEDOUT);
-	return t.err;
+		/* That returns before the kernel releases the threads traced by that thread. */
+		end = time_now_ns() + END_NS;
+		while (!syscall(SYS_tgkill, getpid(), v->caller, 0) && time_now_ns() < end)
+			usleep(100);
+		err = v->err;
+	} while (err == -ETIMEDOUT);
+	free(v);
+	return err;
 }
 
 static int cannot(const struct subject *s, pid_t pid, enum log_level level, int err)
 {
+	const char *why = err == -ESRCH ? "it has ended" : s->why;
 	char denied_why[SUBJECT_WHY_BYTES];
-	struct denied d;
 
 	if (err == -ESRCH && target_is_hidden(pid)) {
 		log_msg(level, "cannot bring the helper into process %d: it is " DENIED_HIDDEN,
@@ -381,18 +339,16 @@ static int cannot(const struct subject *s, pid_t pid, enum log_level level, int 
 		return -EPERM;
 	}
 	if (err == -EPERM) {
-		denied_read(&d, pid);
-		denied_say(&d, denied_why, sizeof(denied_why));
+		denied_tracing(pid, denied_why, sizeof(denied_why));
+		why = denied_why;
+	} else if (err == -ENOMEM) {
+		why = "out of memory";
 	}
-	log_msg(level, "cannot bring the helper into process %d: %s", pid,
-		err == -EPERM  ? denied_why :
-		err == -ESRCH  ? "it has ended" :
-		err == -ENOMEM ? "out of memory" :
-				 s->why);
+	log_msg(level, "cannot bring the helper into process %d: %s", pid, why);
 	return err;
 }
 
-int inject_process(pid_t pid, enum log_level level, struct inject_outcome *out)
+int inject_process(pid_t pid, bool insists, enum log_level level, struct inject_outcome *out)
 {
 	struct subject s;
 	int err;
@@ -402,8 +358,12 @@ int inject_process(pid_t pid, enum log_level level, struct inject_outcome *out)
 	err = subject_read(&s, pid);
 	if (!err && s.helper) {
 		snprintf(s.why, sizeof(s.why),
-			 "it has a helper whose ring was closed (by the program?); "
-			 "start it anew with `gpuprof env`");
+			 "it has a helper whose ring was closed (by the program?); start it anew "
+			 "with `gpuprof env`");
+		err = -ENOTSUP;
+	}
+	if (!err && *s.risk && !insists) {
+		memcpy(s.why, s.risk, sizeof(s.why));
 		err = -ENOTSUP;
 	}
 	if (!err)

@@ -16,9 +16,9 @@ struct inject_outcome {
 	uint64_t stopped_ns;	/* how long */
 };
 
-/* 0; 1: it has a helper already; -errno, logged at that level: EPERM, ESRCH, ENOTSUP (refused),
- * EIO. */
-int inject_process(pid_t pid, enum log_level level, struct inject_outcome *out);
+/* insists: also where that may harm it. 0; 1: it has a helper already; -errno, logged at that
+ * level: EPERM, ESRCH, ENOTSUP (refused), EIO. */
+int inject_process(pid_t pid, bool insists, enum log_level level, struct inject_outcome *out);
 
 /* The same for a process that was read, whether or not it has a helper; the failure is in
  * s->why. */

@@ -5,6 +5,7 @@
  */
 #include "inject/remote.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,8 +23,8 @@
 #include "base/vec.h"
 #include "host/proc.h"
 #include "inject/filter.h"
-#include "inject/injectable.h"
 #include "target/target.h"
+#include "target/target_mapping.h"
 
 #define STOP_NS (500 * NS_PER_MS)	/* a thread that waits stops at once */
 #define CALL_NS (5 * NS_PER_SEC)	/* others may hold a lock that it wants */
@@ -49,6 +50,32 @@ int remote_read(pid_t pid, uint64_t at, void *data, size_t len)
 	ssize_t n = process_vm_readv(pid, &local, 1, &there, 1, 0);
 
 	return n == (ssize_t)len ? 0 : n < 0 ? -errno : -EFAULT;
+}
+
+static int read_registers(pid_t tid, struct machine_state *out)
+{
+	struct iovec general = { out->general, machine.general_bytes };
+	struct iovec vector = { out->vector, machine.vector_most };
+
+	if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &general) ||
+	    ptrace(PTRACE_GETREGSET, tid, machine.vector_set, &vector))
+		return -errno;
+	out->vector_bytes = vector.iov_len;
+	return vector.iov_len < machine.vector_least ? -ENOTSUP : 0;
+}
+
+static int write_general(pid_t tid, const struct machine_state *s)
+{
+	struct iovec general = { (void *)(uintptr_t)s->general, machine.general_bytes };
+
+	return ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &general) ? -errno : 0;
+}
+
+static int write_vector(pid_t tid, const struct machine_state *s)
+{
+	struct iovec vector = { (void *)(uintptr_t)s->vector, s->vector_bytes };
+
+	return ptrace(PTRACE_SETREGSET, tid, machine.vector_set, &vector) ? -errno : 0;
 }
 
 /* Until it stops. 0, -EAGAIN when time is up, -ESRCH when it has ended. */
@@ -77,11 +104,6 @@ static int go(struct remote *r, int how, int signal)
 	return -ESRCH;
 }
 
-static bool is_trap(int status)
-{
-	return status >> 16 == EVENT_STOP && WSTOPSIG(status) == SIGTRAP;
-}
-
 /* Requests a trap and waits for it; a signal that comes before is delivered. Any stop ends the
  * request. */
 static int trap(struct remote *r)
@@ -100,12 +122,12 @@ static int trap(struct remote *r)
 			err = wait_stop(r, end, &status);
 		if (err)
 			return err;
-		if (is_trap(status)) {
+		if (status >> 16 == EVENT_STOP && WSTOPSIG(status) != SIGTRAP)
+			return -EBUSY;		/* a signal has stopped the process */
+		if (status >> 16 == EVENT_STOP) {
 			r->place = REMOTE_TRAPPED;
 			return 0;
 		}
-		if (status >> 16 == EVENT_STOP)
-			return -EBUSY;		/* a signal has stopped the process */
 		err = go(r, PTRACE_CONT, WSTOPSIG(status) == SYSCALL_STOP ? 0 : WSTOPSIG(status));
 		if (err)
 			return err;
@@ -122,23 +144,13 @@ static int detach(struct remote *r)
 	return held ? -ETIMEDOUT : 0;
 }
 
-/* A call that would report the interruption to the program is restarted, also if gpuprof is gone
- * by then. */
-static int undo_interruption(struct remote *r)
-{
-	const struct machine_state found = r->original;
-
-	machine.interrupted_call(r->tid, &r->original);
-	return memcmp(found.general, r->original.general, sizeof(found.general)) ?
-		       machine.write_general(r->tid, &r->original) : 0;
-}
-
 /* Stops it. 0, or -errno: EPERM (another tracer, too), ESRCH; EAGAIN: a signal has stopped it,
  * and it is released; ETIMEDOUT: it does not stop. A thread that does not stop cannot be
  * released by a request: the kernel does that, and drops the pending stop, when the thread that
  * called this has exited. */
 static int remote_stop(struct remote *r, pid_t pid, pid_t tid)
 {
+	uint8_t found[MACHINE_GENERAL_BYTES];
 	int err;
 
 	memset(r, 0, sizeof(*r));
@@ -150,11 +162,17 @@ static int remote_stop(struct remote *r, pid_t pid, pid_t tid)
 	r->since_ns = time_now_ns();
 	err = trap(r);
 	if (!err)
-		err = machine.read(tid, &r->original);
+		err = read_registers(tid, &r->original);
 	if (!err && ptrace(PTRACE_GETSIGMASK, tid, (void *)sizeof(r->mask), &r->mask))
 		err = -errno;
-	if (!err)
-		err = undo_interruption(r);
+	if (!err) {
+		/* A call that would report the interruption to the program is restarted, also if
+		 * gpuprof is gone by then. */
+		memcpy(found, r->original.general, sizeof(found));
+		machine.interrupted_call(tid, &r->original);
+		if (memcmp(found, r->original.general, sizeof(found)))
+			err = write_general(tid, &r->original);
+	}
 	if (err && detach(r))
 		return -ETIMEDOUT;
 	return err == -EBUSY ? -EAGAIN : err;
@@ -167,9 +185,11 @@ static bool get_call(struct remote *r, struct __ptrace_syscall_info *info)
 
 /* Lets it run until it enters a system call, of which `is_quiet` likes one; 0, or as
  * remote_stop. */
-static int remote_to_call(struct remote *r, uint64_t end_ns, bool (*is_quiet)(struct remote *r))
+static int remote_to_call(struct remote *r, uint64_t end_ns,
+			  bool (*is_quiet)(struct remote *r, char *why))
 {
 	struct __ptrace_syscall_info info;
+	char why[STACK_WHY_BYTES];
 	int err = 0, signal = 0;
 
 	while (!err && (signal || time_now_ns() < end_ns)) {	/* no signal is kept from it */
@@ -185,9 +205,9 @@ static int remote_to_call(struct remote *r, uint64_t end_ns, bool (*is_quiet)(st
 		    info.op != PTRACE_SYSCALL_INFO_ENTRY)
 			continue;
 		r->place = REMOTE_ENTERED;
-		if (machine.read(r->tid, &r->original) || !machine.step_back(&r->original))
+		if (read_registers(r->tid, &r->original) || !machine.step_back(&r->original))
 			break;
-		if (is_quiet(r))
+		if (is_quiet(r, why))
 			return 0;
 	}
 	if (err == -EAGAIN) {
@@ -216,15 +236,6 @@ static bool remote_in_sequence(const struct remote *r)
 
 #define SETXID 33	/* the C library's own: setuid waits until every thread has had it */
 
-static uint64_t all_but_faults(void)
-{
-	uint64_t mask = ~(1ull << (SETXID - 1));
-
-	for (size_t i = 0; i < N_FAULTS; i++)
-		mask &= ~(1ull << (faults[i] - 1));
-	return mask;
-}
-
 static int set_mask(struct remote *r, uint64_t mask)
 {
 	return ptrace(PTRACE_SETSIGMASK, r->tid, (void *)sizeof(mask), &mask) ? -errno : 0;
@@ -237,9 +248,8 @@ static int set_mask(struct remote *r, uint64_t mask)
  */
 static int pass_entry(struct remote *r)
 {
-	struct machine_call none = {
-		.at = r->back, .syscall = -1, .sp = r->return_sp, .back = r->back
-	};
+	struct machine_call none = { .at = r->back, .syscall = -1, .sp = r->return_sp,
+				     .back = r->back };
 	uint64_t end = time_now_ns() + CALL_NS;
 	struct machine_state s = r->original;
 	int err, status;
@@ -262,6 +272,7 @@ static int send_off(struct remote *r, const struct remote_call *call, struct mac
 {
 	struct machine_state s = r->original;
 	struct machine_call to = { .at = call->at, .syscall = call->syscall, .back = call->back };
+	uint64_t mask = ~(1ull << (SETXID - 1));
 	int err;
 
 	machine.go_on(&s, false);
@@ -278,9 +289,11 @@ static int send_off(struct remote *r, const struct remote_call *call, struct mac
 	to.sp = frame->sp;
 	memcpy(to.arg, call->arg, sizeof(to.arg));
 	machine.set_call(&s, &to);
-	err = machine.write_general(r->tid, &s);
+	err = write_general(r->tid, &s);
 	r->used |= !err;
-	return err ? err : set_mask(r, all_but_faults());
+	for (size_t i = 0; i < N_FAULTS; i++)
+		mask &= ~(1ull << (faults[i] - 1));
+	return err ? err : set_mask(r, mask);
 }
 
 static bool is_own_fault(struct remote *r, int signal)
@@ -366,12 +379,12 @@ static void bring_back(struct remote *r)
 	machine.go_on(&s, true);
 	if (r->place == REMOTE_ENTERED && pass_entry(r))
 		return;
-	if (set_mask(r, r->mask) || machine.write_vector(r->tid, &r->original) ||
-	    machine.write_general(r->tid, &s))
+	if (set_mask(r, r->mask) || write_vector(r->tid, &r->original) ||
+	    write_general(r->tid, &s))
 		return;
 	if (trap(r))
 		return;
-	machine.write_general(r->tid, &r->original);
+	write_general(r->tid, &r->original);
 }
 
 void remote_release(struct remote *r)
@@ -380,30 +393,15 @@ void remote_release(struct remote *r)
 		trap(r);
 	} else if (r->place == REMOTE_SIGNALLED) {
 		set_mask(r, r->mask);
-		machine.write_vector(r->tid, &r->original);
-		machine.write_general(r->tid, &r->original);
+		write_vector(r->tid, &r->original);
+		write_general(r->tid, &r->original);
 	} else if (r->used) {
 		bring_back(r);
 	}
 	detach(r);
 }
 
-/* The same of one that has made no call, where machine_can_begin_anew: a wait for a time begins
- * anew. */
-static void remote_release_anew(struct remote *r)
-{
-	struct machine_state s = r->original;
-
-	if (r->place == REMOTE_TRAPPED && !r->used) {
-		machine.go_on(&s, false);
-		machine.write_general(r->tid, &s);
-	}
-	detach(r);
-}
-
-/* ---- choose thread --------------------------------------------------------------------------- */
-
-/* The ways are rows of `tries`: the least disturbing comes first. */
+/* ---- which thread is chosen ------------------------------------------------------------------ */
 
 #define FIND_NS (3 * NS_PER_SEC)	/* for a thread that waits where it may make calls */
 #define STEP_NS (200 * NS_PER_MS)	/* for one that runs, to enter a system call */
@@ -426,10 +424,8 @@ static long call_of(pid_t pid, pid_t tid)
 	char *text = read_of(pid, tid, "syscall");
 	long nr = -1;
 
-	if (text && !strncmp(text, "running", 7))
-		nr = RUNNING;
-	else if (text)
-		nr = strtol(text, NULL, 10);
+	if (text)
+		nr = strncmp(text, "running", 7) ? strtol(text, NULL, 10) : RUNNING;
 	free(text);
 	return nr;
 }
@@ -442,26 +438,41 @@ static bool is_among(long nr, const uint16_t *calls)
 	return false;
 }
 
-/* Its registers are known: may it make our calls from here? */
+struct stack_question {
+	uint64_t sp, thread_pointer;
+	bool is_main;
+};
+
+/* The C library keeps a thread's descriptor at the upper end of its stack; the first thread's is
+ * elsewhere. */
+static int on_stack_mapping(void *ctx, const struct target_mapping *m)
+{
+	const struct stack_question *q = ctx;
+
+	if (q->sp < m->start || q->sp >= m->end)
+		return 0;
+	if (m->ino || q->sp - m->start < STACK_BYTES)
+		return -ENOTSUP;
+	if (q->is_main)
+		return strcmp(m->path, "[stack]") ? -ENOTSUP : 1;
+	return q->thread_pointer > q->sp && q->thread_pointer < m->end ? 1 : -ENOTSUP;
+}
+
+/* Its registers are known: may it make our calls from here? Only on the stack of that thread, if
+ * it has room there: coroutines and signal stacks are others. */
 static bool may_call(struct remote *r, char *why)
 {
+	struct stack_question q = { .sp = machine.sp(&r->original),
+				    .thread_pointer = machine.thread_pointer(r->tid, &r->original),
+				    .is_main = r->tid == r->pid };
 	struct stack_regs regs;
 
-	if (!subject_has_stack(r->pid, machine.sp(&r->original),
-			       machine.thread_pointer(r->tid, &r->original), r->tid == r->pid,
-			       STACK_BYTES)) {
+	if (target_each_mapping(r->pid, on_stack_mapping, &q) != 1) {
 		snprintf(why, STACK_WHY_BYTES, "its stack is none of a plain thread, or too full");
 		return false;
 	}
 	machine.to_unwind(&r->original, &regs);
 	return !stack_is_quiet(r->pid, &regs, why);
-}
-
-static bool is_quiet_entry(struct remote *r)
-{
-	char why[STACK_WHY_BYTES];
-
-	return may_call(r, why);
 }
 
 /* ---- one thread ----------------------------------------------------------------------------- */
@@ -475,10 +486,16 @@ static int ask_filters(struct pick *p, struct remote *r)
 	p->may = !err;
 	if (err == -ENOTSUP)
 		p->final = err;
-	if (err && begins_anew)
-		remote_release_anew(r);
-	else if (err)
+	if (err && begins_anew) {
+		struct machine_state s = r->original;
+
+		/* Without the kernel's part of its wait: a wait for a time begins anew. */
+		machine.go_on(&s, false);
+		write_general(r->tid, &s);
+		detach(r);
+	} else if (err) {
 		remote_release(r);
+	}
 	return err;
 }
 
@@ -491,31 +508,28 @@ static int stop(struct pick *p, struct remote *r, pid_t tid)
 	return err || p->may ? err : ask_filters(p, r);
 }
 
-/* To be stopped in a wait is dangerous where it can go on by restart_syscall only, which may be
- * filtered. */
-static bool may_be_woken(const struct pick *p, pid_t tid)
+/* It is stopped, at a right place or not. */
+static int keep_or_leave(struct pick *p, struct remote *r, bool right)
 {
-	return p->may || machine.can_begin_anew || !filter_is_there(p->pid, tid);
-}
-
-static int leave(struct remote *r)
-{
+	p->why_tid = r->tid;
+	if (right && may_call(r, p->quiet_why))
+		return 0;
 	remote_release(r);
 	return -EAGAIN;
 }
 
 static int try_in(struct pick *p, struct remote *r, pid_t tid, const uint16_t *calls)
 {
-	int err = is_among(call_of(p->pid, tid), calls) && may_be_woken(p, tid) ? stop(p, r, tid) :
-										  -EAGAIN;
+	int err = is_among(call_of(p->pid, tid), calls) ? 0 : -EAGAIN;
 
-	if (err)
-		return err;
-	p->why_tid = tid;
-	return is_among(machine.interrupted_call(tid, &r->original), calls) &&
-			       may_call(r, p->quiet_why) ?
-		       0 :
-		       leave(r);
+	/* To be stopped in a wait is dangerous where it can go on by restart_syscall only, which
+	 * may be filtered. */
+	if (!err && !p->may && !machine.can_begin_anew && filter_is_there(p->pid, tid))
+		err = -EAGAIN;
+	if (!err)
+		err = stop(p, r, tid);
+	return err ? err : keep_or_leave(p, r, is_among(machine.interrupted_call(tid, &r->original),
+							calls));
 }
 
 static int try_waiting(struct pick *p, struct remote *r, pid_t tid)
@@ -533,7 +547,7 @@ static int try_running(struct pick *p, struct remote *r, pid_t tid)
 {
 	int err = call_of(p->pid, tid) == RUNNING ? stop(p, r, tid) : -EAGAIN;
 
-	return err ? err : remote_to_call(r, time_now_ns() + STEP_NS, is_quiet_entry);
+	return err ? err : remote_to_call(r, time_now_ns() + STEP_NS, may_call);
 }
 
 /* Between any two instructions of a program that never waits. */
@@ -541,11 +555,8 @@ static int try_anywhere(struct pick *p, struct remote *r, pid_t tid)
 {
 	int err = call_of(p->pid, tid) == RUNNING ? stop(p, r, tid) : -EAGAIN;
 
-	if (err)
-		return err;
-	p->why_tid = tid;
-	return machine.interrupted_call(tid, &r->original) < 0 && !remote_in_sequence(r) &&
-	       may_call(r, p->quiet_why) ? 0 : leave(r);
+	return err ? err : keep_or_leave(p, r, machine.interrupted_call(tid, &r->original) < 0 &&
+					       !remote_in_sequence(r));
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
@@ -567,14 +578,6 @@ static int keep_thread(void *ctx, pid_t tid, uint64_t start_ns, const char *comm
 	return 0;
 }
 
-static bool is_held(const struct pick *p, pid_t tid)
-{
-	for (unsigned int i = 0; i < p->n_held; i++)
-		if (p->held[i] == tid)
-			return true;
-	return p->n_held == PICK_HELD;
-}
-
 static int try_all(struct pick *p, struct remote *r,
 		   int (*try)(struct pick *, struct remote *, pid_t))
 {
@@ -584,7 +587,11 @@ static int try_all(struct pick *p, struct remote *r,
 	if (!err)
 		err = t.all.n ? -EAGAIN : -ESRCH;
 	for (size_t i = t.all.n; i-- > 0 && err == -EAGAIN && !p->final;) {
-		if (is_held(p, t.all.v[i]))
+		bool held = p->n_held == PICK_HELD;
+
+		for (unsigned int k = 0; k < p->n_held; k++)
+			held |= p->held[k] == t.all.v[i];
+		if (held)
 			continue;
 		err = try(p, r, t.all.v[i]);
 		if (err == -ETIMEDOUT)
@@ -602,14 +609,14 @@ static void say_where(struct pick *p, char *out, size_t size)
 	pid_t tid = p->n_held ? p->held[p->n_held - 1] : p->pid;
 	char *wchan = read_of(p->pid, tid, "wchan"), *text = read_of(p->pid, tid, "stat");
 	bool known = wchan && *wchan && strcmp(wchan, "0");
+	const char *does = "waits in the kernel";
 	struct proc_stat stat;
 
-	if (!text || proc_parse_stat(text, &stat))
-		stat.state = 'R';
-	snprintf(out, size, "thread %d %s%s%s", tid, stat.state == 'D' ?
-		 "waits in the kernel where no signal reaches it" : stat.state == 'R' ?
-		 p->n_held ? "stays in the kernel" : "runs" : "waits in the kernel",
-		 known ? ": " : "", known ? wchan : "");
+	if (!text || proc_parse_stat(text, &stat) || stat.state == 'R')
+		does = p->n_held ? "stays in the kernel" : "runs";
+	else if (stat.state == 'D')
+		does = "waits in the kernel where no signal reaches it";
+	snprintf(out, size, "thread %d %s%s%s", tid, does, known ? ": " : "", known ? wchan : "");
 	free(wchan);
 	free(text);
 }
@@ -622,10 +629,8 @@ static int no_thread(struct pick *p)
 		snprintf(where, sizeof(where), "of thread %d: %.120s", p->why_tid, p->quiet_why);
 	else
 		say_where(p, where, sizeof(where));
-	snprintf(p->why, sizeof(p->why),
-		 "none of its threads came to where it can be asked safely (%s); "
-		 "try again",
-		 where);
+	snprintf(p->why, sizeof(p->why), "none of its threads came to where it can be asked "
+		 "safely (%s); try again", where);
 	return -ENOTSUP;
 }
 
@@ -636,6 +641,7 @@ void pick_begin(struct pick *p, pid_t pid)
 
 int pick_thread(struct pick *p, struct remote *r)
 {
+	/* The least disturbing comes first. */
 	static int (*const tries[])(struct pick *, struct remote *, pid_t) = {
 		try_waiting, try_anywhere, try_running, try_shown };
 	int err = -EAGAIN;

@@ -16,7 +16,335 @@
 #include "base/num.h"
 #include "base/sorted.h"
 #include "base/vec.h"
-#include "join/graph_callbacks.h"
+
+#define MAKERS_MAX 65536	/* of a process, whose nodes may still be reported */
+#define WAITING_MAX 32768	/* nodes without their call so far; more are unresolved */
+#define NEAR 64			/* calls of other threads at the same time, that are looked at */
+
+struct maker {
+	struct captured_call call;
+	uint32_t refs;
+	bool settled;			/* its open ranges are known */
+};
+
+struct made {
+	uint64_t time_ns;
+	uint32_t tid;
+	uint32_t refs;
+	bool waits;			/* its call may still come */
+	struct maker *by;		/* NULL: not known */
+};
+
+struct moment {
+	uint64_t ns;
+	void *of;
+};
+
+struct moments {		/* in their order; a VEC */
+	struct moment *v;
+	size_t n, cap;
+};
+
+struct graph_callbacks {
+	struct graphs_room *room;
+	struct map by_id;		/* number of a node -> struct made, a reference */
+	/* of these, as they came; before `oldest` they are forgotten */
+	VEC(uint64_t) ids;
+	size_t oldest;
+	struct moments waiting;		/* struct made, when */
+	struct moments recent;		/* struct maker, references, when their calls began */
+};
+
+/* NULL + errno */
+static struct graph_callbacks *graph_callbacks_new(struct graphs_room *room)
+{
+	struct graph_callbacks *n = calloc(1, sizeof(*n));
+
+	if (n)
+		n->room = room;
+	return n;
+}
+
+static void put_maker(struct maker *m)
+{
+	if (m && !--m->refs)
+		free(m);
+}
+
+static void put_made(struct made *m)
+{
+	if (!m || --m->refs || m->waits)
+		return;
+	put_maker(m->by);
+	free(m);
+}
+
+static void stop_waiting(struct made *m)
+{
+	m->waits = false;
+	if (!m->refs)
+		free(m);
+}
+
+static void *pointer(const struct map_slot *slot)
+{
+	return slot ? (void *)(uintptr_t)slot->value : NULL;
+}
+
+static void forget(struct graph_callbacks *n, uint64_t id)
+{
+	put_made(map_pointer(&n->by_id, id));
+	map_del(&n->by_id, id);
+	n->room->made_left++;
+}
+
+static void forget_oldest(struct graph_callbacks *n)
+{
+	forget(n, n->ids.v[n->oldest++]);
+	if (n->oldest < n->ids.n / 2)
+		return;
+	VEC_DROP_FIRST(&n->ids, n->oldest);
+	n->oldest = 0;
+}
+
+static void graph_callbacks_free(struct graph_callbacks *n)
+{
+	if (!n)
+		return;
+	while (n->oldest < n->ids.n)
+		forget_oldest(n);
+	for (size_t i = 0; i < n->waiting.n; i++)
+		stop_waiting(n->waiting.v[i].of);
+	for (size_t i = 0; i < n->recent.n; i++)
+		put_maker(n->recent.v[i].of);
+	map_free(&n->by_id);
+	VEC_FREE(&n->ids);
+	VEC_FREE(&n->waiting);
+	VEC_FREE(&n->recent);
+	free(n);
+}
+
+/* ---- calls that are kept --------------------------------------------------------------------- */
+
+static void captured_fill(struct captured_call *out, const struct event *call, enum func_role role)
+{
+	static const uint8_t kinds[ROLE_GRAPHS_END] = {
+		[ROLE_KERNEL] = WORK_KIND_KERNEL, [ROLE_ROUTINE] = WORK_KIND_KERNEL,
+		[ROLE_COPY] = WORK_KIND_COPY, [ROLE_SET] = WORK_KIND_SET,
+	};
+
+	*out = (struct captured_call){
+		.start_ns = call->start_ns, .end_ns = call->end_ns, .tid = call->tid,
+		.func = call->func, .kind = kinds[role],
+		.entity = role == ROLE_KERNEL && call->has & HAS_ENTITY ? call->call.entity : 0,
+		.bytes = call->has & HAS_BYTES ? call->call.bytes : 0,
+		.has_shape = role == ROLE_KERNEL && call->has & HAS_SHAPE };
+	memcpy(out->grid, call->call.shape.grid, sizeof(out->grid));
+	memcpy(out->block, call->call.shape.block, sizeof(out->block));
+}
+
+/* They come nearly in order. 0 or -ENOMEM. */
+static int insert(struct moments *m, uint64_t ns, void *of)
+{
+	size_t at = SORTED_UP_TO(m->v, m->n, ns, ns);
+
+	if (!VEC_PUSH(m))
+		return -ENOMEM;
+	memmove(m->v + at + 1, m->v + at, (m->n - 1 - at) * sizeof(m->v[0]));
+	m->v[at] = (struct moment){ ns, of };
+	return 0;
+}
+
+/* Calls of one thread do not overlap: the last one that had begun is it, or none. */
+static struct maker *find_maker(const struct graph_callbacks *n, uint32_t tid, uint64_t ns)
+{
+	const size_t from = SORTED_UP_TO(n->recent.v, n->recent.n, ns, ns);
+
+	for (size_t i = from; i-- > 0 && i + NEAR >= from;) {
+		struct maker *m = n->recent.v[i].of;
+
+		if (m->call.tid == tid)
+			return ns <= m->call.end_ns ? m : NULL;
+	}
+	return NULL;
+}
+
+static size_t first_waiting(const struct graph_callbacks *n, uint64_t since_ns)
+{
+	return SORTED_BELOW(n->waiting.v, n->waiting.n, ns, since_ns);
+}
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
+
+/* The number is of that node from now on. 0 or -ENOMEM. */
+static int set_node(struct graph_callbacks *n, uint64_t id, struct made *m)
+{
+	struct map_slot *slot = map_find(&n->by_id, id);
+	uint64_t *at;
+
+	if (!slot) {
+		if (!n->room->made_left && n->oldest < n->ids.n)
+			forget_oldest(n);
+		if (!n->room->made_left)
+			return 0;	/* others have all of it */
+		at = VEC_PUSH(&n->ids);
+		if (!at)
+			return -ENOMEM;
+		slot = map_put(&n->by_id, id, NULL);
+		if (!slot) {
+			n->ids.n--;
+			return -ENOMEM;
+		}
+		*at = id;
+		n->room->made_left--;
+	}
+	m->refs++;
+	put_made(pointer(slot));
+	slot->value = (uintptr_t)m;
+	return 0;
+}
+
+static int push_made(struct graph_callbacks *n, const struct event *node)
+{
+	struct made *m = calloc(1, sizeof(*m));
+	int err = 0;
+
+	if (!m)
+		return -ENOMEM;
+	*m = (struct made){ .time_ns = node->start_ns, .tid = node->tid, .refs = 1,
+			    .by = find_maker(n, node->tid, node->start_ns) };
+	if (m->by) {
+		m->by->refs++;
+	} else if (n->waiting.n < WAITING_MAX) {
+		err = insert(&n->waiting, m->time_ns, m);
+		m->waits = !err;
+	}
+	if (!err)
+		err = set_node(n, node->node.id, m);
+	put_made(m);
+	return err;
+}
+
+int graph_callbacks_push_node(struct graph_callbacks *n, const struct event *node)
+{
+	struct made *original;
+	int err;
+
+	if (!node->node.original)
+		return push_made(n, node);
+	original = map_pointer(&n->by_id, node->node.original);
+	if (!original)
+		return 0;
+	original->refs++;	/* it may be the oldest, which is forgotten for its clone */
+	err = set_node(n, node->node.id, original);
+	put_made(original);
+	return err;
+}
+
+void graph_callbacks_exec(struct graph_callbacks *n, uint64_t ns)
+{
+	size_t kept = n->oldest;
+
+	for (size_t i = n->oldest; i < n->ids.n; i++) {
+		const uint64_t id = n->ids.v[i];
+		const struct made *m = map_pointer(&n->by_id, id);
+
+		if (m->time_ns < ns)
+			forget(n, id);
+		else
+			n->ids.v[kept++] = id;
+	}
+	n->ids.n = kept;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* Nodes that it has made. How many. */
+static size_t take_waiting(struct graph_callbacks *n, struct maker *m)
+{
+	size_t from = first_waiting(n, m->call.start_ns), kept = from, taken = 0;
+
+	for (size_t i = from; i < n->waiting.n; i++) {
+		struct made *made = n->waiting.v[i].of;
+
+		if (made->time_ns > m->call.end_ns || made->tid != m->call.tid) {
+			n->waiting.v[kept++] = n->waiting.v[i];
+			continue;
+		}
+		if (made->refs) {	/* else it has become a clone */
+			made->by = m;
+			m->refs++;
+			taken++;
+		}
+		stop_waiting(made);
+	}
+	n->waiting.n = kept;
+	return taken;
+}
+
+/* A call that may make nodes; captured: it does, as far as streams show. 1: it has made nodes
+ * that were reported; 0 or -ENOMEM. */
+static int graph_callbacks_push_call(struct graph_callbacks *n, const struct event *call,
+				     enum func_role role, bool captured)
+{
+	struct maker *m;
+	size_t taken;
+	int err = 0;
+
+	if (!captured && first_waiting(n, call->start_ns) == n->waiting.n)
+		return 0;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	captured_fill(&m->call, call, role);
+	m->refs = 1;
+	taken = take_waiting(n, m);
+	if (n->recent.n >= MAKERS_MAX) {
+		m->settled = true;
+	} else if (captured || taken) {
+		err = insert(&n->recent, m->call.start_ns, m);
+		m->refs += !err;
+	}
+	put_maker(m);
+	return err ? err : taken > 0;
+}
+
+enum graph_evidence graph_callbacks_find(const struct graph_callbacks *n, uint64_t node,
+					 const struct captured_call **call)
+{
+	const struct made *m = map_pointer(&n->by_id, node);
+
+	*call = m && m->by && m->by->settled ? &m->by->call : NULL;
+	return *call ? EVIDENCE_CALLBACK :
+	       m && (m->by || m->waits) ? EVIDENCE_PENDING : EVIDENCE_UNRESOLVED;
+}
+
+/* Open ranges are known a moment after the call. */
+static void graph_callbacks_settle(struct graph_callbacks *n, uint64_t horizon_ns,
+				   uint32_t (*innermost)(const void *, uint32_t, uint64_t),
+				   const void *ctx)
+{
+	size_t kept = 0, gone;
+
+	for (size_t i = 0; i < n->recent.n; i++) {
+		struct maker *m = n->recent.v[i].of;
+
+		if (num_add(m->call.end_ns, GRAPH_CALLBACKS_LATE_NS) > horizon_ns) {
+			n->recent.v[kept++] = n->recent.v[i];
+			continue;
+		}
+		m->call.range = innermost(ctx, m->call.tid,
+					  num_middle(m->call.start_ns, m->call.end_ns));
+		m->settled = true;
+		put_maker(m);
+	}
+	n->recent.n = kept;
+	/* Nodes that no call has made: they were added by hand, or the call was lost. */
+	gone = first_waiting(n, num_sub(horizon_ns, GRAPH_CALLBACKS_LATE_NS));
+	for (size_t i = 0; i < gone; i++)
+		stop_waiting(n->waiting.v[i].of);
+	VEC_DROP_FIRST(&n->waiting, gone);
+}
 
 #define STREAMS_MAX 256		/* of one capture; more spoil it */
 #define EVENTS_MAX 4096
@@ -42,12 +370,6 @@ struct capturing {
 	VEC(uint64_t) streams;
 	VEC(uint64_t) events;		/* that were recorded in them */
 };
-
-/* Under way in a process. */
-struct capturings {
-	VEC(struct capturing) all;
-};
-
 
 struct exec_version {
 	struct captured *captured;	/* NULL: unknown, or not to be matched by order */
@@ -80,7 +402,7 @@ struct graph_exec {
 
 struct graphs {
 	struct graphs_room *room;
-	struct capturings capturings;
+	VEC(struct capturing) capturings;	/* under way */
 	struct graph_callbacks *made;
 	struct map graphs;		/* handle -> struct captured, a reference */
 	VEC(struct graph_exec *) execs;
@@ -90,17 +412,6 @@ struct graphs {
 	VEC(struct captured *) fresh;	/* references: their open ranges are not known yet */
 	uint64_t losses, now_ns;
 };
-
-const char *graph_evidence_name(unsigned int evidence)
-{
-	static const char *const names[EVIDENCE_END] = {
-		[EVIDENCE_NONE] = "", [EVIDENCE_ORDER] = "order",
-		[EVIDENCE_UNRESOLVED] = "unresolved", [EVIDENCE_CALLBACK] = "callback",
-		[EVIDENCE_PENDING] = "pending",
-	};
-
-	return evidence < EVIDENCE_END ? names[evidence] : "?";
-}
 
 /* ---- captures -------------------------------------------------------------------------------- */
 
@@ -120,20 +431,6 @@ static void captured_put(struct captured *c)
 	free(c);
 }
 
-static void capturing_free(struct capturing *c)
-{
-	captured_put(c->into);
-	VEC_FREE(&c->streams);
-	VEC_FREE(&c->events);
-}
-
-static void capturings_free(struct capturings *c)
-{
-	for (size_t i = 0; i < c->all.n; i++)
-		capturing_free(&c->all.v[i]);
-	VEC_FREE(&c->all);
-}
-
 /* ---- streams and events ---------------------------------------------------------------------- */
 
 static size_t find(const uint64_t *v, size_t n, uint64_t what)
@@ -145,12 +442,12 @@ static size_t find(const uint64_t *v, size_t n, uint64_t what)
 	return i;
 }
 
-static struct capturing *of_stream(struct capturings *c, uint64_t stream)
+static struct capturing *of_stream(struct graphs *g, uint64_t stream)
 {
-	for (size_t i = 0; i < c->all.n; i++)
-		if (find(c->all.v[i].streams.v, c->all.v[i].streams.n, stream) <
-		    c->all.v[i].streams.n)
-			return &c->all.v[i];
+	for (size_t i = 0; i < g->capturings.n; i++)
+		if (find(g->capturings.v[i].streams.v, g->capturings.v[i].streams.n, stream) <
+		    g->capturings.v[i].streams.n)
+			return &g->capturings.v[i];
 	return NULL;
 }
 
@@ -171,12 +468,12 @@ static int add_stream(struct capturing *c, uint64_t stream)
 }
 
 /* The event is where the stream is: in a capture, or in none. */
-static int record(struct capturings *c, uint64_t event, struct capturing *where)
+static int record(struct graphs *g, uint64_t event, struct capturing *where)
 {
 	uint64_t *at;
 
-	for (size_t i = 0; i < c->all.n; i++) {
-		struct capturing *other = &c->all.v[i];
+	for (size_t i = 0; i < g->capturings.n; i++) {
+		struct capturing *other = &g->capturings.v[i];
 		size_t k = find(other->events.v, other->events.n, event);
 
 		if (k == other->events.n)
@@ -198,31 +495,25 @@ static int record(struct capturings *c, uint64_t event, struct capturing *where)
 	return 0;
 }
 
-static int wait(struct capturings *c, uint64_t event, uint64_t stream)
+static int wait(struct graphs *g, uint64_t event, uint64_t stream)
 {
-	for (size_t i = 0; i < c->all.n; i++) {
-		struct capturing *at = &c->all.v[i];
+	for (size_t i = 0; i < g->capturings.n; i++) {
+		struct capturing *at = &g->capturings.v[i];
 
 		if (find(at->events.v, at->events.n, event) < at->events.n)
-			return of_stream(c, stream) ? 0 : add_stream(at, stream);
+			return of_stream(g, stream) ? 0 : add_stream(at, stream);
 	}
 	return 0;
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* A copy or set of 0 bytes is no node. */
-static bool is_nothing(const struct event *call, enum func_role role)
-{
-	return (role == ROLE_COPY || role == ROLE_SET) && call->has & HAS_BYTES &&
-	       !call->call.bytes;
-}
-
 static int add_call(struct captured *c, const struct event *call, enum func_role role)
 {
 	struct captured_call *at;
 
-	if (is_nothing(call, role))
+	/* A copy or set of 0 bytes is no node. */
+	if ((role == ROLE_COPY || role == ROLE_SET) && call->has & HAS_BYTES && !call->call.bytes)
 		return 0;
 	if (!c->room->calls_left) {
 		c->spoiled = true;
@@ -236,24 +527,21 @@ static int add_call(struct captured *c, const struct event *call, enum func_role
 	return 0;
 }
 
-/* A routine names no stream: it belongs to its thread's capture. */
-static struct capturing *of_thread(struct capturings *c, uint32_t tid)
+/* A call that gives a stream work, or shows a stream's state. 1: it was captured; 0 or -ENOMEM. */
+static int capturings_push(struct graphs *g, const struct event *call, enum func_role role)
 {
-	for (size_t i = 0; i < c->all.n; i++)
-		if (c->all.v[i].tid == tid)
-			return &c->all.v[i];
-	return NULL;
-}
+	struct capturing *at = NULL;
 
-static int capturings_push(struct capturings *c, const struct event *call, enum func_role role)
-{
-	struct capturing *at = role == ROLE_ROUTINE ? of_thread(c, call->tid) :
-			       call->has & HAS_STREAM ? of_stream(c, call->call.stream) : NULL;
-
+	if (call->has & HAS_STREAM && role != ROLE_ROUTINE)
+		at = of_stream(g, call->call.stream);
+	/* A routine names no stream: it belongs to its thread's capture. */
+	for (size_t i = 0; role == ROLE_ROUTINE && !at && i < g->capturings.n; i++)
+		if (g->capturings.v[i].tid == call->tid)
+			at = &g->capturings.v[i];
 	if (role == ROLE_RECORD)
-		return record(c, call->call.entity, at);
+		return record(g, call->call.entity, at);
 	if (role == ROLE_WAIT)
-		return wait(c, call->call.entity, call->call.stream);
+		return wait(g, call->call.entity, call->call.stream);
 	if (!at)
 		return 0;
 	if (role == ROLE_SPOIL || role == ROLE_LAUNCH) {
@@ -265,32 +553,37 @@ static int capturings_push(struct capturings *c, const struct event *call, enum 
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
-static void drop(struct capturings *c, struct capturing *at)
+static void free_capturing(struct capturing *at)
 {
-	capturing_free(at);
-	*at = c->all.v[--c->all.n];
+	captured_put(at->into);
+	VEC_FREE(&at->streams);
+	VEC_FREE(&at->events);
 }
 
-static int capturings_begin(struct capturings *c, struct graphs_room *room,
-			    const struct event *call,
-		     uint64_t losses)
+static void drop(struct graphs *g, struct capturing *at)
 {
-	struct capturing *at = call->has & HAS_STREAM ? of_stream(c, call->call.stream) : NULL;
+	free_capturing(at);
+	*at = g->capturings.v[--g->capturings.n];
+}
+
+static int begin_capture(struct graphs *g, const struct event *call)
+{
+	struct capturing *at = call->has & HAS_STREAM ? of_stream(g, call->call.stream) : NULL;
 
 	if (at)			/* its end was not seen */
-		drop(c, at);
-	if (!(call->has & HAS_STREAM) || c->all.n >= CAPTURES_MAX)
+		drop(g, at);
+	if (!(call->has & HAS_STREAM) || g->capturings.n >= CAPTURES_MAX)
 		return 0;
-	at = VEC_PUSH(&c->all);
+	at = VEC_PUSH(&g->capturings);
 	if (!at)
 		return -ENOMEM;
 	at->tid = call->tid;
 	at->into = calloc(1, sizeof(*at->into));
 	if (at->into)
-		*at->into = (struct captured){ .room = room, .refs = 1, .losses = losses };
+		*at->into = (struct captured){ .room = g->room, .refs = 1, .losses = g->losses };
 	if (at->into && !add_stream(at, call->call.stream))
 		return 0;
-	drop(c, at);
+	drop(g, at);
 	return -ENOMEM;
 }
 
@@ -299,29 +592,6 @@ static int by_time(const void *a, const void *b)
 	const struct captured_call *x = a, *y = b;
 
 	return num_compare(x->start_ns, y->start_ns);
-}
-
-static void capturings_lost(struct capturings *c, uint32_t tid)
-{
-	for (size_t i = c->all.n; i-- > 0;)
-		if (c->all.v[i].tid == tid)
-			drop(c, &c->all.v[i]);
-}
-
-static struct captured *capturings_end(struct capturings *c, const struct event *call)
-{
-	struct capturing *at = call->has & HAS_STREAM ? of_stream(c, call->call.stream) : NULL;
-	struct captured *into;
-
-	if (!at)
-		return NULL;
-	into = at->into;
-	at->into = NULL;
-	into->end_ns = call->end_ns;
-	if (into->calls.n)
-		qsort(into->calls.v, into->calls.n, sizeof(into->calls.v[0]), by_time);
-	drop(c, at);
-	return into;
 }
 
 /* ---- one executable graph -------------------------------------------------------------------- */
@@ -336,23 +606,19 @@ static void exec_free(struct graph_exec *e)
 	free(e);
 }
 
-/* The first stays, for its nodes; later ones are not known any more. */
-static void forget_version(struct graph_exec *e)
-{
-	captured_put(e->versions.v[1].captured);
-	captured_put(e->versions.v[2].captured);
-	e->versions.v[1].captured = NULL;
-	memmove(&e->versions.v[2], &e->versions.v[3],
-		(VERSIONS_MAX - 3) * sizeof(e->versions.v[0]));
-	e->versions.n--;
-}
-
 static int exec_become(struct graph_exec *e, struct captured *captured, uint64_t since_ns)
 {
 	struct exec_version *v;
 
-	if (e->versions.n == VERSIONS_MAX)
-		forget_version(e);
+	/* The first stays, for its nodes; later ones are not known any more. */
+	if (e->versions.n == VERSIONS_MAX) {
+		captured_put(e->versions.v[1].captured);
+		captured_put(e->versions.v[2].captured);
+		e->versions.v[1].captured = NULL;
+		memmove(&e->versions.v[2], &e->versions.v[3],
+			(VERSIONS_MAX - 3) * sizeof(e->versions.v[0]));
+		e->versions.n--;
+	}
 	v = VEC_PUSH(&e->versions);
 	if (!v) {
 		captured_put(captured);
@@ -360,32 +626,6 @@ static int exec_become(struct graph_exec *e, struct captured *captured, uint64_t
 	}
 	*v = (struct exec_version){ .captured = captured, .since_ns = since_ns };
 	return 0;
-}
-
-/* ---- launches -------------------------------------------------------------------------------- */
-
-static void exec_launched(struct graph_exec *e, const struct event *call)
-{
-	const struct exec_launch l = { call->start_ns, call->end_ns, call->tid };
-
-	if (e->launches < EXEC_LAUNCHES)
-		e->first[e->launches] = l;
-	e->last[e->launches++ % EXEC_LAUNCHES] = l;
-}
-
-static bool launched_at(const struct exec_launch l[EXEC_LAUNCHES], uint32_t n, uint32_t tid,
-			uint64_t ns)
-{
-	for (uint32_t i = 0; i < n && i < EXEC_LAUNCHES; i++)
-		if (l[i].tid == tid && l[i].start_ns <= ns && ns <= l[i].end_ns)
-			return true;
-	return false;
-}
-
-static bool exec_was_launched(const struct graph_exec *e, uint32_t tid, uint64_t ns)
-{
-	return launched_at(e->first, e->launches, tid, ns) || launched_at(e->last, e->launches, tid,
-									  ns);
 }
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
@@ -400,20 +640,17 @@ static size_t place_of(const struct graph_exec *e, uint64_t id)
 	return SORTED_BELOW(e->nodes.v, n, id, id);
 }
 
-static void fill_node(struct exec_node *node, const struct event *work)
+static void fill_node(struct exec_node *node, const struct work *w)
 {
-	const struct work *w = &work->work;
-
 	*node = (struct exec_node){
 		.id = w->graph_node, .bytes = w->bytes,
 		.kind = w->kind == WORK_KIND_PEER ? WORK_KIND_COPY : w->kind,
-		.name = work->work.name ? XXH64(work->work.name, strlen(work->work.name),
-						1) | 1 : 0 };
+		.name = w->name ? XXH64(w->name, strlen(w->name), 1) | 1 : 0 };
 	memcpy(node->grid, w->grid, sizeof(node->grid));
 	memcpy(node->block, w->block, sizeof(node->block));
 }
 
-static int add_node(struct graph_exec *e, size_t at, const struct event *work)
+static int add_node(struct graph_exec *e, size_t at, const struct work *work)
 {
 	if (!e->room->nodes_left)
 		return 0;
@@ -477,45 +714,36 @@ static int check(struct exec_version *v, const struct graph_exec *e, uint64_t lo
 	return 0;
 }
 
-static struct exec_version *version_at(const struct graph_exec *e, uint64_t ns)
+/* The call that a work launched at ns is of, by its place among the nodes; NULL: none, or not
+ * known. *err: 0 or -ENOMEM. */
+static const struct captured_call *exec_call(struct graph_exec *e, const struct work *work,
+					     uint64_t ns, uint64_t losses, int *err)
 {
-	size_t i = e->versions.n;
-
-	while (i > 0 && e->versions.v[i - 1].since_ns > ns)
-		i--;
-	return i ? &e->versions.v[i - 1] : NULL;
-}
-
-/* An update brings the nodes of another graph into the order of the first one. That is its own
- * order only where there is but one. */
-static bool is_ordered(const struct graph_exec *e, const struct exec_version *v)
-{
-	return v == e->versions.v || v->captured->streams == 1;
-}
-
-static const struct captured_call *exec_call(struct graph_exec *e, const struct event *work,
-					     uint64_t ns,
-				      uint64_t losses, int *err)
-{
-	struct exec_version *v = version_at(e, ns);
+	size_t i = e->versions.n, at;
+	struct exec_version *v;
 	struct exec_node node;
-	size_t at;
 
 	*err = 0;
+	while (i > 0 && e->versions.v[i - 1].since_ns > ns)
+		i--;
+	v = i ? &e->versions.v[i - 1] : NULL;
 	if (!v || !v->captured || e->nodes.n > v->captured->calls.n)
 		return NULL;
-	at = place_of(e, work->work.graph_node);
-	if (at == e->nodes.n || e->nodes.v[at].id != work->work.graph_node) {
+	at = place_of(e, work->graph_node);
+	if (at == e->nodes.n || e->nodes.v[at].id != work->graph_node) {
 		*err = add_node(e, at, work);
 		return NULL;	/* others may come yet */
 	}
-	if (e->nodes.n != v->captured->calls.n || !is_ordered(e, v))
+	/* An update brings the nodes of another graph into the order of the first one. That is its
+	 * own order only where there is but one. */
+	if (e->nodes.n != v->captured->calls.n ||
+	    (v != e->versions.v && v->captured->streams != 1))
 		return NULL;
 	if (!v->checked)
 		*err = check(v, e, losses);
-	fill_node(&node, &(struct event){ .work = work->work });
-	return v->fits && is_like(&v->captured->calls.v[at],
-				  &node) ? &v->captured->calls.v[at] : NULL;
+	fill_node(&node, work);
+	return v->fits && is_like(&v->captured->calls.v[at], &node) ? &v->captured->calls.v[at] :
+								      NULL;
 }
 
 /* ---- a process ------------------------------------------------------------------------------- */
@@ -534,16 +762,13 @@ struct graphs *graphs_new(struct graphs_room *room)
 	return NULL;
 }
 
-static void *pointer(const struct map_slot *slot)
-{
-	return slot ? (void *)(uintptr_t)slot->value : NULL;
-}
-
 void graphs_free(struct graphs *g)
 {
 	if (!g)
 		return;
-	capturings_free(&g->capturings);
+	for (size_t i = 0; i < g->capturings.n; i++)
+		free_capturing(&g->capturings.v[i]);
+	VEC_FREE(&g->capturings);
 	graph_callbacks_free(g->made);
 	for (size_t i = 0; i < g->graphs.cap; i++)
 		if (g->graphs.slot[i].used)
@@ -561,6 +786,11 @@ void graphs_free(struct graphs *g)
 }
 
 /* ---- graphs ---------------------------------------------------------------------------------- */
+
+static struct captured *find_graph(const struct graphs *g, uint64_t handle)
+{
+	return map_pointer(&g->graphs, handle);
+}
 
 /* The handle belongs to captured (a reference, taken), or, NULL, to nothing known. */
 static int set_graph(struct graphs *g, uint64_t handle, struct captured *captured)
@@ -589,9 +819,18 @@ static int set_graph(struct graphs *g, uint64_t handle, struct captured *capture
 
 static int end_capture(struct graphs *g, const struct event *call)
 {
-	struct captured *captured = capturings_end(&g->capturings, call), **at;
+	struct capturing *ended = call->has & HAS_STREAM ? of_stream(g, call->call.stream) : NULL;
+	struct captured *captured, **at;
 
-	if (!captured || call->call.result || !call->call.address) {
+	if (!ended)
+		return 0;
+	captured = ended->into;
+	ended->into = NULL;
+	drop(g, ended);
+	captured->end_ns = call->end_ns;
+	if (captured->calls.n)
+		qsort(captured->calls.v, captured->calls.n, sizeof(captured->calls.v[0]), by_time);
+	if (call->call.result || !call->call.address) {
 		captured_put(captured);
 		return 0;
 	}
@@ -605,7 +844,7 @@ static int end_capture(struct graphs *g, const struct event *call)
 
 static struct graph_exec *find_exec(const struct graphs *g, uint64_t handle)
 {
-	return pointer(map_find(&g->by_handle, handle));
+	return map_pointer(&g->by_handle, handle);
 }
 
 static void end_exec(struct graphs *g, uint64_t handle, uint64_t ns)
@@ -638,7 +877,7 @@ static void drop_ended(struct graphs *g)
 
 static int make_exec(struct graphs *g, const struct event *call)
 {
-	struct captured *captured = pointer(map_find(&g->graphs, call->call.entity));
+	struct captured *captured = find_graph(g, call->call.entity);
 	struct graph_exec *e, **at = NULL;
 	struct map_slot *slot;
 
@@ -666,26 +905,9 @@ static int make_exec(struct graphs *g, const struct event *call)
 	return 0;
 }
 
-static int update_exec(struct graphs *g, const struct event *call)
-{
-	struct graph_exec *e = find_exec(g, call->call.entity);
-
-	return e ? exec_become(e, captured_get(pointer(map_find(&g->graphs, call->call.address))),
-			       call->start_ns) : 0;
-}
-
-static int launch_exec(struct graphs *g, const struct event *call)
-{
-	struct graph_exec *e = find_exec(g, call->call.entity);
-
-	if (e)
-		exec_launched(e, call);
-	return capturings_push(&g->capturings, call, ROLE_LAUNCH);
-}
-
 bool graphs_is_capturing(const struct graphs *g)
 {
-	return g->capturings.all.n || graph_callbacks_is_waiting(g->made);
+	return g->capturings.n || g->made->waiting.n;	/* these: nodes without their call */
 }
 
 struct graph_callbacks *graphs_callbacks(struct graphs *g)
@@ -696,22 +918,16 @@ struct graph_callbacks *graphs_callbacks(struct graphs *g)
 void graphs_lost(struct graphs *g, uint32_t tid)
 {
 	g->losses++;
-	capturings_lost(&g->capturings, tid);
-}
-
-/* Calls that give a stream work, or show a stream's state. */
-static int push_given(struct graphs *g, const struct event *call, enum func_role role)
-{
-	int captured = capturings_push(&g->capturings, call, role), made;
-
-	if (captured < 0 || role > ROLE_ROUTINE)
-		return captured;
-	made = graph_callbacks_push_call(g->made, call, role, captured);
-	return made < 0 ? made : captured | made;
+	for (size_t i = g->capturings.n; i-- > 0;)
+		if (g->capturings.v[i].tid == tid)
+			drop(g, &g->capturings.v[i]);
 }
 
 int graphs_push_call(struct graphs *g, const struct event *call, enum func_role role)
 {
+	struct graph_exec *e;
+	int captured, made;
+
 	g->now_ns = num_max(g->now_ns, call->end_ns);
 	if (role == ROLE_END)
 		return end_capture(g, call);
@@ -719,43 +935,70 @@ int graphs_push_call(struct graphs *g, const struct event *call, enum func_role 
 		return 0;
 	switch (role) {
 	case ROLE_BEGIN:
-		return capturings_begin(&g->capturings, g->room, call, g->losses);
+		return begin_capture(g, call);
 	case ROLE_CLONE:
 		return set_graph(g, call->call.address,
-				 captured_get(pointer(map_find(&g->graphs, call->call.entity))));
+				 captured_get(find_graph(g, call->call.entity)));
 	case ROLE_FORGET:
 		return set_graph(g, call->call.entity, NULL);
 	case ROLE_MAKE:
 		return make_exec(g, call);
 	case ROLE_UPDATE:
-		return update_exec(g, call);
+		e = find_exec(g, call->call.entity);
+		return e ? exec_become(e, captured_get(find_graph(g, call->call.address)),
+				       call->start_ns) : 0;
 	case ROLE_FORGET_EXEC:
 		end_exec(g, call->call.entity, call->end_ns);
 		return 0;
 	case ROLE_LAUNCH:
-		return launch_exec(g, call);
+		e = find_exec(g, call->call.entity);
+		if (e) {
+			const struct exec_launch l = { call->start_ns, call->end_ns, call->tid };
+
+			if (e->launches < EXEC_LAUNCHES)
+				e->first[e->launches] = l;
+			e->last[e->launches++ % EXEC_LAUNCHES] = l;
+		}
+		return capturings_push(g, call, role);
 	default:
-		return push_given(g, call, role);
+		captured = capturings_push(g, call, role);
+		if (captured < 0 || role > ROLE_ROUTINE)
+			return captured;
+		made = graph_callbacks_push_call(g->made, call, role, captured);
+		return made < 0 ? made : captured | made;
 	}
 }
 
 /* ---- works ----------------------------------------------------------------------------------- */
 
+static bool was_launched(const struct exec_launch l[EXEC_LAUNCHES], uint32_t n, uint32_t tid,
+			 uint64_t ns)
+{
+	for (uint32_t i = 0; i < n && i < EXEC_LAUNCHES; i++)
+		if (l[i].tid == tid && l[i].start_ns <= ns && ns <= l[i].end_ns)
+			return true;
+	return false;
+}
+
 static struct graph_exec *find_launched(const struct graphs *g, const struct launch *launch)
 {
 	const struct launch_call *call = &launch->call;
 
-	for (size_t i = g->execs.n; call->class != CLASS_OTHER && i-- > 0;)
-		if (!g->execs.v[i]->graph && exec_was_launched(g->execs.v[i], launch->tid,
-							       call->start_ns))
-			return g->execs.v[i];
+	for (size_t i = g->execs.n; call->class != CLASS_OTHER && i-- > 0;) {
+		struct graph_exec *e = g->execs.v[i];
+
+		if (!e->graph &&
+		    (was_launched(e->first, e->launches, launch->tid, call->start_ns) ||
+		     was_launched(e->last, e->launches, launch->tid, call->start_ns)))
+			return e;
+	}
 	return NULL;
 }
 
 /* The executable graph of a number of CUPTI's: by the call that launched it, the first few
  * times. */
-static struct graph_exec *find_graph(struct graphs *g, uint32_t graph, const struct launch *launch,
-				     int *err)
+static struct graph_exec *find_number(struct graphs *g, uint32_t graph,
+				      const struct launch *launch, int *err)
 {
 	struct map_slot *slot = map_find(&g->by_graph, graph);
 	struct graph_exec *e;
@@ -793,9 +1036,9 @@ enum graph_evidence graphs_push_work(struct graphs *g, const struct event *work,
 	if (!graph)
 		return EVIDENCE_NONE;
 	if (g && launch && w->kind != WORK_KIND_GRAPH)
-		e = find_graph(g, graph, launch, err);
+		e = find_number(g, graph, launch, err);
 	if (e && !*err)
-		*call = exec_call(e, work, launch->start_ns, g->losses, err);
+		*call = exec_call(e, w, launch->start_ns, g->losses, err);
 	evidence = g ? graph_callbacks_find(g->made, w->graph_node, &made) : EVIDENCE_UNRESOLVED;
 	if (*call && evidence == EVIDENCE_UNRESOLVED)
 		return EVIDENCE_ORDER;
@@ -823,8 +1066,8 @@ void graphs_settle(struct graphs *g, uint64_t horizon_ns,
 		for (size_t k = 0; k < c->calls.n; k++) {
 			struct captured_call *call = &c->calls.v[k];
 
-			call->range = innermost(ctx, call->tid, num_middle(call->start_ns,
-									   call->end_ns));
+			call->range = innermost(ctx, call->tid,
+						num_middle(call->start_ns, call->end_ns));
 			call->settled = true;
 		}
 		captured_put(c);

@@ -5,7 +5,7 @@
  * launched; works show their node. Knows nothing of ranges' names, books or tables.
  *
  * Where CUPTI's callbacks report nodes as they are made (EVENT_NODE), by those:
- * join/graph_callbacks.h. Else:
+ * struct graph_callbacks. Else:
  *
  * By order: the nodes of a graph that have works, by their numbers, are the calls that were
  * captured into it, by their times. That is believed if there are as many of the ones as of the
@@ -23,10 +23,8 @@
  *   ... and a second one is made       N7 gemm, N8 relu             the same
  *   begin S1, gemm S1, record e S1, wait S2 e, relu S2, end         the same
  *   begin S1, gemm S1, relu S2, end    N5 gemm                      N5 <- gemm; relu was launched
- *   begin S1, gemm S1, relu S1, end    N5 gemm                      unresolved, until relu is
- * seen too
- *   begin S1, gemm S1, gemm S1, end    N5 gemm, N6 relu             unresolved: a kernel of two
- * names
+ *   begin S1, gemm S1, relu S1, end    N5 gemm                      unresolved until relu is seen
+ *   begin S1, gemm S1, gemm S1, end    N5 gemm, N6 relu             unresolved: two names
  *
  * Bounded: calls that are kept of all processes, executable graphs; more are unresolved.
  */
@@ -59,7 +57,18 @@ enum graph_evidence {
 	EVIDENCE_PENDING,		/* a callback reported its node; the call comes later */
 	EVIDENCE_END
 };
-const char *graph_evidence_name(unsigned int evidence);	/* "", "order", ..., "?" */
+
+/* "", "order", ..., "?" */
+static inline const char *graph_evidence_name(unsigned int evidence)
+{
+	static const char *const names[EVIDENCE_END] = {
+		[EVIDENCE_NONE] = "", [EVIDENCE_ORDER] = "order",
+		[EVIDENCE_UNRESOLVED] = "unresolved", [EVIDENCE_CALLBACK] = "callback",
+		[EVIDENCE_PENDING] = "pending",
+	};
+
+	return evidence < EVIDENCE_END ? names[evidence] : "?";
+}
 
 struct captured_call {
 	uint64_t start_ns, end_ns;
@@ -75,6 +84,40 @@ struct captured_call {
 	bool settled;
 };
 
+/*
+ * Node of a CUDA graph <-> the call that made it, of one process, where CUPTI's callbacks report
+ * nodes: a node is of the call that its thread was in when it was made, a clone (of an
+ * executable graph, of a graph that was cloned) of its original's call. No order, no guess.
+ * Calls and nodes come in any order, less than GRAPH_CALLBACKS_LATE_NS apart; an original comes
+ * before its clones.
+ *
+ * Examples; T a thread:
+ *
+ *   T7 calls [10, 20]; N5 is made in T7 at 15; N6 a clone of N5     N5 and N6 <- the call
+ *   N5 is made in T7 at 15; T7 calls [10, 20]                       the same
+ *   T7 calls [10, 20]; N5 in T7 at 13, N6 in T7 at 17               both: a library's call
+ *   T7 calls [10, 20]; N5 is made in T7 at 25, or in T8 at 15       N5: not known
+ *   N6 a clone of N4, which was never reported                      N6: unresolved
+ *
+ * Bounded: the entries of all processes; for a new node the process forgets its oldest.
+ */
+
+#define GRAPH_CALLBACKS_LATE_NS 1000000000ull
+
+struct graph_callbacks;
+
+/* One EVENT_NODE. 0 or -ENOMEM. */
+int graph_callbacks_push_node(struct graph_callbacks *n, const struct event *node);
+
+/* The process executed another program then: numbers of nodes that were made before are free
+ * again. */
+void graph_callbacks_exec(struct graph_callbacks *n, uint64_t ns);
+
+/* CALLBACK: *call is its call, valid until the next push. PENDING: the call may still come, or
+ * its open ranges are not settled. UNRESOLVED: unknown. */
+enum graph_evidence graph_callbacks_find(const struct graph_callbacks *n, uint64_t node,
+					 const struct captured_call **call);
+
 struct graphs_room {
 	size_t calls_left, nodes_left, made_left;
 };
@@ -89,8 +132,7 @@ void graphs_free(struct graphs *g);
 int graphs_push_call(struct graphs *g, const struct event *call, enum func_role role);
 /* else calls that give work are irrelevant */
 bool graphs_is_capturing(const struct graphs *g);
-/* Which calls made nodes (join/graph_callbacks.h): for EVENT_NODE, and when the process executes
- * another program. */
+/* Which calls made nodes: for EVENT_NODE, and when the process executes another program. */
 struct graph_callbacks *graphs_callbacks(struct graphs *g);
 void graphs_lost(struct graphs *g, uint32_t tid);	/* calls of a thread were lost */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * One process after the other: an event is matched with its other half, and waits if there is
- * none (pending.h). A launch that met nothing is in a list until its outcome is decided.
+ * none. A launch that met nothing is in a list until its outcome is decided.
  *
  * Examples; L launches of a kernel by one thread, W(s) their works in stream s, what becomes of L2:
  *
@@ -13,6 +13,7 @@
 #include "join/join.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,303 @@
 #include "base/vec.h"
 #include "catalog/catalog.h"
 #include "catalog/cbid.h"
-#include "join/pending.h"
+#include "join/scopes.h"
+
+/* ---- what waits ------------------------------------------------------------------------------ */
+
+/*
+ * The pending launches and works of one process, first come first gone, found by correlation.
+ * Each grows as needed up to its bound and while the budget of all processes lasts; a few it has
+ * even without. Knows nothing of matching.
+ */
+
+struct join_budget {		/* of all processes */
+	int64_t left_bytes;		/* below 0: more have begun than there is room for */
+	int64_t text_left_bytes;	/* for names of works that wait */
+};
+
+struct pending_link {
+	uint32_t key, next, before;	/* correlation; places of the same hash */
+};
+
+/* Elements keep their number: they count from 1 and never come again; [first, next) are here,
+ * number n at place n & (cap - 1). */
+struct pending_ring {
+	uint32_t cap;			/* places and heads; a power of two */
+	uint32_t highest;		/* key so far: CUPTI counts correlations upwards */
+	uint64_t first, next;
+	uint32_t *head;
+	struct pending_link *link;
+};
+
+struct pending_launch {
+	struct launch launch;
+	uint64_t used_ns;	/* end of it, or of the last work that it met */
+	uint64_t began_ns;	/* of the first work that it met; 0: it met none */
+	bool awaited;		/* it is of a kind that launches, and met nothing yet */
+	bool is_kernel;		/* ... which always gives work */
+	bool lost;		/* it met nothing, and its work is over */
+};
+
+struct launches {
+	struct pending_launch *v;
+	struct pending_ring ring;
+};
+
+struct pending_work {
+	struct work work;	/* its name is its own */
+	uint64_t start_ns, end_ns;
+	uint32_t tid;
+	uint8_t has;
+};
+
+struct works {
+	struct pending_work *v;
+	/* also of some that wait no longer, until they are the first */
+	struct pending_ring ring;
+	uint64_t waiting;
+};
+
+#define CAP_FIRST 64
+#define NEIGHBOURS 64u		/* correlations whose heads are beside each other */
+#define NONE UINT32_MAX		/* the first of a chain, the last */
+#define UNLINKED (UINT32_MAX - 1)	/* before: it is in no chain */
+
+#define LINK_BYTES (sizeof(struct pending_link) + sizeof(uint32_t))
+/* of a launch that is awaited, and that waits for its call */
+#define LISTED_BYTES (2 * sizeof(uint32_t) + 2 * sizeof(uint64_t))
+#define LAUNCH_BYTES (sizeof(struct pending_launch) + LISTED_BYTES + LINK_BYTES)
+#define WORK_BYTES (sizeof(struct pending_work) + LINK_BYTES)
+
+/* ---- rings ----------------------------------------------------------------------------------- */
+
+static uint32_t place_of(const struct pending_ring *r, uint64_t number)
+{
+	return (uint32_t)(number & (r->cap - 1));
+}
+
+/* Correlations beside each other have heads beside each other, in another order. */
+static uint32_t *head_of(const struct pending_ring *r, uint32_t key)
+{
+	return &r->head[(key ^ key / NEIGHBOURS * 0x9e3779b1u) & (r->cap - 1)];
+}
+
+/* The newest of its key from now on. */
+static void link_place(struct pending_ring *r, uint32_t place, uint32_t key)
+{
+	uint32_t *head = head_of(r, key);
+
+	r->highest = key > r->highest ? key : r->highest;
+	r->link[place] = (struct pending_link){ key, *head, NONE };
+	if (*head != NONE)
+		r->link[*head].before = place;
+	*head = place;
+}
+
+static void unlink_place(struct pending_ring *r, uint32_t place)
+{
+	struct pending_link *l = &r->link[place];
+
+	if (l->before != NONE)
+		r->link[l->before].next = l->next;
+	else
+		*head_of(r, l->key) = l->next;
+	if (l->next != NONE)
+		r->link[l->next].before = l->before;
+	l->before = UNLINKED;
+}
+
+static inline uint32_t find(const struct pending_ring *r, uint32_t key)
+{
+	uint32_t place = key <= r->highest && r->cap ? *head_of(r, key) : NONE;
+
+	while (place != NONE && r->link[place].key != key)
+		place = r->link[place].next;
+	return place;
+}
+
+/* A place more in each of three arrays; v may have moved when this fails, too. */
+static int reserve(struct pending_ring *r, void **v, size_t size, uint32_t cap)
+{
+	void *head = realloc(r->head, cap * sizeof(*r->head)), *link, *elements;
+
+	if (!head)
+		return -ENOMEM;
+	r->head = head;
+	link = realloc(r->link, cap * sizeof(*r->link));
+	if (!link)
+		return -ENOMEM;
+	r->link = link;
+	elements = realloc(*v, cap * size);
+	if (!elements)
+		return -ENOMEM;
+	*v = elements;
+	return 0;
+}
+
+/* Twice as large: elements go to where they are among so many places, and are chained anew.
+ * size: of an element of v; bytes: what it takes of the budget. 0 or -ENOMEM. */
+static int grow(struct pending_ring *r, void **v, size_t size, size_t bytes,
+		struct join_budget *budget)
+{
+	const uint32_t cap = r->cap ? 2 * r->cap : CAP_FIRST;
+
+	if (reserve(r, v, size, cap))
+		return -ENOMEM;		/* chains hang on r->cap alone: they are as they were */
+	for (uint64_t i = r->first; i < r->next; i++) {
+		uint32_t from = place_of(r, i), to = (uint32_t)(i & (cap - 1));
+
+		if (from == to)
+			continue;
+		memcpy((char *)*v + to * size, (char *)*v + from * size, size);
+		r->link[to] = r->link[from];
+	}
+	budget->left_bytes -= (int64_t)((cap - r->cap) * bytes);
+	r->cap = cap;
+	memset(r->head, 0xff, cap * sizeof(*r->head));
+	for (uint64_t i = r->first; i < r->next; i++) {
+		uint32_t at = place_of(r, i);
+
+		if (r->link[at].before != UNLINKED)
+			link_place(r, at, r->link[at].key);
+	}
+	if (!r->next)
+		r->first = r->next = 1;
+	return 0;
+}
+
+static bool is_full(const struct pending_ring *r)
+{
+	return r->next - r->first == r->cap;
+}
+
+static bool may_grow(const struct pending_ring *r, size_t max, size_t bytes,
+		     const struct join_budget *budget)
+{
+	return !r->cap || (r->cap < max && budget->left_bytes >= (int64_t)(r->cap * bytes));
+}
+
+static void ring_free(struct pending_ring *r, size_t bytes, struct join_budget *budget)
+{
+	budget->left_bytes += (int64_t)(r->cap * bytes);
+	free(r->head);
+	free(r->link);
+}
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+static struct pending_launch *launches_at(const struct launches *l, uint64_t number)
+{
+	return &l->v[place_of(&l->ring, number)];
+}
+
+/* The newest launch of a correlation, or NULL. */
+static struct pending_launch *launches_find(const struct launches *l, uint32_t correlation)
+{
+	uint32_t place = find(&l->ring, correlation);
+
+	return place == NONE ? NULL : &l->v[place];
+}
+
+static void launches_drop_first(struct launches *l)
+{
+	uint32_t place = place_of(&l->ring, l->ring.first++);
+
+	unlink_place(&l->ring, place);
+	if (l->v[place].launch.scope)
+		scope_release(l->v[place].launch.scope);
+}
+
+/* A new one, where the oldest has to go if there is no room. NULL: out of memory. */
+static struct pending_launch *launches_add(struct launches *l, struct join_budget *budget,
+					   uint32_t correlation)
+{
+	void *v = l->v;
+	int err = 0;
+
+	if (is_full(&l->ring)) {
+		if (may_grow(&l->ring, JOIN_LAUNCHES_MAX, LAUNCH_BYTES, budget))
+			err = grow(&l->ring, &v, sizeof(*l->v), LAUNCH_BYTES, budget);
+		else
+			launches_drop_first(l);
+	}
+	l->v = v;
+	if (err)
+		return NULL;
+	link_place(&l->ring, place_of(&l->ring, l->ring.next), correlation);
+	return launches_at(l, l->ring.next++);
+}
+
+/* ---- works ----------------------------------------------------------------------------------- */
+
+static struct pending_work *works_at(const struct works *w, uint64_t number)
+{
+	return &w->v[place_of(&w->ring, number)];
+}
+
+static bool is_waiting(const struct works *w, uint64_t number)
+{
+	return w->ring.link[place_of(&w->ring, number)].before != UNLINKED;
+}
+
+static int64_t text_bytes(const char *text)
+{
+	return text ? (int64_t)strlen(text) + 1 : 0;
+}
+
+/* A copy of ev waits; there is room for it. 0 or -ENOMEM. */
+static int works_add(struct works *w, struct join_budget *budget, const struct event *ev)
+{
+	char *name = ev->work.name ? strdup(ev->work.name) : NULL;
+	void *v = w->v;
+	int err = ev->work.name && !name ? -ENOMEM : 0;
+
+	if (!err && is_full(&w->ring))
+		err = grow(&w->ring, &v, sizeof(*w->v), WORK_BYTES, budget);
+	w->v = v;
+	if (err) {
+		free(name);
+		return err;
+	}
+	budget->text_left_bytes -= text_bytes(name);
+	link_place(&w->ring, place_of(&w->ring, w->ring.next), ev->work.correlation);
+	*works_at(w, w->ring.next++) = (struct pending_work){
+		.work = ev->work, .start_ns = ev->start_ns, .end_ns = ev->end_ns, .tid = ev->tid,
+		.has = ev->has };
+	works_at(w, w->ring.next - 1)->work.name = name;
+	w->waiting++;
+	return 0;
+}
+
+/* The oldest that waits: there is one. */
+static struct pending_work *works_first(const struct works *w)
+{
+	return works_at(w, w->ring.first);
+}
+
+/* Valid while it waits. */
+static struct event works_event(const struct pending_work *work, uint32_t process, uint32_t pid)
+{
+	return (struct event){ .kind = EVENT_WORK, .has = work->has, .process = process, .pid = pid,
+			       .tid = work->tid, .start_ns = work->start_ns, .end_ns = work->end_ns,
+			       .work = work->work };
+}
+
+static void free_text(struct join_budget *budget, struct pending_work *work)
+{
+	budget->text_left_bytes += text_bytes(work->work.name);
+	free((char *)(uintptr_t)work->work.name);
+	work->work.name = NULL;
+}
+
+static void works_remove(struct works *w, struct join_budget *budget, struct pending_work *work)
+{
+	free_text(budget, work);
+	unlink_place(&w->ring, (uint32_t)(work - w->v));
+	w->waiting--;
+	while (w->ring.first < w->ring.next && !is_waiting(w, w->ring.first))
+		w->ring.first++;
+}
 
 #define HORIZON_EVERY 1024		/* records of a process between two horizons */
 #define HORIZON_EVERY_NS 100000000ull
@@ -36,11 +333,6 @@ struct uncalled {		/* a launch whose call may come yet */
 	uint32_t number;		/* the low half */
 };
 
-struct capture_mark {
-	uint64_t ns;
-	bool ends;
-};
-
 /* The meaning of a function that CUPTI records. */
 #define API_LAUNCH 0x01		/* it gives work */
 /* ... always: not only where there are bytes to copy, or nodes of a graph */
@@ -49,13 +341,8 @@ struct capture_mark {
 #define API_CAPTURED 0x08	/* ... no more */
 /* it returns when all that was launched in the thread's context is over */
 #define API_SYNC 0x10
+#define API_NOTED (API_CAPTURE | API_CAPTURED | API_SYNC)
 #define API_KNOWN 0x80		/* it was looked up */
-
-/* When streams of a process captured, by CUPTI's records: for launches without a probed call. A
- * moment is in a capture if the record before it is a beginning, or the next one an end. */
-struct capture_windows {
-	VEC(struct capture_mark) marks;	/* by time */
-};
 
 struct lane {			/* of a thread, which launches into one stream or several */
 	uint32_t tid;
@@ -76,7 +363,12 @@ struct process {
 	struct launches launches;
 	struct works works;
 	VEC(struct uncalled) uncalled;	/* by their moments */
-	struct capture_windows captures;
+	/* When its streams captured, by CUPTI's records: for launches without a probed call. A
+	 * moment is in a capture if the record before it is a beginning, or the next one an end. */
+	VEC(struct {
+		uint64_t ns;
+		bool ends;
+	}) marks;			/* by time */
 	VEC(struct lane) lanes;
 	struct map lane_by_tid;		/* -> index of a lane */
 	size_t last_lane;		/* that was found */
@@ -86,6 +378,7 @@ struct process {
 		uint64_t from, next;
 	} ahead;
 	uint64_t latest_ns;		/* that a record of it named */
+	bool has_no_launches;		/* works of it have WORK_HAS_NO_LAUNCH */
 	uint64_t horizon_ns, horizon_at_ns;	/* the last one passed on, and the watermark then */
 	uint64_t exit_ns;		/* 0: it goes on */
 	uint64_t exec_ns;		/* it executed its program then; 0: no such time is known */
@@ -94,6 +387,8 @@ struct process {
 
 struct join {
 	struct join_sink sink;
+	/* NULL: there are no scopes */
+	const struct scope *(*scope_at)(void *ctx, uint32_t process, uint32_t tid, uint64_t ns);
 	VEC(struct process *) all;
 	struct map by_process;		/* handle -> struct process */
 	struct process *last;		/* that was found; NULL: none */
@@ -121,10 +416,16 @@ struct join *join_new(const struct join_sink *sink)
 
 static void process_free(struct join *j, struct process *p)
 {
-	launches_free(&p->launches, &j->budget);
-	works_free(&p->works, &j->budget);
+	for (uint64_t i = p->launches.ring.first; i < p->launches.ring.next; i++)
+		scope_release(launches_at(&p->launches, i)->launch.scope);
+	ring_free(&p->launches.ring, LAUNCH_BYTES, &j->budget);
+	free(p->launches.v);
+	for (uint64_t i = p->works.ring.first; i < p->works.ring.next; i++)
+		free_text(&j->budget, works_at(&p->works, i));
+	ring_free(&p->works.ring, WORK_BYTES, &j->budget);
+	free(p->works.v);
 	VEC_FREE(&p->uncalled);
-	VEC_FREE(&p->captures.marks);
+	VEC_FREE(&p->marks);
 	VEC_FREE(&p->lanes);
 	map_free(&p->lane_by_tid);
 	VEC_FREE(&p->awaiting);
@@ -142,13 +443,18 @@ void join_free(struct join *j)
 	free(j);
 }
 
-static struct process *find_or_make_process(struct join *j, const struct event *ev)
+/* NULL: out of memory. */
+static struct process *find_process(struct join *j, const struct event *ev)
 {
-	struct map_slot *slot = map_put(&j->by_process, ev->process, NULL);
-	struct process *p = slot ? (void *)(uintptr_t)slot->value : NULL, **at;
+	struct process *p, **at;
+	struct map_slot *slot;
 
-	if (!slot || p)
-		return p;
+	if (j->last && j->last->process == ev->process)
+		return j->last;
+	slot = map_put(&j->by_process, ev->process, NULL);
+	j->last = slot ? (void *)(uintptr_t)slot->value : NULL;
+	if (!slot || j->last)
+		return j->last;
 	p = calloc(1, sizeof(*p));
 	at = p ? VEC_PUSH(&j->all) : NULL;
 	if (!at) {
@@ -160,45 +466,13 @@ static struct process *find_or_make_process(struct join *j, const struct event *
 	p->pid = ev->pid;
 	*at = p;
 	slot->value = (uintptr_t)p;
+	j->last = p;
 	return p;
-}
-
-static struct process *find_process(struct join *j, const struct event *ev)
-{
-	if (!j->last || j->last->process != ev->process)
-		j->last = find_or_make_process(j, ev);
-	return j->last;
 }
 
 static struct process *known_process(const struct join *j, uint32_t process)
 {
-	const struct map_slot *slot = map_find(&j->by_process, process);
-
-	return slot ? (void *)(uintptr_t)slot->value : NULL;
-}
-
-/* ---- captures -------------------------------------------------------------------------------- */
-
-static int mark_capture(struct capture_windows *c, uint64_t ns, bool ends)
-{
-	size_t at;
-
-	if (c->marks.n >= MARKS_MAX)
-		VEC_DROP_FIRST(&c->marks, c->marks.n / 2);
-	at = SORTED_UP_TO(c->marks.v, c->marks.n, ns, ns);
-	if (!VEC_PUSH(&c->marks))
-		return -ENOMEM;
-	memmove(c->marks.v + at + 1, c->marks.v + at,
-		(c->marks.n - 1 - at) * sizeof(c->marks.v[0]));
-	c->marks.v[at] = (struct capture_mark){ ns, ends };
-	return 0;
-}
-
-static bool is_capturing_at(const struct capture_windows *c, uint64_t ns)
-{
-	const size_t next = SORTED_UP_TO(c->marks.v, c->marks.n, ns, ns);
-
-	return (next && !c->marks.v[next - 1].ends) || (next < c->marks.n && c->marks.v[next].ends);
+	return map_pointer(&j->by_process, process);
 }
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
@@ -261,16 +535,6 @@ static int note_lane(struct process *p, const struct launch *launch, const struc
 	return 0;
 }
 
-static int note_sync(struct process *p, const struct event *api)
-{
-	struct lane *lane = find_or_make_lane(p, api->tid);
-
-	if (!lane)
-		return -ENOMEM;
-	lane->synced_ns = num_max(lane->synced_ns, api->start_ns);
-	return 0;
-}
-
 /* Is a work of its lane known that was launched after it? */
 static bool is_past(struct process *p, const struct launch *launch)
 {
@@ -307,17 +571,6 @@ static int pass_open(struct join *j, const struct process *p, uint64_t end_ns)
 
 /* ---- launches that are awaited --------------------------------------------------------------- */
 
-/* The launch that was added last. */
-static int await(struct process *p)
-{
-	uint32_t *slot = VEC_PUSH(&p->awaiting);
-
-	if (!slot)
-		return -ENOMEM;
-	*slot = (uint32_t)(p->launches.ring.next - 1);
-	return 0;
-}
-
 /* The number whose low half that is, if it is still there. */
 static uint64_t whole_number(const struct process *p, uint32_t low)
 {
@@ -334,27 +587,6 @@ static struct pending_launch *awaited_at(const struct process *p, size_t i, uint
 	*number = whole_number(p, p->awaiting.v[i]);
 	launch = launches_at(&p->launches, *number);
 	return *number < p->launches.ring.next && launch->awaited ? launch : NULL;
-}
-
-static size_t count_awaited(const struct process *p)
-{
-	uint64_t number;
-	size_t n = 0;
-
-	for (size_t i = 0; i < p->awaiting.n; i++)
-		n += awaited_at(p, i, &number) != NULL;
-	return n;
-}
-
-static int note_met(struct join *j, struct process *p, struct pending_launch *by,
-		    const struct event *work)
-{
-	j->counts.met += by->awaited || by->lost;
-	j->counts.lost -= by->lost;
-	by->awaited = by->lost = false;
-	by->began_ns = by->began_ns ? num_min(by->began_ns, work->start_ns) : work->start_ns;
-	by->used_ns = num_max(by->used_ns, work->end_ns);
-	return note_lane(p, &by->launch, &work->work);
 }
 
 static void note_captured(struct join *j, struct pending_launch *l)
@@ -393,9 +625,11 @@ static int decide(struct join *j, struct process *p, uint64_t number, bool is_en
 {
 	struct pending_launch *at = launches_at(&p->launches, number);
 	const struct launch *launch = &at->launch;
+	const uint64_t moment_ns = launch_moment(launch->start_ns, launch->end_ns);
+	const size_t mark = SORTED_UP_TO(p->marks.v, p->marks.n, ns, moment_ns);
 	uint64_t next_ns;
 
-	if (is_capturing_at(&p->captures, launch_moment(launch->start_ns, launch->end_ns))) {
+	if ((mark && !p->marks.v[mark - 1].ends) || (mark < p->marks.n && p->marks.v[mark].ends)) {
 		note_captured(j, at);
 		return 0;
 	}
@@ -447,11 +681,18 @@ static bool is_outside(const struct join *j, const struct event *work)
 	return work->end_ns < j->start_ns || (j->stop_ns && work->start_ns >= j->stop_ns);
 }
 
-/* A launch that ended before the session began: its works may have, too, and no source would
- * report them. */
-static bool is_before(const struct join *j, const struct event *api)
+/* The open scopes of a launch that meets a work. One of a kernel has one work, and does not hold
+ * them: that would keep as many lists as there are launches, each cold when it is freed. */
+static void meet_scope(struct join *j, const struct process *p, struct pending_launch *by)
 {
-	return api->end_ns < j->start_ns;
+	struct launch *l = &by->launch;
+	const struct scope *scope;
+
+	if (l->scope || (l->works && !by->is_kernel))
+		return;
+	scope = j->scope_at(j->sink.ctx, p->process, l->tid,
+			    launch_moment(l->start_ns, l->end_ns));
+	l->scope = by->is_kernel ? (struct scope *)(uintptr_t)scope : scope_hold(scope);
 }
 
 static int pass_on(struct join *j, struct process *p, const struct event *work,
@@ -467,7 +708,15 @@ static int pass_on(struct join *j, struct process *p, const struct event *work,
 		return 0;
 	}
 	if (by) {
-		if (note_met(j, p, by, work))
+		if (j->scope_at)
+			meet_scope(j, p, by);
+		j->counts.met += by->awaited || by->lost;
+		j->counts.lost -= by->lost;
+		by->awaited = by->lost = false;
+		by->began_ns = by->began_ns ? num_min(by->began_ns, work->start_ns) :
+					      work->start_ns;
+		by->used_ns = num_max(by->used_ns, work->end_ns);
+		if (note_lane(p, &by->launch, &work->work))
 			return -ENOMEM;
 		j->counts.matched++;
 		j->counts.skew += work->start_ns < by->launch.start_ns;
@@ -477,6 +726,8 @@ static int pass_on(struct join *j, struct process *p, const struct event *work,
 	err = j->sink.work(j->sink.ctx, work, by ? &by->launch : NULL);
 	if (by)
 		by->launch.works++;
+	if (by && by->is_kernel)
+		by->launch.scope = NULL;
 	return err;
 }
 
@@ -490,31 +741,32 @@ static int give_up_first(struct join *j, struct process *p)
 	return err;
 }
 
-static bool is_done(const struct pending_launch *l, uint64_t aged_ns)
+static inline int drop_aged(struct join *j, struct process *p, uint64_t latest_ns)
 {
-	return !l->awaited && !l->lost && l->used_ns < aged_ns;
-}
-
-static int drop_aged(struct join *j, struct process *p, uint64_t latest_ns)
-{
-	const uint64_t aged_ns = latest_ns > JOIN_WINDOW_NS ? latest_ns - JOIN_WINDOW_NS : 0;
+	const uint64_t aged_ns = num_sub(latest_ns, JOIN_WINDOW_NS);
 	int err = 0;
 
-	while (!err && p->works.waiting &&
-	       works_first(&p->works)->end_ns < aged_ns)
+	while (!err && p->works.waiting && works_first(&p->works)->end_ns < aged_ns)
 		err = give_up_first(j, p);
-	while (p->launches.ring.first < p->launches.ring.next &&
-	       is_done(launches_at(&p->launches, p->launches.ring.first), aged_ns))
+	while (p->launches.ring.first < p->launches.ring.next) {
+		const struct pending_launch *l = launches_at(&p->launches, p->launches.ring.first);
+
+		if (l->awaited || l->lost || l->used_ns >= aged_ns)
+			break;
 		launches_drop_first(&p->launches);
+	}
 	return err;
 }
 
 /* It waits, or the oldest of its process do no longer. */
 static int keep_work(struct join *j, struct process *p, const struct event *ev)
 {
+	const struct pending_ring *ring = &p->works.ring;
 	int err = 0;
 
-	while (!err && p->works.waiting && works_full(&p->works, &j->budget, ev))
+	while (!err && p->works.waiting &&
+	       ((ev->work.name && text_bytes(ev->work.name) > j->budget.text_left_bytes) ||
+		(is_full(ring) && !may_grow(ring, JOIN_WORKS_MAX, WORK_BYTES, &j->budget))))
 		err = give_up_first(j, p);
 	return err ? err : works_add(&p->works, &j->budget, ev);
 }
@@ -527,11 +779,14 @@ static bool is_one_program(const struct process *p, uint64_t launched_ns, uint64
 
 static int push_work(struct join *j, struct process *p, const struct event *ev)
 {
-	struct pending_launch *by = launches_find(&p->launches, ev->work.correlation);
+	const bool is_without = ev->work.has & WORK_HAS_NO_LAUNCH;
+	struct pending_launch *by =
+		is_without ? NULL : launches_find(&p->launches, ev->work.correlation);
 
 	if (by && !is_one_program(p, by->launch.start_ns, ev->start_ns))
 		by = NULL;
-	return by || is_outside(j, ev) ? pass_on(j, p, ev, by) : keep_work(j, p, ev);
+	p->has_no_launches |= is_without;
+	return by || is_without || is_outside(j, ev) ? pass_on(j, p, ev, by) : keep_work(j, p, ev);
 }
 
 /* ---- launches and their calls --------------------------------------------------------------- */
@@ -579,8 +834,8 @@ static void meet_call(struct join *j, const struct process *p, const struct unca
 	if (call->captured && launch->awaited)
 		note_captured(j, launch);
 	if (launch->launch.works && j->sink.called)
-		j->sink.called(j->sink.ctx, p->process, launches_correlation(&p->launches, launch),
-			       &launch->launch);
+		j->sink.called(j->sink.ctx, p->process,
+			       p->launches.ring.link[launch - p->launches.v].key, &launch->launch);
 }
 
 bool join_push_call(struct join *j, uint32_t process, uint32_t tid, const struct launch_call *call)
@@ -618,27 +873,46 @@ static bool widen(struct pending_launch *known, const struct event *api)
 	return true;
 }
 
+/* A record that is a synchronization, or begins or ends a capture. */
 static int note_api(struct process *p, const struct event *api, unsigned int roles)
 {
-	if (roles & API_SYNC)
-		return note_sync(p, api);
-	if (!(roles & (API_CAPTURE | API_CAPTURED)))
-		return 0;
-	return mark_capture(&p->captures, roles & API_CAPTURE ? api->start_ns : api->end_ns,
-			    roles & API_CAPTURED);
+	const uint64_t ns = roles & API_CAPTURE ? api->start_ns : api->end_ns;
+	struct lane *lane;
+	size_t at;
+
+	if (roles & API_SYNC) {
+		lane = find_or_make_lane(p, api->tid);
+		if (!lane)
+			return -ENOMEM;
+		lane->synced_ns = num_max(lane->synced_ns, api->start_ns);
+	} else {
+		if (p->marks.n >= MARKS_MAX)
+			VEC_DROP_FIRST(&p->marks, p->marks.n / 2);
+		at = SORTED_UP_TO(p->marks.v, p->marks.n, ns, ns);
+		if (!VEC_PUSH(&p->marks))
+			return -ENOMEM;
+		memmove(p->marks.v + at + 1, p->marks.v + at,
+			(p->marks.n - 1 - at) * sizeof(p->marks.v[0]));
+		p->marks.v[at].ns = ns;
+		p->marks.v[at].ends = roles & API_CAPTURED;
+	}
+	return 0;
 }
 
 /* Works that came before their launch. */
 static int meet_works(struct join *j, struct process *p, struct pending_launch *by,
 		      const struct event *api)
 {
-	struct pending_work *w;
 	int err = 0;
 
-	while (!err && p->works.waiting && (w = works_find(&p->works, api->api.correlation)) &&
-	       is_one_program(p, api->start_ns, w->start_ns)) {
-		const struct event work = works_event(w, p->process, p->pid);
+	while (!err && p->works.waiting) {
+		uint32_t place = find(&p->works.ring, api->api.correlation);	/* the newest */
+		struct pending_work *w = place == NONE ? NULL : &p->works.v[place];
+		struct event work;
 
+		if (!w || !is_one_program(p, api->start_ns, w->start_ns))
+			break;
+		work = works_event(w, p->process, p->pid);
 		err = pass_on(j, p, &work, by);
 		works_remove(&p->works, &j->budget, w);
 	}
@@ -647,27 +921,20 @@ static int meet_works(struct join *j, struct process *p, struct pending_launch *
 
 static unsigned int look_up_api(unsigned int domain, unsigned int cbid)
 {
+	static const uint8_t by_role[ROLE_LAST] = {
+		[ROLE_LAUNCH] = API_LAUNCH, [ROLE_BEGIN] = API_CAPTURE, [ROLE_SPOIL] = API_CAPTURE,
+		[ROLE_END] = API_CAPTURED, [ROLE_SYNC] = API_SYNC,
+	};
 	const char *name = cbid_name(domain, cbid);
 	const struct catalog_row *row = name ? catalog_find(name) : NULL;
 
-	switch (row ? row->role : ROLE_NONE) {
-	case ROLE_LAUNCH:
-		return API_LAUNCH;
-	case ROLE_BEGIN:
-	case ROLE_SPOIL:
-		return API_CAPTURE;
-	case ROLE_END:
-		return API_CAPTURED;
-	case ROLE_SYNC:
-		return API_SYNC;
-	case ROLE_PREFETCH:
+	if (!row || row->role == ROLE_PREFETCH)
 		return 0;
-	default:
-		break;
-	}
-	if (row && row->class == CLASS_LAUNCH)
+	if (by_role[row->role])
+		return by_role[row->role];
+	if (row->class == CLASS_LAUNCH)
 		return API_LAUNCH | API_KERNEL;
-	return row && (row->class == CLASS_COPY || row->class == CLASS_SET) ? API_LAUNCH : 0;
+	return row->class == CLASS_COPY || row->class == CLASS_SET ? API_LAUNCH : 0;
 }
 
 /* API_* of a record. One that failed gives no work, and begins nothing. */
@@ -692,25 +959,33 @@ static int push_api(struct join *j, struct process *p, const struct event *ev,
 	const unsigned int roles = api_roles_of(j, ev);
 	const bool launches = roles & API_LAUNCH && !ev->api.again;
 	struct pending_launch *by = launches_find(&p->launches, ev->api.correlation);
+	uint32_t *number;
 
 	if (by && widen(by, ev))
 		return 0;
 	by = launches_add(&p->launches, &j->budget, ev->api.correlation);
-	if (!by || note_api(p, ev, roles))
+	if (!by)
 		return -ENOMEM;
 	*by = (struct pending_launch){
 		.launch = { .tid = ev->tid, .start_ns = ev->start_ns, .end_ns = ev->end_ns },
 		.used_ns = ev->end_ns, .is_kernel = roles & API_KERNEL };
 	if (call)
 		by->launch.call = *call;
-	else if (await_call(p, by))
+	if ((roles & API_NOTED && note_api(p, ev, roles)) || (!call && await_call(p, by)))
 		return -ENOMEM;
 	j->counts.captured += launches && by->launch.call.captured;
-	by->awaited = launches && !by->launch.call.captured && !is_before(j, ev);
+	/* Of one that ended before the session began the works may have, too, and no source would
+	 * report them. */
+	by->awaited = launches && !by->launch.call.captured && ev->end_ns >= j->start_ns &&
+		      (by->is_kernel || !p->has_no_launches);
 	j->counts.launches += by->awaited;
-	if (by->awaited && await(p))
-		return -ENOMEM;
-	return meet_works(j, p, by, ev);
+	if (by->awaited) {
+		number = VEC_PUSH(&p->awaiting);
+		if (!number)
+			return -ENOMEM;
+		*number = (uint32_t)(p->launches.ring.next - 1);
+	}
+	return p->works.waiting ? meet_works(j, p, by, ev) : 0;
 }
 
 /* ---- the horizon ---------------------------------------------------------------------------- */
@@ -718,14 +993,16 @@ static int push_api(struct join *j, struct process *p, const struct event *ev,
 static int push_horizon(struct join *j, struct process *p)
 {
 	uint64_t latest = num_max(p->latest_ns, j->watermark_ns);
-	uint64_t floor_ns = latest > JOIN_WINDOW_NS ? latest - JOIN_WINDOW_NS : 0;
+	uint64_t floor_ns = num_sub(latest, JOIN_WINDOW_NS);
 	uint64_t ns;
 	int err = decide_all(j, p, floor_ns, &ns);
 
 	if (err)
 		return err;
-	ns = num_min(ns, works_began_ns(&p->works));
-	ns = num_min(ns, latest > JOIN_SETTLE_NS ? latest - JOIN_SETTLE_NS : 0);
+	for (uint64_t i = p->works.ring.first; i < p->works.ring.next; i++)
+		if (is_waiting(&p->works, i))
+			ns = num_min(ns, works_at(&p->works, i)->start_ns);
+	ns = num_min(ns, num_sub(latest, JOIN_SETTLE_NS));
 	ns = num_max(ns, floor_ns);
 	if (j->watermark_ns)
 		ns = num_min(ns, j->watermark_ns);
@@ -789,12 +1066,6 @@ int join_end(struct join *j)
 	return err;
 }
 
-/* Nothing of it will come any more. */
-static bool is_over(const struct join *j, const struct process *p)
-{
-	return p->exit_ns && j->watermark_ns > num_add(p->exit_ns, JOIN_WINDOW_NS);
-}
-
 static int push_watermark(struct join *j, uint64_t ns)
 {
 	size_t kept = 0;
@@ -806,7 +1077,8 @@ static int push_watermark(struct join *j, uint64_t ns)
 
 		if (!err && j->watermark_ns - p->horizon_at_ns > HORIZON_EVERY_NS)
 			err = watch_time(j, p);
-		if (err || !is_over(j, p)) {
+		if (err || !p->exit_ns ||
+		    j->watermark_ns <= num_add(p->exit_ns, JOIN_WINDOW_NS)) {
 			j->all.v[kept++] = p;
 			continue;
 		}
@@ -844,24 +1116,10 @@ bool join_knows(const struct join *j, uint32_t process)
 	return p && p->latest_ns;
 }
 
-static void push_exit(struct join *j, const struct event *ev)
-{
-	struct process *p = ev->tid == ev->pid ? known_process(j, ev->process) : NULL;
-
-	if (p)
-		p->exit_ns = ev->end_ns;
-}
-
-static void push_exec(struct join *j, const struct event *ev)
-{
-	struct process *p = known_process(j, ev->process);
-
-	if (p)
-		p->exec_ns = num_max(p->exec_ns, ev->end_ns);
-}
-
 int join_push(struct join *j, const struct event *ev)
 {
+	struct process *p;
+
 	switch (ev->kind) {
 	case EVENT_WORK:
 		return join_push_api(j, ev, NULL);
@@ -874,14 +1132,24 @@ int join_push(struct join *j, const struct event *ev)
 	case EVENT_WATERMARK:
 		return push_watermark(j, ev->end_ns);
 	case EVENT_EXIT:
-		push_exit(j, ev);
+		p = ev->tid == ev->pid ? known_process(j, ev->process) : NULL;
+		if (p)
+			p->exit_ns = ev->end_ns;
 		return 0;
 	case EVENT_PROCESS:
-		push_exec(j, ev);
+		p = known_process(j, ev->process);
+		if (p)
+			p->exec_ns = num_max(p->exec_ns, ev->end_ns);
 		return 0;
 	default:
 		return 0;
 	}
+}
+
+void join_use_scopes(struct join *j, const struct scope *(*at)(void *ctx, uint32_t process,
+							       uint32_t tid, uint64_t ns))
+{
+	j->scope_at = at;
 }
 
 void join_goes_on(struct join *j)
@@ -895,8 +1163,10 @@ void join_counts(const struct join *j, struct join_counts *out)
 	out->waiting = out->awaited = 0;
 	for (size_t i = 0; i < j->all.n; i++) {
 		const struct process *p = j->all.v[i];
+		uint64_t number;
 
 		out->waiting += p->works.waiting;
-		out->awaited += count_awaited(p);
+		for (size_t k = 0; k < p->awaiting.n; k++)
+			out->awaited += awaited_at(p, k, &number) != NULL;
 	}
 }

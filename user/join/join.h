@@ -9,7 +9,8 @@
  * by bytes in all together (the oldest of a process leave for its next ones), works also by
  * time. What leaves without the other is counted, never dropped in silence:
  *   matched  a work met its launch
- *   orphan   it was passed on without one: no such record came in time, or at all
+ *   orphan   it was passed on without one: no such record came in time, or at all, or it is
+ *            unknown which (WORK_HAS_NO_LAUNCH): these are passed on at once
  *   late     of both, it began before a horizon that was passed on: books take the part of it
  *            that they had not settled
  *   skew     of matched, it began before its launch, by up to 1 ms: kept
@@ -38,8 +39,7 @@
  *   A(4) [11,13) T=5   A(4) [10,14) T=5  W(4)   one launch, [10,14)
  *   A(5) [10,14) T=5   W(5) [9,30)              matched, and skew
  *   C [8,16) T=5  A(6) [10,14) T=5  W(6)        launch: thread 5, [10,14), its call [8,16)
- *   A(6) [10,14) T=5  W(6)  C [8,16) T=5        W(6) is passed on without the call, then the
- * launch: called
+ *   A(6) [10,14) T=5  W(6)  C [8,16) T=5        W(6) is passed on without it, then called()
  */
 #ifndef JOIN_JOIN_H
 #define JOIN_JOIN_H
@@ -66,13 +66,11 @@ struct join_sink {
 	int (*work)(void *ctx, const struct event *work, const struct launch *launch);
 	/* Works that start before horizon_ns will be passed on as late only. */
 	int (*horizon)(void *ctx, uint32_t process, uint64_t horizon_ns);
-	/* Works of the process that ran in [start_ns, end_ns) are lost (enum unseen_why), or it
-	 * is unknown whether some run: to UINT64_MAX if nothing more will come. NULL: not
-	 * wanted. */
+	/* Works of the process that ran in [start_ns, end_ns) are lost (enum unseen_why), or it is
+	 * unknown whether some run: to UINT64_MAX if nothing more will come. NULL: not wanted. */
 	int (*unseen)(void *ctx, uint32_t process, unsigned int why, uint64_t start_ns,
 		      uint64_t end_ns);
-	/* The call of a launch came after works of it had been passed on without. NULL: not
-	 * wanted. */
+	/* The call of a launch came after works were passed on without it. NULL: not wanted. */
 	void (*called)(void *ctx, uint32_t process, uint32_t correlation,
 		       const struct launch *launch);
 	void *ctx;
@@ -91,7 +89,6 @@ struct join_counts {
 };
 
 struct join;
-
 struct join *join_new(const struct join_sink *sink);	/* NULL + errno */
 void join_free(struct join *j);
 
@@ -103,6 +100,10 @@ int join_push(struct join *j, const struct event *ev);
  * the sink's error. */
 int join_push_api(struct join *j, const struct event *api, const struct launch_call *call);
 
+/* A launch has its scopes from now on: at is scopes_at of its process, ctx the sink's. */
+void join_use_scopes(struct join *j, const struct scope *(*at)(void *ctx, uint32_t process,
+							       uint32_t tid, uint64_t ns));
+
 /* Another file continues where this one ends: pending launches then stay pending. */
 void join_goes_on(struct join *j);
 
@@ -113,8 +114,7 @@ bool join_push_call(struct join *j, uint32_t process, uint32_t tid, const struct
 /* Nothing more will come: works that wait are passed on as they stand. */
 int join_end(struct join *j);
 
-/* records of it came, and more may come */
-bool join_knows(const struct join *j, uint32_t process);
+bool join_knows(const struct join *j, uint32_t process);	/* records came, and more may */
 void join_counts(const struct join *j, struct join_counts *out);
 
 #endif

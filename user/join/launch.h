@@ -8,6 +8,8 @@
 
 #include "base/num.h"
 
+struct scope;			/* join/scopes.h */
+
 struct launch_call {		/* a call that probes saw */
 	uint64_t start_ns, end_ns;	/* as its thread's book has them */
 	uint16_t func;
@@ -20,6 +22,9 @@ struct launch {			/* the launch of a work */
 	uint32_t works;			/* that it was met by before this one */
 	uint64_t start_ns, end_ns;	/* as CUPTI's record has them */
 	struct launch_call call;
+	/* With a work: the innermost that its thread had open at its launch_moment(), and by
+	 * scope.below all. NULL: none. */
+	struct scope *scope;
 };
 
 /* The moment of a record that is in the call it is of: clocks of records and calls differ. */

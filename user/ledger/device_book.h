@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The book of one process on one device, streaming: over the union of its lanes, every
- * nanosecond between open and close is owned by one work or lies in one gap. Knows nothing of
- * kernels' names, of the buckets' meaning, or of why a device idles: gaps go to the caller, with
- * the work that ended them. The same in plain words, over a complete list of works:
- * tests/lib/device_spec.h.
+ * The book of one process on one device, streaming: over the union of its lanes, every nanosecond
+ * between open and close is owned by one work or lies in one gap. Knows nothing of kernels' names,
+ * of the buckets' meaning, or of why a device idles: gaps go to the caller, with the work that
+ * ended them. The same in plain words, over a complete list of works: tests/lib/device_spec.h.
  *
  * Of the works that run at a moment, those of the first state in the order of enum work_state win,
  * and of these the one that started first owns it (ties: the lower lane, then the lower id).
@@ -23,7 +22,6 @@
 #ifndef LEDGER_DEVICE_BOOK_H
 #define LEDGER_DEVICE_BOOK_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,20 +34,14 @@ struct device_room {
 	size_t left;
 };
 
-/* room NULL: as much as there is memory. NULL + errno. */
-struct device_book *device_book_new(uint64_t open_ns, struct device_room *room);
-
-/* Called for every booked work: when it is pushed, and in the order in which they begin, when
- * that is settled. They return 0 or an error, which push or settle return. */
-struct device_watch {
-	int (*pushed)(void *ctx, const struct device_work *work);
-	int (*begun)(void *ctx, const struct device_work *work);
-	void *ctx;
-};
-void device_book_watch(struct device_book *b, const struct device_watch *watch);
+/* room NULL: as much as there is memory. lanes NULL: none; else they get every work when it is
+ * pushed, and when it begins. NULL + errno. */
+struct lanes;
+struct device_book *device_book_new(uint64_t open_ns, struct device_room *room,
+				    struct lanes *lanes);
 void device_book_free(struct device_book *b);
 
-/* Gives back the memory that it does not need while nothing comes. */
+/* Gives back the memory that it and its lanes do not need while nothing comes. */
 void device_book_trim(struct device_book *b);
 
 /* In any order of starts that are not settled yet, or lie in a gap that has not ended: it is
@@ -60,9 +52,7 @@ int device_book_push(struct device_book *b, const struct device_work *work);
  * after since_ns get the call of `of`. */
 void device_book_call(struct device_book *b, const struct device_work *of, uint64_t since_ns);
 
-/* The queue is full. Then settle up to device_book_crowded, though works before that may come
- * yet. */
-bool device_book_full(const struct device_book *b);
+/* 0: the queue has room. Else settle up to there, though works before that may come yet. */
 uint64_t device_book_crowded(const struct device_book *b);
 
 /* Every work that starts before horizon_ns has been pushed: time before it is settled, its gaps
@@ -71,29 +61,24 @@ uint64_t device_book_crowded(const struct device_book *b);
 int device_book_settle(struct device_book *b, uint64_t horizon_ns, device_gap_fn fn, void *ctx);
 
 /* As it stands if it closed at now, with all that was pushed. fn gets the gaps that were not given
- * out yet, and the last one; they come again later. 0 or -ENOMEM. */
+ * out yet, and the last one; they come again later. 0 or -ENOMEM.
+ *
+ * DEVICE_BOOK_SETTLED: the settled part, up to read_until_ns (below). A gap that nothing has ended
+ * yet is left for later; but if it is longer than DEVICE_GAP_NS it is read as far as it is settled,
+ * and goes to fn, ended by nothing: so that a device that does nothing for long is not left out. */
+#define DEVICE_BOOK_SETTLED 0
+#define DEVICE_GAP_NS 100000000ull
 int device_book_read(const struct device_book *b, uint64_t now_ns, struct device_sum *sum,
 		     device_gap_fn fn, void *ctx);
 
-/* How far it is settled, and since when nothing runs there (or: the same); only the latter never
- * goes back. */
-uint64_t device_book_settled(const struct device_book *b);
-uint64_t device_book_idle_since(const struct device_book *b);
-
-/* The same of the settled part, which will not change. A gap that nothing has ended yet is left
- * for later, but if it is older than the interval: then all of the interval lies in it, and it
- * goes to fn, ended by nothing. */
-void device_book_read_settled(const struct device_book *b, struct device_sum *sum,
-			      device_gap_fn fn, void *ctx);
-
-/* device_book_read_settled's present result was an interval; sums are of the next from now on.
- * So the sums of all intervals and of the last reading are those of a book that was never cut. */
-void device_book_cut(struct device_book *b);
-
-/* When the last of its works ends; 0: there was none. */
-uint64_t device_book_last(const struct device_book *b);
-
-void device_book_counts(const struct device_book *b, struct device_counts *out);
-size_t device_book_waiting(const struct device_book *b);	/* works that are not settled */
+struct device_progress {
+	uint64_t settled_ns;		/* so far */
+	uint64_t idle_since_ns;		/* nothing runs there since, or the same; it never sinks */
+	uint64_t read_until_ns;		/* where DEVICE_BOOK_SETTLED closes it */
+	uint64_t last_ns;		/* when the last of its works ends; 0: there was none */
+	size_t waiting;			/* works that are not settled */
+	struct device_counts counts;
+};
+struct device_progress device_book_progress(const struct device_book *b);
 
 #endif

@@ -16,10 +16,7 @@
 struct device {
 	struct device_state state;	/* for readers */
 	struct device_book *book;	/* NULL: it stands for ended processes */
-	bool was_wanted;		/* at a cut */
 	uint64_t open_ns;
-	uint64_t unspent_ns;		/* it waited for others before the cut, and was not yet
-					 * queued */
 	struct device_sum past;		/* of ended processes, whose books are gone; open_ns is 0 */
 };
 
@@ -43,10 +40,10 @@ struct devices *devices_new(void)
 {
 	struct devices *d = calloc(1, sizeof(*d));
 
-	if (d)
-		d->kernels.left_bytes = KERNELS_BUDGET_BYTES;
-	if (d)
-		d->waiting.left = WAITING_WORKS;
+	if (!d)
+		return NULL;
+	d->kernels.left_bytes = KERNELS_BUDGET_BYTES;
+	d->waiting.left = WAITING_WORKS;
 	return d;
 }
 
@@ -81,71 +78,41 @@ bool devices_have(const struct devices *d, uint32_t process, uint32_t device)
 	return is_last(d, process, device) || map_find(&d->by_process, device_key(process, device));
 }
 
-const struct device_state *devices_find(const struct devices *d, uint32_t process, uint32_t device)
-{
-	const struct map_slot *slot = map_find(&d->by_process, device_key(process, device));
-
-	return slot ? (const void *)(uintptr_t)slot->value : NULL;
-}
-
-static int on_pushed(void *lanes, const struct device_work *work)
-{
-	return lanes_submit(lanes, work);
-}
-
-static int on_begun(void *lanes, const struct device_work *work)
-{
-	return lanes_begin(lanes, work);
-}
-
-/* Without a book yet. NULL: out of memory. */
+/* open_ns NULL: without a book. NULL: out of memory. */
 static struct device *add_device(struct devices *d, uint32_t process, uint32_t pid,
-				 uint32_t number)
+				 uint32_t number, const uint64_t *open_ns)
 {
 	struct map_slot *slot = map_put(&d->by_process, device_key(process, number), NULL);
-	struct device *s = slot ? calloc(1, sizeof(*s)) : NULL, **at = s ? VEC_PUSH(&d->all) : NULL;
+	struct device *s = slot ? VEC_NEW(&d->all) : NULL;
 
-	if (!at) {
-		if (slot)
-			map_del(&d->by_process, device_key(process, number));
+	if (s && open_ns) {
+		s->book = device_book_new(*open_ns, &d->waiting, &s->state.lanes);
+		s->open_ns = *open_ns;
+	}
+	if (!s || (open_ns && !s->book)) {
+		if (s)
+			d->all.n--;
 		free(s);
+		map_del(&d->by_process, device_key(process, number));
 		return NULL;
 	}
 	s->state.process = s->state.member.process = process;
 	s->state.pid = s->state.member.pid = pid;
 	s->state.device = s->state.ordinal = s->state.member.device = number;
 	s->state.member.name = s->state.name;
-	*at = s;
+	s->state.member.book = s->book;
 	slot->value = (uintptr_t)s;
-	return s;
-}
-
-static struct device *find_or_make(struct devices *d, const struct event *ev, uint32_t device,
-				   uint64_t open_ns)
-{
-	const struct map_slot *slot = map_find(&d->by_process, device_key(ev->process, device));
-	struct device_book *book;
-	struct device *s;
-
-	if (slot)
-		return (void *)(uintptr_t)slot->value;
-	book = device_book_new(open_ns, &d->waiting);
-	s = book ? add_device(d, ev->process, ev->pid, device) : NULL;
-	if (!s) {
-		device_book_free(book);
-		return NULL;
-	}
-	s->book = s->state.member.book = book;
-	s->open_ns = open_ns;
-	device_book_watch(book, &(struct device_watch){ on_pushed, on_begun, &s->state.lanes });
 	return s;
 }
 
 static struct device *find(struct devices *d, const struct event *ev, uint32_t device,
 			   uint64_t open_ns)
 {
-	if (!is_last(d, ev->process, device))
-		d->last = find_or_make(d, ev, device, open_ns);
+	if (is_last(d, ev->process, device))
+		return d->last;
+	d->last = map_pointer(&d->by_process, device_key(ev->process, device));
+	if (!d->last)
+		d->last = add_device(d, ev->process, ev->pid, device, &open_ns);
 	return d->last;
 }
 
@@ -158,34 +125,22 @@ static void count_copy(struct copy_stats *c, const struct event *ev)
 	c->total_ns += ev->end_ns - ev->start_ns;
 }
 
-static int count_kernel(struct devices *d, struct device *s, struct kernel_stats *k,
-			const struct event *ev, const struct launch *launch)
-{
-	uint64_t queue_ns;
-
-	if (!launch)
-		return kernels_add(&s->state.kernels, &d->kernels, k, ev, NULL);
-	queue_ns = ev->start_ns > launch->end_ns ? ev->start_ns - launch->end_ns : 0;
-	return kernels_add(&s->state.kernels, &d->kernels, k, ev, &queue_ns);
-}
-
-/* Which bucket and state, and the statistics beside the book. 0 or -ENOMEM. */
+/* Which bucket and state, and the statistics of copies; *kernel: its row. 0 or -ENOMEM. */
 static int classify(struct devices *d, struct device *s, const struct event *ev,
-		    const struct launch *launch, struct device_work *out)
+		    struct device_work *out, struct kernel_stats **kernel)
 {
 	const struct work *w = &ev->work;
 	unsigned int dir = w->kind == WORK_KIND_PEER ? COPY_DEFAULT + 1 :
 			   w->has & WORK_HAS_DIR && w->dir < COPY_DEFAULT ? w->dir : COPY_DEFAULT;
-	struct kernel_stats *k;
 
 	switch (w->kind) {
 	case WORK_KIND_KERNEL:
-		k = kernels_find(&s->state.kernels, &d->kernels, ev);
-		if (!k)
+		*kernel = kernels_find(&s->state.kernels, &d->kernels, ev);
+		if (!*kernel)
 			return -ENOMEM;
-		out->bucket = (uint8_t)(DEVICE_KERNELS + k->class);
-		out->state = k->class == KERNEL_COMM ? WORK_COMM : WORK_COMPUTE;
-		return count_kernel(d, s, k, ev, launch);
+		out->bucket = (uint8_t)(DEVICE_KERNELS + (*kernel)->class);
+		out->state = (*kernel)->class == KERNEL_COMM ? WORK_COMM : WORK_COMPUTE;
+		return 0;
 	case WORK_KIND_GRAPH:
 		out->bucket = DEVICE_GRAPHS;
 		out->state = WORK_COMPUTE;
@@ -216,57 +171,44 @@ struct dividing {
 	int err;
 };
 
-static int divide(const struct dividing *d, const struct device_gap *gap)
-{
-	bool first = gap->start_ns <= d->device->open_ns;	/* earlier time is in no book */
-
-	if (first && d->stalls && gap->ended_by)
-		d->stalls->before_ns += gap->end_ns - gap->start_ns;
-	if (d->by)
-		return d->by->divide(d->by->ctx, d->device->state.process, gap, d->ns,
-				     first ? NULL : d->stalls);
-	d->ns[IDLE_UNKNOWN] += gap->end_ns - gap->start_ns;
-	return 0;
-}
-
 static void on_gap(void *ctx, const struct device_gap *gap)
 {
 	struct dividing *d = ctx;
-	uint64_t queued_ns = d->ns[IDLE_QUEUED];
-	int err = divide(d, gap);
+	const uint64_t queued_ns = d->ns[IDLE_QUEUED], ns = gap->end_ns - gap->start_ns;
+	bool first = gap->start_ns <= d->device->open_ns;	/* earlier time is in no book */
+	int err = 0;
 
+	if (first && d->stalls && gap->ended_by)
+		d->stalls->before_ns += ns;
+	if (d->by)
+		err = d->by->divide(d->by->ctx, d->device->state.process, gap, d->ns,
+				    first ? NULL : d->stalls);
+	else
+		d->ns[IDLE_UNKNOWN] += ns;
 	if (!err && d->share)
 		err = host_device_gap(d->share, gap, d->ns[IDLE_QUEUED] - queued_ns, d->by);
 	d->err = d->err ? d->err : err;
 }
 
+/* over: nothing more will come. */
 static int settle_one(struct devices *d, struct device *s, uint64_t horizon_ns,
-		       const struct devices_divide *by)
+		      const struct devices_divide *by, bool over)
 {
-	struct dividing dividing = {
-		by, s, &s->state.member, s->state.idle_ns, &s->state.stalls, 0
-	};
-	int err = s->state.member.host || !s->book ?
-			  0 :
-			  host_devices_join(&d->hosts, &s->state.member, NULL,
-					    device_book_settled(s->book));
+	struct host_member *member = &s->state.member;
+	struct dividing dividing = { by, s, member, s->state.idle_ns, &s->state.stalls, 0 };
+	int err = 0;
 
-	if (err || !s->book)
-		return err;
-	err = device_book_settle(s->book,
-				 num_min(horizon_ns, host_member_end(&s->state.member, by)), on_gap,
-				 &dividing);
+	if (!s->book)
+		return 0;
+	if (!member->host)
+		err = host_devices_join(&d->hosts, member, NULL,
+					device_book_progress(s->book).settled_ns);
+	if (!err)
+		err = device_book_settle(s->book, num_min(horizon_ns, host_member_end(member, by)),
+					 on_gap, &dividing);
 	if (!err)
 		err = dividing.err;
-	if (!err)
-		lanes_settle(&s->state.lanes, device_book_settled(s->book));
-	return err ? err : host_device_settled(&s->state.member);
-}
-
-static int settle_crowded(struct devices *d, struct device *s)
-{
-	return settle_one(d, s, device_book_crowded(s->book),
-			  d->crowded.divide ? &d->crowded : NULL);
+	return err ? err : host_device_settled(member, over ? by : NULL);
 }
 
 void devices_when_crowded(struct devices *d, const struct devices_divide *by)
@@ -280,17 +222,8 @@ int devices_settle(struct devices *d, uint32_t process, uint64_t horizon_ns,
 	int err = 0;
 
 	for (size_t i = 0; i < d->all.n && !err; i++)
-		if (d->all.v[i]->state.process == process)
-			err = settle_one(d, d->all.v[i], horizon_ns, by);
-	return err;
-}
-
-int devices_settle_all(struct devices *d, uint64_t horizon_ns, const struct devices_divide *by)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < d->all.n && !err; i++)
-		err = settle_one(d, d->all.v[i], horizon_ns, by);
+		if (process == DEVICES_OF_ALL || d->all.v[i]->state.process == process)
+			err = settle_one(d, d->all.v[i], horizon_ns, by, false);
 	return err;
 }
 
@@ -298,18 +231,12 @@ uint64_t devices_idle_since(const struct devices *d, uint32_t process, uint64_t 
 {
 	for (size_t i = 0; i < d->all.n; i++)
 		if (d->all.v[i]->state.process == process)
-			now_ns = num_min(now_ns, device_book_idle_since(d->all.v[i]->book));
+			now_ns = num_min(
+				now_ns, device_book_progress(d->all.v[i]->book).idle_since_ns);
 	return now_ns;
 }
 
-/* Nothing that its own book does not know yet can be a time in which it waited. */
-static bool has_waited_all(const struct device *s, uint64_t now_ns)
-{
-	return now_ns == DEVICES_SETTLED || now_ns == DEVICES_OVER ||
-	       (!device_book_waiting(s->book) &&
-		share_book_is_over(s->state.member.host->book, s->state.member.number));
-}
-
+/* How long it was queued while another process ran on the device. */
 static int read_waited(const struct device *s, uint64_t now_ns, const struct devices_divide *by,
 		       uint64_t *waited_ns)
 {
@@ -317,33 +244,21 @@ static int read_waited(const struct device *s, uint64_t now_ns, const struct dev
 	const struct host_device *host = member->host;
 	struct share_book *shared;
 
-	*waited_ns = s->unspent_ns;
+	*waited_ns = 0;
 	if (!host || host->members.n < 2)
 		return 0;
-	if (has_waited_all(s, now_ns)) {
-		*waited_ns += share_book_member(host->book, member->number).waited_ns;
+	/* Nothing that its own book does not know yet can be a time in which it waited. */
+	if (now_ns == DEVICE_BOOK_SETTLED || now_ns == DEVICES_OVER ||
+	    (!device_book_progress(s->book).waiting &&
+	     share_book_is_over(host->book, member->number))) {
+		*waited_ns = share_book_member(host->book, member->number).waited_ns;
 		return 0;
 	}
 	shared = host_device_read(host, now_ns, by);
 	if (!shared)
 		return -errno;
-	*waited_ns += share_book_member(shared, member->number).waited_ns;
+	*waited_ns = share_book_member(shared, member->number).waited_ns;
 	share_book_free(shared);
-	return 0;
-}
-
-/* The time it was queued while another process ran on the device is charged to that process. */
-static int divide_queued(const struct device *s, uint64_t now_ns,
-			 const struct devices_divide *by, uint64_t idle_ns[IDLE_CAUSES])
-{
-	uint64_t waited;
-	int err = read_waited(s, now_ns, by, &waited);
-
-	if (err)
-		return err;
-	waited = num_min(waited, idle_ns[IDLE_QUEUED]);
-	idle_ns[IDLE_QUEUED] -= waited;
-	idle_ns[IDLE_OTHER_PROCESS] += waited;
 	return 0;
 }
 
@@ -353,21 +268,76 @@ int devices_read(const struct device_state *state, uint64_t now_ns, const struct
 	const struct device *s = (const struct device *)state;
 	struct dividing dividing = { by, s, NULL, idle_ns, stalls, 0 };
 	int err = stalls ? stalls_copy(stalls, &s->state.stalls) : 0;
+	uint64_t waited_ns = 0;
 
 	memcpy(idle_ns, s->state.idle_ns, sizeof(s->state.idle_ns));
 	if (!s->book) {
 		*sum = s->past;
 		return err;
 	}
-	if (!err && now_ns == DEVICES_SETTLED)
-		device_book_read_settled(s->book, sum, on_gap, &dividing);
-	else if (!err)
+	if (!err)
 		err = device_book_read(s->book,
 				       num_min(now_ns, host_member_end(&s->state.member, by)), sum,
 				       on_gap, &dividing);
 	if (!err)
 		err = dividing.err;
-	return err ? err : divide_queued(s, now_ns, by, idle_ns);
+	if (!err)
+		err = read_waited(s, now_ns, by, &waited_ns);
+	/* That time is charged to the other process. */
+	waited_ns = num_min(waited_ns, idle_ns[IDLE_QUEUED]);
+	idle_ns[IDLE_QUEUED] -= waited_ns;
+	idle_ns[IDLE_OTHER_PROCESS] += waited_ns;
+	return err;
+}
+
+static uint64_t sum_of(const uint64_t *parts, size_t n)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += parts[i];
+	return sum;
+}
+
+/* That another process ran while this one was queued may be known later than the queued time. */
+static void subtract_idle(uint64_t ns[IDLE_CAUSES], uint64_t earlier_ns[IDLE_CAUSES])
+{
+	uint64_t other_ns = num_sub(ns[IDLE_OTHER_PROCESS], earlier_ns[IDLE_OTHER_PROCESS]);
+
+	ns[IDLE_QUEUED] += ns[IDLE_OTHER_PROCESS];
+	earlier_ns[IDLE_QUEUED] += earlier_ns[IDLE_OTHER_PROCESS];
+	ns[IDLE_OTHER_PROCESS] = earlier_ns[IDLE_OTHER_PROCESS] = 0;
+	num_subtract_parts(ns, earlier_ns, IDLE_CAUSES);
+	ns[IDLE_OTHER_PROCESS] = num_min(other_ns, ns[IDLE_QUEUED]);
+	ns[IDLE_QUEUED] -= ns[IDLE_OTHER_PROCESS];
+}
+
+uint64_t devices_subtract(struct device_sum *from, uint64_t idle_ns[IDLE_CAUSES],
+			  const struct device_sum *earlier, const uint64_t earlier_ns[IDLE_CAUSES])
+{
+	uint64_t now[DEVICE_BUCKETS + 1], before[DEVICE_BUCKETS + 1], late_ns, wall_ns;
+	uint64_t idle_before_ns[IDLE_CAUSES];
+
+	num_sub_each(from->busy_ns, earlier->busy_ns, DEVICE_BUCKETS);
+	num_sub_each(from->works, earlier->works, DEVICE_BUCKETS);
+	memcpy(now, from->owned_ns, sizeof(from->owned_ns));
+	memcpy(before, earlier->owned_ns, sizeof(earlier->owned_ns));
+	now[DEVICE_BUCKETS] = from->idle_ns;
+	before[DEVICE_BUCKETS] = earlier->idle_ns;
+	late_ns = num_subtract_parts(now, before, DEVICE_BUCKETS + 1);
+	memcpy(from->owned_ns, now, sizeof(from->owned_ns));
+	from->idle_ns = now[DEVICE_BUCKETS];
+	/* That a gap is known by its cause only now is not late: it was `open`. */
+	memcpy(idle_before_ns, earlier_ns, sizeof(idle_before_ns));
+	subtract_idle(idle_ns, idle_before_ns);
+	num_reduce_parts(idle_ns, IDLE_CAUSES,
+			 num_sub(sum_of(idle_ns, IDLE_CAUSES), from->idle_ns));
+	wall_ns = sum_of(now, DEVICE_BUCKETS + 1);
+	if (from->open_ns)
+		from->open_ns = from->close_ns - wall_ns;
+	else
+		from->close_ns = wall_ns;
+	return late_ns;
 }
 
 /* ---- input --------------------------------------------------------------------------------- */
@@ -396,7 +366,7 @@ static void set_launch(struct device_work *work, const struct launch *launch)
 void devices_push_call(struct devices *d, uint32_t process, uint32_t correlation,
 		       const struct launch *launch)
 {
-	uint64_t since_ns = launch->start_ns - num_min(launch->start_ns, JOIN_SKEW_NS);
+	uint64_t since_ns = num_sub(launch->start_ns, JOIN_SKEW_NS);
 	struct device_work of = { .id = correlation };
 
 	set_launch(&of, launch);
@@ -414,13 +384,22 @@ int devices_push_work(struct devices *d, const struct event *ev, const struct la
 		.lane = (uint64_t)ev->work.context << 32 | ev->work.stream,
 		.id = ev->work.correlation,
 	};
-	int err = s ? classify(d, s, ev, launch, &work) : -ENOMEM;
+	struct kernel_stats *kernel = NULL;
+	int err = s ? classify(d, s, ev, &work, &kernel) : -ENOMEM;
+	uint64_t until_ns = err ? 0 : device_book_crowded(s->book);
+	uint64_t queue_ns = launch ? num_sub(ev->start_ns, launch->end_ns) : 0;
 
 	if (launch)
 		set_launch(&work, launch);
-	if (!err && device_book_full(s->book))
-		err = settle_crowded(d, s);
-	return err ? err : device_book_push(s->book, &work);
+	if (until_ns)
+		err = settle_one(d, s, until_ns, d->crowded.divide ? &d->crowded : NULL, false);
+	if (!err)
+		err = device_book_push(s->book, &work);
+	/* Only now: until here the kernel's row is on its way into the cache. */
+	if (!err && kernel)
+		err = kernels_add(&s->state.kernels, &d->kernels, kernel, ev,
+				  launch ? &queue_ns : NULL);
+	return err;
 }
 
 int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_ns)
@@ -438,65 +417,11 @@ int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_
 
 static void add_counts(struct device_counts *to, const struct device_book *book)
 {
-	struct device_counts c;
+	const struct device_counts c = device_book_progress(book).counts;
 
-	device_book_counts(book, &c);
 	to->invalid += c.invalid;
 	to->late += c.late;
 	to->late_ns = num_add(to->late_ns, c.late_ns);
-}
-
-static void cut(struct devices *d, struct device *s, const struct devices_divide *by)
-{
-	uint64_t idle_since = device_book_idle_since(s->book), waited;
-
-	if (!read_waited(s, DEVICES_SETTLED, NULL, &waited))
-		s->unspent_ns = waited - num_min(waited, s->state.idle_ns[IDLE_QUEUED]);
-	device_book_cut(s->book);
-	/* A gap that the interval lay in is no time in which it ran. Without memory it is all
-	 * idle. */
-	if (s->state.member.host && device_book_idle_since(s->book) > idle_since)
-		(void)host_device_idle(&s->state.member, device_book_idle_since(s->book), by);
-	kernels_cut(&s->state.kernels, &d->kernels);
-	lanes_cut(&s->state.lanes);
-	stalls_free(&s->state.stalls);
-	memset(s->state.idle_ns, 0, sizeof(s->state.idle_ns));
-	memset(s->state.copies, 0, sizeof(s->state.copies));
-	memset(&s->state.sets, 0, sizeof(s->state.sets));
-}
-
-static void drop(struct devices *d, struct device *s)
-{
-	if (s->book)
-		add_counts(&d->dropped, s->book);
-	map_del(&d->by_process, device_key(s->state.process, s->state.device));
-	host_devices_leave(&d->hosts, &s->state.member);
-	kernels_drop(&s->state.kernels, &d->kernels);
-	free_device(s);
-}
-
-void devices_cut(struct devices *d, const struct devices_divide *by,
-		 bool (*keep)(const void *ctx, uint32_t process), const void *ctx)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < d->all.n; i++)
-		if (d->all.v[i]->book)
-			cut(d, d->all.v[i], by);
-	host_devices_cut(&d->hosts);
-	for (size_t i = 0; i < d->all.n; i++) {
-		struct device *s = d->all.v[i];
-		bool wanted = keep(ctx, s->state.process);
-
-		if (!s->book || (s->was_wanted && !wanted)) {
-			drop(d, s);
-			continue;
-		}
-		s->was_wanted = wanted;
-		d->all.v[kept++] = s;
-	}
-	d->all.n = kept;
-	d->last = NULL;
 }
 
 /* ---- what becomes part of another ------------------------------------------------------------ */
@@ -512,14 +437,18 @@ static bool is_successor(const struct device *successor, const struct device *s,
 	return successor->state.ordinal == s->state.device;
 }
 
-static struct device *make_successor(struct devices *d, const struct device *s, uint32_t into)
+/* Found or made; NULL: out of memory. */
+static struct device *find_successor(struct devices *d, const struct device *s, uint32_t into)
 {
-	uint32_t number = 0;
 	struct device *successor;
+	uint32_t number = 0;
 
+	for (size_t i = 0; i < d->all.n; i++)
+		if (is_successor(d->all.v[i], s, into))
+			return d->all.v[i];
 	while (map_find(&d->by_process, device_key(into, number)))
 		number++;
-	successor = add_device(d, into, into, number);
+	successor = add_device(d, into, into, number, NULL);
 	if (!successor)
 		return NULL;
 	successor->state.ordinal = s->state.device;
@@ -529,29 +458,14 @@ static struct device *make_successor(struct devices *d, const struct device *s, 
 	return successor;
 }
 
-static struct device *find_successor(struct devices *d, const struct device *s, uint32_t into)
-{
-	for (size_t i = 0; i < d->all.n; i++)
-		if (is_successor(d->all.v[i], s, into))
-			return d->all.v[i];
-	return make_successor(d, s, into);
-}
-
 const struct device_state *devices_successor(struct devices *d, uint32_t process, uint32_t device,
 					uint32_t into)
 {
-	const struct device *s = (const struct device *)devices_find(d, process, device);
+	const struct device *s = map_pointer(&d->by_process, device_key(process, device));
 	const struct device *successor = s ? find_successor(d, s, into) : NULL;
 
 	errno = s ? ENOMEM : ENOENT;
 	return successor ? &successor->state : NULL;
-}
-
-static void add_copies(struct copy_stats *to, const struct copy_stats *from)
-{
-	to->count += from->count;
-	to->bytes += from->bytes;
-	to->total_ns += from->total_ns;
 }
 
 static int add_book(struct device *successor, const struct device *s,
@@ -563,76 +477,39 @@ static int add_book(struct device *successor, const struct device *s,
 
 	to->close_ns += sum.close_ns - sum.open_ns;
 	to->idle_ns += sum.idle_ns;
-	for (unsigned int i = 0; i < DEVICE_BUCKETS; i++) {
-		to->owned_ns[i] += sum.owned_ns[i];
-		to->busy_ns[i] += sum.busy_ns[i];
-		to->works[i] += sum.works[i];
-	}
-	for (unsigned int i = 0; i < IDLE_CAUSES; i++)
-		successor->state.idle_ns[i] += idle_ns[i];
-	return err;
-}
-
-static void hand_over_host(struct devices *d, struct device *s, struct device *successor)
-{
-	if (successor->state.member.host == s->state.member.host)
-		host_devices_leave_to(&d->hosts, &s->state.member, &successor->state.member);
-	else
-		host_devices_leave(&d->hosts, &s->state.member);
-}
-
-/* It is not waited for: it will never do anything. */
-static int join_host(struct devices *d, const struct device *s, struct device *successor)
-{
-	int err;
-
-	if (successor->state.member.host || !s->state.member.host || !s->state.member.host->uuid[0])
-		return 0;
-	err = host_devices_join(&d->hosts, &successor->state.member, s->state.member.host->uuid,
-				s->open_ns);
-	if (!err)
-		share_book_settle(successor->state.member.host->book,
-				  successor->state.member.number,
-				  UINT64_MAX);
+	num_add_each(to->owned_ns, sum.owned_ns, DEVICE_BUCKETS);
+	num_add_each(to->busy_ns, sum.busy_ns, DEVICE_BUCKETS);
+	num_add_each(to->works, sum.works, DEVICE_BUCKETS);
+	num_add_each(successor->state.idle_ns, idle_ns, IDLE_CAUSES);
 	return err;
 }
 
 static int fold(struct devices *d, struct device *s, uint32_t into, const struct devices_divide *by)
 {
 	struct device *successor = find_successor(d, s, into);
+	const struct host_device *host = s->state.member.host;
 	int err = successor ? add_book(successor, s, by) : -ENOMEM;
 
 	if (!err)
 		err = kernels_merge(&successor->state.kernels, &d->kernels, &s->state.kernels);
 	if (!err)
 		err = lanes_merge(&successor->state.lanes, &s->state.lanes);
-	if (!err)
-		err = join_host(d, s, successor);
+	if (!err && host && host->uuid[0])
+		err = host_devices_join(&d->hosts, &successor->state.member, host->uuid,
+					s->open_ns);
 	if (err)
 		return err;
-	for (unsigned int dir = 0; dir < COPY_DEFAULT + 2; dir++)
-		for (unsigned int memory = 0; memory < 3; memory++)
-			add_copies(&successor->state.copies[dir][memory],
-				   &s->state.copies[dir][memory]);
-	add_copies(&successor->state.sets, &s->state.sets);
-	if (s->state.member.host)
-		hand_over_host(d, s, successor);
-	drop(d, s);
+	num_add_each((uint64_t *)successor->state.copies, (const uint64_t *)s->state.copies,
+		     sizeof(s->state.copies) / sizeof(uint64_t));
+	num_add_each((uint64_t *)&successor->state.sets, (const uint64_t *)&s->state.sets,
+		     sizeof(s->state.sets) / sizeof(uint64_t));
+	host_devices_leave(&d->hosts, &s->state.member, &successor->state.member);
+	if (s->book)
+		add_counts(&d->dropped, s->book);
+	map_del(&d->by_process, device_key(s->state.process, s->state.device));
+	kernels_drop(&s->state.kernels, &d->kernels);
+	free_device(s);
 	return 0;
-}
-
-static bool is_over(const struct device *s)
-{
-	return !s->state.member.host ||
-	       share_book_is_over(s->state.member.host->book, s->state.member.number);
-}
-
-static void trim(struct device *s)
-{
-	device_book_trim(s->book);
-	lanes_trim(&s->state.lanes);
-	rows_trim(&s->state.stalls.rows);
-	rows_trim(&s->state.kernels.rows);
 }
 
 int devices_finish(struct devices *d, uint32_t process, const struct devices_divide *by, bool *done)
@@ -642,14 +519,15 @@ int devices_finish(struct devices *d, uint32_t process, const struct devices_div
 	*done = true;
 	for (size_t i = 0; i < d->all.n && !err; i++) {
 		struct device *s = d->all.v[i];
+		const struct host_member *member = &s->state.member;
 
 		if (s->state.process != process)
 			continue;
-		err = settle_one(d, s, UINT64_MAX, by);
-		if (!err && s->state.member.host)
-			err = host_device_idle(&s->state.member, device_book_settled(s->book), by);
-		trim(s);
-		*done &= is_over(s);
+		err = settle_one(d, s, UINT64_MAX, by, true);
+		device_book_trim(s->book);
+		rows_trim(&s->state.stalls.rows);
+		rows_trim(&s->state.kernels.rows);
+		*done &= !member->host || share_book_is_over(member->host->book, member->number);
 	}
 	return err;
 }
@@ -662,7 +540,6 @@ int devices_fold(struct devices *d, uint32_t process, uint32_t into,
 
 	for (size_t i = 0; i < n; i++) {
 		struct device *s = d->all.v[i];
-
 		bool stays = s->state.process != process || err;
 
 		if (!stays)

@@ -48,7 +48,6 @@ struct devices *devices_new(void);	/* NULL + errno */
 void devices_free(struct devices *d);
 
 bool devices_have(const struct devices *d, uint32_t process, uint32_t device);
-const struct device_state *devices_find(const struct devices *d, uint32_t process, uint32_t device);
 
 /* open_ns: where a book that this event opens begins, of no use if they have it; launch NULL:
  * unknown. 0 or -ENOMEM. */
@@ -60,28 +59,28 @@ int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_
 void devices_push_call(struct devices *d, uint32_t process, uint32_t correlation,
 		       const struct launch *launch);
 
-/* Divides gaps of works that did not fit into the queue (device_book_full). */
+/* Divides gaps of works that did not fit into the queue (device_book_crowded). */
 void devices_when_crowded(struct devices *d, const struct devices_divide *by);
 
 /* All works of process before horizon_ns have come, and its threads' calls. 0 or -ENOMEM. */
+#define DEVICES_OF_ALL UINT32_MAX	/* process: every one */
 int devices_settle(struct devices *d, uint32_t process, uint64_t horizon_ns,
 		   const struct devices_divide *by);
-int devices_settle_all(struct devices *d, uint64_t horizon_ns, const struct devices_divide *by);
 
 /* Where the oldest gap of a device of process begins that is not divided yet; at most now. */
 uint64_t devices_idle_since(const struct devices *d, uint32_t process, uint64_t now_ns);
 
-#define DEVICES_SETTLED 0	/* now_ns: the settled part, as in device_book_read_settled */
-
-/* The book as device_book_read has it, and all idle time by cause: their sum is sum->idle_ns.
- * stalls (may be NULL) is zeroed and the caller's to free. 0 or -ENOMEM. */
+/* The book as device_book_read has it (also DEVICE_BOOK_SETTLED), and all idle time by cause: their
+ * sum is sum->idle_ns. stalls (may be NULL) is zeroed and the caller's to free. 0 or -ENOMEM. */
 int devices_read(const struct device_state *s, uint64_t now_ns, const struct devices_divide *by,
 		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct stalls *stalls);
 
-/* A new interval begins where the settled part ends: books, kernels and copies are of it from
- * now on. Devices of processes that keep(ctx, process) rejects are dropped. */
-void devices_cut(struct devices *d, const struct devices_divide *by,
-		 bool (*keep)(const void *ctx, uint32_t process), const void *ctx);
+/* Subtracts an earlier reading of the device, or (open_ns 0) of one of several that are added up:
+ * what is left is of the time since then. Time that was idle there and was not is taken from the
+ * others, and returned. */
+uint64_t devices_subtract(struct device_sum *from, uint64_t idle_ns[IDLE_CAUSES],
+			  const struct device_sum *earlier,
+			  const uint64_t earlier_ns[IDLE_CAUSES]);
 
 /* The process is no more, and nothing of it will come: all its devices are settled to their ends,
  * and take no more memory than that needs. *done: but for others that share a device and are not as

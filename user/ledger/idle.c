@@ -1,27 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Which cause a class of calls is, and which one a launching call of that class: two tables. */
+/* Which cause a class of calls is: a table. */
 #include "ledger/idle.h"
 
 #include "base/num.h"
-
-const char *idle_name(unsigned int cause)
-{
-	static const char *const names[IDLE_CAUSES] = {
-		[IDLE_QUEUED] = "queued", [IDLE_OTHER_PROCESS] = "other-process",
-		[IDLE_LAUNCH] = "launch", [IDLE_SYNC] = "sync",
-		[IDLE_COPY_HOST] = "copy-host", [IDLE_SET] = "set", [IDLE_ALLOC] = "alloc",
-		[IDLE_EVENT] = "event", [IDLE_STREAM] = "stream", [IDLE_GRAPH] = "graph",
-		[IDLE_COMPILE] = "compile", [IDLE_COMM_HOST] = "comm-host", [IDLE_INIT] = "init",
-		[IDLE_LIBRARY] = "library", [IDLE_QUERY] = "query", [IDLE_OTHER] = "other",
-		[IDLE_RUNQUEUE] = "runqueue", [IDLE_DISK] = "disk", [IDLE_IO] = "io",
-		[IDLE_LOCK] = "lock", [IDLE_PAGE_FAULT] = "page-fault", [IDLE_SLEEP] = "sleep",
-		[IDLE_OFF_CPU] = "off-cpu", [IDLE_STOPPED] = "stopped",
-		[IDLE_NO_WORK] = "no-work", [IDLE_OPEN] = "open", [IDLE_LOST] = "lost",
-		[IDLE_UNKNOWN] = "unknown", [IDLE_UNARMED] = "unarmed",
-	};
-
-	return cause < IDLE_CAUSES ? names[cause] : "?";
-}
 
 static const uint8_t cause_of[BUCKET_END] = {
 	[CLASS_OTHER] = IDLE_OTHER, [CLASS_LAUNCH] = IDLE_LAUNCH, [CLASS_SYNC] = IDLE_SYNC,
@@ -38,16 +19,6 @@ static const uint8_t cause_of[BUCKET_END] = {
 	[BUCKET_OFF_0 + OFF_STOPPED] = IDLE_STOPPED,
 };
 
-static unsigned int cause_of_launching(unsigned int bucket)
-{
-	return bucket == CLASS_COPY || bucket == CLASS_COLLECTIVE ? cause_of[bucket] : IDLE_LAUNCH;
-}
-
-static bool is_call(unsigned int bucket)
-{
-	return bucket < CLASS_END && bucket != CLASS_OTHER;
-}
-
 struct launching {
 	uint64_t start_ns, end_ns;
 	unsigned int class;
@@ -62,7 +33,8 @@ static struct launching find_call(const struct device_work *work, const struct i
 	if (work->call_class != CLASS_OTHER)
 		return (struct launching){ device_work_call_start(work), device_work_call_end(work),
 					   work->call_class };
-	if (who && num_middle(start, end) >= who->now_ns && is_call(who->now))
+	if (who && num_middle(start, end) >= who->now_ns && who->now < CLASS_END &&
+	    who->now != CLASS_OTHER)
 		return (struct launching){ who->now_ns, UINT64_MAX, who->now };
 	return (struct launching){ start, end, CLASS_LAUNCH };
 }
@@ -72,6 +44,7 @@ static void divide_inside(unsigned int class, uint64_t from, uint64_t to, const 
 			  uint64_t *ns)
 {
 	uint64_t by_bucket[BUCKET_END] = { 0 };
+	bool has_own_cause = class == CLASS_COPY || class == CLASS_COLLECTIVE;
 
 	if (t)
 		timeline_sum(t, from, to, NULL, by_bucket);
@@ -79,7 +52,7 @@ static void divide_inside(unsigned int class, uint64_t from, uint64_t to, const 
 		ns[cause_of[i]] += by_bucket[i];
 		to -= by_bucket[i];
 	}
-	ns[cause_of_launching(class)] += to - from;
+	ns[has_own_cause ? cause_of[class] : IDLE_LAUNCH] += to - from;
 }
 
 static void divide_before(uint64_t from, uint64_t to, const struct idle_thread *who, uint64_t *ns)

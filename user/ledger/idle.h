@@ -27,8 +27,6 @@
 #ifndef LEDGER_IDLE_H
 #define LEDGER_IDLE_H
 
-#include <stdbool.h>
-
 #include "ledger/device_book.h"
 #include "ledger/timeline.h"
 
@@ -64,7 +62,26 @@ enum idle_cause {
 	IDLE_UNARMED,
 	IDLE_CAUSES
 };
-const char *idle_name(unsigned int cause);	/* "queued", ..., "?" */
+
+/* "queued", ..., "?" */
+static inline const char *idle_name(unsigned int cause)
+{
+	static const char *const names[IDLE_CAUSES] = {
+		[IDLE_QUEUED] = "queued", [IDLE_OTHER_PROCESS] = "other-process",
+		[IDLE_LAUNCH] = "launch", [IDLE_SYNC] = "sync",
+		[IDLE_COPY_HOST] = "copy-host", [IDLE_SET] = "set", [IDLE_ALLOC] = "alloc",
+		[IDLE_EVENT] = "event", [IDLE_STREAM] = "stream", [IDLE_GRAPH] = "graph",
+		[IDLE_COMPILE] = "compile", [IDLE_COMM_HOST] = "comm-host", [IDLE_INIT] = "init",
+		[IDLE_LIBRARY] = "library", [IDLE_QUERY] = "query", [IDLE_OTHER] = "other",
+		[IDLE_RUNQUEUE] = "runqueue", [IDLE_DISK] = "disk", [IDLE_IO] = "io",
+		[IDLE_LOCK] = "lock", [IDLE_PAGE_FAULT] = "page-fault", [IDLE_SLEEP] = "sleep",
+		[IDLE_OFF_CPU] = "off-cpu", [IDLE_STOPPED] = "stopped",
+		[IDLE_NO_WORK] = "no-work", [IDLE_OPEN] = "open", [IDLE_LOST] = "lost",
+		[IDLE_UNKNOWN] = "unknown", [IDLE_UNARMED] = "unarmed",
+	};
+
+	return cause < IDLE_CAUSES ? names[cause] : "?";
+}
 
 /* A thread that launches, as it is known when the gap is divided. */
 struct idle_thread {

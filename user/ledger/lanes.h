@@ -4,7 +4,7 @@
  * until the work begins (latency), how many had been submitted and not begun (depth). Works of
  * one lane are submitted when their launch returns; one that had begun by then never waited, one
  * whose launch is unknown is only counted. Bounded: lanes beyond LANES_MAX are one. Knows
- * nothing of kernels' names and of owners.
+ * nothing of kernels' names and of owners. A device's book fills them (ledger/device_book.c).
  *
  * Example; L a launch [start, end), W its work, all on one lane, over [0, 100):
  *
@@ -15,14 +15,12 @@
 #ifndef LEDGER_LANES_H
 #define LEDGER_LANES_H
 
-#include <stdbool.h>
-
+#include "base/hist.h"
 #include "base/ring.h"
 #include "base/rows.h"
-#include "ledger/device_book.h"
-#include "base/hist.h"
 
 #define LANES_MAX 64
+#define LANES_RECENT 8	/* a power of two */
 
 struct lane_key {
 	uint64_t lane;			/* context << 32 | stream */
@@ -42,8 +40,9 @@ struct lane_stats {
 
 struct lanes {
 	struct rows rows;		/* struct lane_stats */
-	uint64_t depth_max;		/* over all lanes */
-	struct lane_stats *last;	/* that was found; NULL: none */
+	uint64_t depth, depth_max;	/* over all lanes */
+	/* Found last, by the low bits of their streams; NULL: none. */
+	struct lane_stats *recent[LANES_RECENT];
 };
 
 static inline size_t lanes_count(const struct lanes *l)
@@ -56,13 +55,6 @@ static inline const struct lane_stats *lanes_at(const struct lanes *l, size_t i)
 	return l->rows.v[i];
 }
 
-/* A work that will begin is known; then, in order of time, that it begins. 0 or -ENOMEM. */
-int lanes_submit(struct lanes *l, const struct device_work *work);
-int lanes_begin(struct lanes *l, const struct device_work *work);
-
-/* All that begins before ns has begun, and all that was submitted before is known. */
-void lanes_settle(struct lanes *l, uint64_t ns);
-
 /* All that from counts goes into one lane, `other`: depths of lanes at different times, the
  * deepest. from stays. 0, or -ENOMEM: l is of no use. */
 int lanes_merge(struct lanes *l, const struct lanes *from);
@@ -74,14 +66,14 @@ static inline int lanes_copy(struct lanes *to, const struct lanes *from)
 	return rows_copy(&to->rows, &from->rows);
 }
 
-void lanes_cut(struct lanes *l);	/* a new interval: pending works stay pending */
-/* gives back the memory that it does not need while nothing comes */
-void lanes_trim(struct lanes *l);
+/* Subtracts an earlier copy. Where depth_max was reached before, it becomes a depth that is known
+ * of the time since then: of one of the copies, and 1 if any work waited. */
+void lanes_subtract(struct lanes *from, const struct lanes *earlier);
 
 static inline void lanes_free(struct lanes *l)
 {
 	rows_free(&l->rows);
-	l->last = NULL;
+	memset(l->recent, 0, sizeof(l->recent));
 }
 
 #endif

@@ -23,8 +23,7 @@ static const uint8_t kind_of[IDLE_CAUSES] = {
 	[IDLE_IO] = OUTSIDE, [IDLE_LOCK] = OUTSIDE, [IDLE_PAGE_FAULT] = OUTSIDE,
 	[IDLE_SLEEP] = OUTSIDE, [IDLE_OFF_CPU] = OUTSIDE, [IDLE_NO_WORK] = NO_STALL,
 	[IDLE_STOPPED] = IS(STALL_STOPPED), [IDLE_OPEN] = NO_STALL, [IDLE_LOST] = NO_STALL,
-	[IDLE_UNKNOWN] = NO_STALL,
-	[IDLE_UNARMED] = NO_STALL,
+	[IDLE_UNKNOWN] = NO_STALL, [IDLE_UNARMED] = NO_STALL,
 };
 
 /* Calls that run a device dry, because the host goes on only when they return. */
@@ -119,18 +118,23 @@ static int add_stall(void *to, const void *from)
 	struct stall *s = to;
 	const struct stall *more = from;
 
-	s->ns += more->ns;
-	s->gaps += more->gaps;
 	s->longest_ns = num_max(s->longest_ns, more->longest_ns);
-	for (unsigned int i = 0; i < IDLE_CAUSES; i++)
-		s->cause_ns[i] += more->cause_ns[i];
 	for (unsigned int i = 0; i < STALL_EPOCHS; i++)
 		s->epoch_ns[i] += more->epoch_ns[i];
 	return 0;
 }
 
+static void bound_longest(void *from, const void *earlier)
+{
+	struct stall *s = from;
+
+	if (s->longest_ns <= ((const struct stall *)earlier)->longest_ns)
+		s->longest_ns = num_min(s->longest_ns, s->ns);
+}
+
 static const struct rows_type type = {
-	ROWS_OF(struct stall), .max = STALL_ROWS, .other = other_key, .add = add_stall,
+	ROWS_OF(struct stall), ROWS_SUMS(struct stall, ns, cause_ns), .drops_empty = true,
+	.max = STALL_ROWS, .other = other_key, .add = add_stall, .subtract = bound_longest,
 };
 
 static void widen_epochs(struct stalls *s)
@@ -209,11 +213,20 @@ int stalls_add(struct stalls *s, const struct device_gap *gap, const struct idle
 	return err;
 }
 
+void stalls_subtract(struct stalls *from, const struct stalls *earlier)
+{
+	rows_subtract(&from->rows, &earlier->rows);
+	from->before_ns = num_sub(from->before_ns, earlier->before_ns);
+	from->base_ns = from->epoch_ns = 0;
+}
+
 uint64_t stalls_late_ns(const struct stalls *s, const struct stall *row, uint64_t now_ns)
 {
 	uint64_t half = now_ns > s->base_ns ? (now_ns - s->base_ns) / 2 : 0, late = 0;
 
-	for (unsigned int i = 0; s->epoch_ns && i < STALL_EPOCHS; i++)
+	if (!s->epoch_ns)
+		return row->ns;
+	for (unsigned int i = 0; i < STALL_EPOCHS; i++)
 		if (i * s->epoch_ns >= half)
 			late += row->epoch_ns[i];
 	return late;

@@ -60,8 +60,9 @@ struct stall_key {
 
 struct stall {
 	struct stall_key key;
-	uint64_t ns, gaps, longest_ns;	/* longest: of one gap's part */
+	uint64_t ns, gaps;
 	uint64_t cause_ns[IDLE_CAUSES];	/* the parts of ns */
+	uint64_t longest_ns;		/* of one gap's part */
 	uint64_t epoch_ns[STALL_EPOCHS];	/* ... and when: see stalls.epoch_ns */
 };
 
@@ -70,7 +71,8 @@ struct stalls {
 	struct rows rows;		/* struct stall */
 	uint64_t before_ns;		/* until the first work began: in no stall */
 	uint64_t base_ns;		/* the first gap's start; 0: none yet */
-	uint64_t epoch_ns;		/* length of an epoch, from base_ns on */
+	/* length of an epoch, from base_ns on; 0 in a difference, whose stalls have none */
+	uint64_t epoch_ns;
 };
 
 static inline size_t stalls_count(const struct stalls *s)
@@ -97,6 +99,9 @@ static inline int stalls_copy(struct stalls *to, const struct stalls *from)
 	return rows_merge(&to->rows, &from->rows);
 }
 
+/* Subtracts an earlier copy. A longest_ns that was reached before becomes what there is at most. */
+void stalls_subtract(struct stalls *from, const struct stalls *earlier);
+
 /* zeroed again */
 static inline void stalls_free(struct stalls *s)
 {
@@ -104,7 +109,8 @@ static inline void stalls_free(struct stalls *s)
 	*s = (struct stalls){ 0 };
 }
 
-/* The part of a stall in the later half of [base_ns, now), rounded down to an epoch. */
+/* The part of a stall in the later half of [base_ns, now), rounded down to an epoch; in a
+ * difference all of it. */
 uint64_t stalls_late_ns(const struct stalls *s, const struct stall *row, uint64_t now_ns);
 
 #endif

@@ -6,6 +6,8 @@
  */
 #include "ledger/thread_book.h"
 
+#include <string.h>
+
 #include "base/num.h"
 
 /* Adds [from, to) to buckets; the part for `other` is split by the unarmed intervals (may be
@@ -38,26 +40,16 @@ static inline void book_add_blocked(struct book *b, unsigned int class, const st
 		b->late[class] += to - from < blocked_ns ? to - from : blocked_ns;
 }
 
-/* The open call's time off the CPU in this interval, up to end. */
+/* The open call's time off the CPU, up to end. */
 static uint64_t book_blocked(const struct book *b, uint64_t end)
 {
-	uint64_t from = num_max(b->cursor, b->floor);
-
-	if (b->open_blocked <= b->cut_blocked || end <= from || b->open_class == CLASS_OTHER)
-		return 0;
-	return num_min(b->open_blocked - b->cut_blocked, end - from);
+	return b->open_class == CLASS_OTHER ? 0 : num_min(b->open_blocked, num_sub(end, b->cursor));
 }
 
 void book_init(struct book *b, uint64_t session_start_ns, const struct intervals *unarmed)
 {
-	*b = (struct book){
-		.base = session_start_ns,
-		.floor = session_start_ns,
-		.settled = session_start_ns,
-		.stop = UINT64_MAX,
-		.exit = UINT64_MAX,
-		.unarmed = unarmed,
-	};
+	*b = (struct book){ .base = session_start_ns, .stop = UINT64_MAX, .exit = UINT64_MAX,
+			    .unarmed = unarmed };
 }
 
 static uint64_t clip(const struct book *b, uint64_t ns)
@@ -80,71 +72,23 @@ unsigned int book_now(const struct book *b)
 	return may_be_over(b) ? BUCKET_UNKNOWN : b->open_class;
 }
 
-/* ---- time booked by a cut before it was known ------------------------------------------- */
-
-static unsigned int count_late(struct book *b, uint64_t from, uint64_t to)
-{
-	from = num_max(from, num_max(b->cursor, b->settled));
-	to = num_min(to, b->floor);
-	if (from >= to)
-		return 0;
-	b->counts.late_ns += to - from;
-	return BOOK_LATE;
-}
-
-/* The time after cursor is known to have been lost. */
-static unsigned int settle_lost(struct book *b)
-{
-	unsigned int late;
-
-	if (b->cut_bucket == BUCKET_LOST)
-		return 0;
-	late = count_late(b, 0, b->floor);
-	b->settled = b->floor;
-	return late;
-}
-
-/*
- * A record shows that [cursor, start) was `gap` and [start, end) its class. Time that a cut
- * booked as `other` after end stays open to the next record; otherwise booked time was wrong.
- */
-static unsigned int settle(struct book *b, unsigned int gap, uint64_t start, uint64_t end,
-			   unsigned int class)
-{
-	/* The `other` of a cut may have been unarmed: not the same as a call of that class. */
-	bool same = b->cut_bucket == class && class != CLASS_OTHER;
-	unsigned int late = 0;
-
-	if (num_max(b->cursor, b->settled) >= b->floor)
-		return 0;
-	if (b->cut_bucket != gap)
-		late |= count_late(b, 0, start);
-	if (!same)
-		late |= count_late(b, start, end);
-	if (b->cut_bucket != CLASS_OTHER)
-		late |= count_late(b, end, b->floor);
-	if (end == UINT64_MAX ? !same : b->cut_bucket != CLASS_OTHER)
-		b->settled = b->floor;
-	return late;
-}
-
 /* ---- records ----------------------------------------------------------------------------- */
 
 /* Books [cursor, start), or remembers where the head ends. */
 static void book_gap(struct book *b, uint64_t start, unsigned int bucket)
 {
 	if (b->has_head) {
-		book_add(b->ns, b->unarmed, bucket, num_max(b->cursor, b->floor), start);
+		book_add(b->ns, b->unarmed, bucket, b->cursor, start);
 		return;
 	}
 	b->has_head = true;
 	b->head_lost = bucket == BUCKET_LOST;
-	b->head_end = num_max(start, b->floor);
+	b->head_end = start;
 }
 
 static unsigned int overlap(const struct book *b, uint64_t start_ns)
 {
-	uint64_t known = b->has_head ? b->cursor : b->is_cut ? 0 : b->birth;
+	uint64_t known = b->has_head ? b->cursor : b->birth;
 
 	return num_max(start_ns, b->base) < known ? BOOK_SKEW : 0;
 }
@@ -164,22 +108,14 @@ static bool take_seq(struct book *b, const struct event *ev, uint32_t *missing)
 	return true;
 }
 
-static bool is_open_call(const struct book *b, const struct event *ev)
-{
-	return b->has_open && !b->is_off && ev->kind != EVENT_ENTER &&
-	       b->open_start == ev->start_ns && b->open_func == ev->func;
-}
-
 /* Something starts that was not open yet: books the time before it, `unknown` records and all. */
-static unsigned int begin_call(struct book *b, const struct event *ev, uint64_t unknown,
-			       uint64_t end, unsigned int class)
+static unsigned int begin_call(struct book *b, const struct event *ev, uint64_t unknown)
 {
 	uint64_t start = num_max(clip(b, ev->start_ns), b->cursor);
 	unsigned int found = overlap(b, ev->start_ns), gap = CLASS_OTHER;
 
 	if (unknown || b->has_open)
 		gap = !unknown && may_be_over(b) ? BUCKET_UNKNOWN : BUCKET_LOST;
-	found |= settle(b, gap, start, end, class);
 	b->counts.abandoned += b->has_open && !b->is_off && !unknown && gap == BUCKET_LOST;
 	book_gap(b, start, gap);
 	b->last_gap = (uint8_t)gap;
@@ -192,8 +128,9 @@ static unsigned int push_call(struct book *b, const struct event *ev, const stru
 {
 	bool returned = ev->kind == EVENT_CALL || ev->kind == EVENT_LEFT, enter_missing;
 	bool has_enter = fn && fn->two && ev->kind != EVENT_ENTER && ev->kind != EVENT_LEFT;
-	unsigned int found;
-	uint64_t end;
+	bool was_open = b->has_open && !b->is_off && ev->kind != EVENT_ENTER &&
+			b->open_start == ev->start_ns && b->open_func == ev->func;
+	unsigned int found = 0;
 	uint32_t missing;
 
 	if (!take_seq(b, ev, &missing))
@@ -203,17 +140,12 @@ static unsigned int push_call(struct book *b, const struct event *ev, const stru
 	if (!fn || fn->class >= CLASS_END || (returned && ev->end_ns < ev->start_ns)) {
 		/* It came, but its time is unknown: as good as lost, but not counted so. */
 		b->hole++;
-		return BOOK_INVALID | settle_lost(b);
+		return BOOK_INVALID;
 	}
-	end = UINT64_MAX;
-	if (returned)
-		end = num_max(clip(b, ev->end_ns), num_max(clip(b, ev->start_ns), b->cursor));
-	if (is_open_call(b, ev)) {
-		found = settle(b, CLASS_OTHER, b->cursor, end, fn->class);
-	} else {
-		found = begin_call(b, ev, b->hole - enter_missing, end, fn->class);
+	if (!was_open) {
+		found = begin_call(b, ev, b->hole - enter_missing);
 		b->before = false;
-		b->open_blocked = b->cut_blocked = 0;
+		b->open_blocked = 0;
 	}
 	b->hole = 0;
 	b->inside = b->is_off = false;
@@ -224,9 +156,10 @@ static unsigned int push_call(struct book *b, const struct event *ev, const stru
 	b->open_class = fn->class;
 	b->open_blocked = num_max(b->open_blocked, ev->call.blocked_ns);
 	if (returned) {
-		book_add_blocked(b, fn->class, ev, book_blocked(b, end),
-				 num_max(b->cursor, b->floor), end);
-		book_add(b->ns, NULL, fn->class, num_max(b->cursor, b->floor), end);
+		uint64_t end = num_max(clip(b, ev->end_ns), b->cursor);
+
+		book_add_blocked(b, fn->class, ev, book_blocked(b, end), b->cursor, end);
+		book_add(b->ns, NULL, fn->class, b->cursor, end);
 		book_count(b, fn->class, ev);
 		b->cursor = end;
 	}
@@ -234,26 +167,6 @@ static unsigned int push_call(struct book *b, const struct event *ev, const stru
 }
 
 /* ---- a call that began before ------------------------------------------------------------ */
-
-/* A record shows that [cursor, start) was `other`, [start, end) its class, and the bucket after
- * it. */
-static unsigned int settle_inside(struct book *b, uint64_t start, uint64_t end,
-				  unsigned int class, unsigned int after)
-{
-	unsigned int late = 0;
-
-	if (num_max(b->cursor, b->settled) >= b->floor)
-		return 0;
-	if (b->cut_bucket != CLASS_OTHER)
-		late |= count_late(b, 0, start);
-	if (b->cut_bucket != class || class == CLASS_OTHER)
-		late |= count_late(b, start, end);
-	if (b->cut_bucket == after)
-		return late;
-	late |= count_late(b, end, b->floor);
-	b->settled = b->floor;
-	return late;
-}
 
 static bool is_inside(const struct book *b, const struct event *ev)
 {
@@ -263,7 +176,7 @@ static bool is_inside(const struct book *b, const struct event *ev)
 
 static unsigned int push_inside(struct book *b, const struct event *ev, const struct func *fn)
 {
-	bool goes_on = is_inside(b, ev), watched = ev->has & HAS_END;
+	bool goes_on = is_inside(b, ev);
 	unsigned int found = 0;
 	uint64_t start, end;
 
@@ -273,17 +186,16 @@ static unsigned int push_inside(struct book *b, const struct event *ev, const st
 		return BOOK_LATE;
 	start = goes_on ? b->cursor : clip(b, ev->start_ns);
 	end = num_max(clip(b, ev->end_ns), start);
-	if (!goes_on)
+	if (!goes_on) {
 		found = overlap(b, ev->start_ns);
-	found |= settle_inside(b, start, end, fn->class, watched ? fn->class : BUCKET_UNKNOWN);
-	if (!goes_on)
 		book_gap(b, start, CLASS_OTHER);
+	}
 	b->last_gap = CLASS_OTHER;
-	book_add(b->ns, NULL, fn->class, num_max(start, b->floor), end);
+	book_add(b->ns, NULL, fn->class, start, end);
 	b->cursor = end;
 	b->unseen |= 1u << fn->class;
 	b->has_open = b->before = b->inside = true;
-	b->watched = watched;
+	b->watched = ev->has & HAS_END;
 	b->open_start = ev->start_ns;
 	b->open_func = ev->func;
 	b->open_class = fn->class;
@@ -293,39 +205,23 @@ static unsigned int push_inside(struct book *b, const struct event *ev, const st
 static unsigned int push_gone(struct book *b, const struct event *ev)
 {
 	uint64_t end = num_max(clip(b, ev->end_ns), b->cursor);
-	unsigned int late;
 
 	if (!is_inside(b, ev))
 		return BOOK_LATE;
-	late = settle(b, BUCKET_UNKNOWN, end, end, CLASS_OTHER);
 	book_gap(b, end, BUCKET_UNKNOWN);
 	b->last_gap = BUCKET_UNKNOWN;
 	b->cursor = end;
 	b->has_open = b->before = b->inside = false;
-	return late;
+	return 0;
 }
 
 /* ---- off the CPU ------------------------------------------------------------------------- */
 
-/* [cursor, end) was bucket, the rest is unknown. */
-static unsigned int settle_on(struct book *b, uint64_t end, unsigned int bucket)
+/* [cursor, end) was bucket. */
+static void book_until(struct book *b, uint64_t end, unsigned int bucket)
 {
-	unsigned int found;
-
-	if (end <= b->cursor)
-		return 0;
-	found = settle(b, CLASS_OTHER, b->cursor, end, bucket);
-	book_add(b->ns, NULL, bucket, num_max(b->cursor, b->floor), end);
-	b->cursor = end;
-	return found;
-}
-
-/* How much of the open call has been off the CPU: a reading between its records. */
-static unsigned int push_open_blocked(struct book *b, const struct event *ev)
-{
-	if (b->has_open && !b->is_off && !b->inside && b->open_start == ev->start_ns)
-		b->open_blocked = num_max(b->open_blocked, ev->off.blocked_ns);
-	return 0;
+	book_add(b->ns, NULL, bucket, b->cursor, end);
+	b->cursor = num_max(b->cursor, end);
 }
 
 /* A reading of a state that lasts; takes no number. */
@@ -334,50 +230,39 @@ static bool is_reading(const struct event *ev)
 	return ev->kind == EVENT_OFF && !(ev->has & HAS_END);
 }
 
-/* Its record is impossible: as good as lost, if it took a number. */
-static unsigned int push_wrong_off(struct book *b, const struct event *ev)
-{
-	if (is_reading(ev))
-		return BOOK_INVALID;
-	b->hole++;
-	return BOOK_INVALID | settle_lost(b);
-}
-
-static bool is_wrong_off(const struct event *ev)
-{
-	bool no_end = ev->off.reason == OFF_NO_END && !is_reading(ev);
-
-	return (ev->off.reason >= OFF_REASON_END && !no_end) || ev->end_ns < ev->start_ns ||
-	       ev->off.woken_ns > ev->end_ns - ev->start_ns;
-}
-
 static unsigned int push_off(struct book *b, const struct event *ev)
 {
 	unsigned int reason = bucket_of_off(ev->off.reason), found = 0;
 	bool over = !is_reading(ev);
-	uint64_t start;
+	bool is_wrong = (ev->off.reason >= OFF_REASON_END &&
+			 (ev->off.reason != OFF_NO_END || !over)) || ev->end_ns < ev->start_ns ||
+			ev->off.woken_ns > ev->end_ns - ev->start_ns;
 	uint32_t missing;
 
-	if (!over && ev->off.reason == OFF_CALL)
-		return push_open_blocked(b, ev);
+	/* How much of the open call has been off the CPU: a reading between its records. */
+	if (!over && ev->off.reason == OFF_CALL) {
+		if (b->has_open && !b->is_off && !b->inside && b->open_start == ev->start_ns)
+			b->open_blocked = num_max(b->open_blocked, ev->off.blocked_ns);
+		return 0;
+	}
 	if (over ? !take_seq(b, ev, &missing) : ev->seq != b->seq)
 		return over ? BOOK_INVALID : 0;		/* 0: its thread's records are on their
 							 * way */
 	b->seq_missing = false;
-	if (is_wrong_off(ev))
-		return push_wrong_off(b, ev);
-	start = num_max(clip(b, ev->start_ns), b->cursor);
+	if (is_wrong) {		/* as good as lost, if it took a number */
+		b->hole += over;
+		return BOOK_INVALID;
+	}
 	if (!b->has_open || !b->is_off || b->open_start != ev->start_ns)
-		found = begin_call(b, ev, b->hole, start, CLASS_OTHER);
-	found |= settle_on(b, clip(b, ev->end_ns - ev->off.woken_ns), reason);
-	found |= settle_on(b, clip(b, ev->end_ns), BUCKET_OFF_0 + OFF_RUNQUEUE);
+		found = begin_call(b, ev, b->hole);
+	book_until(b, clip(b, ev->end_ns - ev->off.woken_ns), reason);
+	book_until(b, clip(b, ev->end_ns), BUCKET_OFF_0 + OFF_RUNQUEUE);
 	b->hole = 0;
 	b->before = b->inside = false;
 	b->has_open = b->is_off = !over;
 	b->open_start = ev->start_ns;
 	b->open_class = (uint8_t)(ev->off.woken_ns ? BUCKET_OFF_0 + OFF_RUNQUEUE : reason);
-	return found |
-	       settle(b, CLASS_OTHER, b->cursor, over ? b->cursor : UINT64_MAX, b->open_class);
+	return found;
 }
 
 /* ---- the end ------------------------------------------------------------------------------ */
@@ -392,18 +277,13 @@ static unsigned int push_tail(struct book *b, const struct event *ev)
 	b->counts.lost += (uint32_t)ahead;
 	b->seq = ev->seq;
 	b->seq_missing = true;
-	return settle_lost(b);
+	return 0;
 }
 
-static unsigned int close_at(struct book *b, uint64_t end_ns)
+static void close_at(struct book *b, uint64_t end_ns)
 {
-	unsigned int late = b->hole ? settle_lost(b) : 0;
-
-	if (b->has_head || b->is_cut)
-		late |= count_late(b, end_ns, b->floor);
 	b->has_exit = true;
-	b->exit = num_max(end_ns, num_max(b->cursor, b->floor));
-	return late;
+	b->exit = num_max(end_ns, num_max(b->cursor, b->base));
 }
 
 static unsigned int push_exit(struct book *b, const struct event *ev)
@@ -414,7 +294,8 @@ static unsigned int push_exit(struct book *b, const struct event *ev)
 	if (!take_seq(b, ev, &missing))
 		return BOOK_INVALID;
 	skew = b->has_head && num_max(ev->end_ns, b->base) < b->cursor ? BOOK_SKEW : 0;
-	return skew | close_at(b, ev->end_ns);
+	close_at(b, ev->end_ns);
+	return skew;
 }
 
 static unsigned int push_any(struct book *b, const struct event *ev, const struct func *fn)
@@ -439,8 +320,7 @@ static inline bool is_plain(const struct book *b, const struct event *ev, const 
 {
 	return ev->kind == EVENT_CALL && ev->seq == b->seq + 1 && b->has_head && !b->has_open &&
 	       !b->has_exit && !b->hole && fn && fn->class < CLASS_END &&
-	       ev->start_ns >= b->cursor && ev->start_ns >= b->floor &&
-	       b->cursor >= b->floor && ev->end_ns >= ev->start_ns && ev->end_ns <= b->stop;
+	       ev->start_ns >= b->cursor && ev->end_ns >= ev->start_ns && ev->end_ns <= b->stop;
 }
 
 unsigned int book_push(struct book *b, const struct event *ev, const struct func *fn)
@@ -473,14 +353,13 @@ unsigned int book_push(struct book *b, const struct event *ev, const struct func
 void book_birth(struct book *b, uint64_t start_ns)
 {
 	/* Two readings of one birth differ by a clock tick, the coarser one is earlier. */
-	if (!b->is_cut)
-		b->birth = num_max(b->birth, start_ns);
+	b->birth = num_max(b->birth, start_ns);
 }
 
 void book_stop(struct book *b, uint64_t end_ns)
 {
 	if (b->stop == UINT64_MAX)
-		b->stop = num_max(end_ns, num_max(b->cursor, b->floor));
+		b->stop = num_max(end_ns, num_max(b->cursor, b->base));
 }
 
 void book_replace(struct book *b, uint64_t end_ns)
@@ -489,15 +368,14 @@ void book_replace(struct book *b, uint64_t end_ns)
 		return;
 	b->hole++;
 	b->counts.lost++;
-	b->counts.late += !!close_at(b, end_ns);
+	close_at(b, end_ns);
 }
 
 unsigned int book_unarmed(struct book *b, uint64_t start_ns, uint64_t end_ns)
 {
-	uint64_t from = num_max(start_ns, b->has_head && !b->is_cut ? b->head_end : b->base);
-	uint64_t to = num_min(end_ns, num_max(b->has_head ? b->cursor : 0, b->floor));
+	uint64_t from = num_max(start_ns, b->head_end), to = num_min(end_ns, b->cursor);
 
-	if (from >= to)
+	if (!b->has_head || from >= to)
 		return 0;
 	b->counts.late_ns += to - from;
 	b->counts.late++;
@@ -508,7 +386,7 @@ unsigned int book_unarmed(struct book *b, uint64_t start_ns, uint64_t end_ns)
 
 bool book_has(const struct book *b, uint64_t start_ns, uint64_t end_ns)
 {
-	return b->has_head && start_ns >= num_max(b->head_end, b->floor) && end_ns <= b->cursor;
+	return b->has_head && start_ns >= b->head_end && end_ns <= b->cursor;
 }
 
 void book_call(struct book *b, unsigned int class, uint64_t ns)
@@ -520,50 +398,24 @@ void book_call(struct book *b, unsigned int class, uint64_t ns)
 
 void book_read(const struct book *b, uint64_t now_ns, struct book_sum *sum)
 {
-	uint64_t close = num_min(b->stop, b->exit), open = b->floor;
+	uint64_t close = num_min(b->stop, b->exit), open;
 
 	if (b->stop == UINT64_MAX && !b->has_exit)
 		close = now_ns;
-	close = num_max(close, num_max(b->cursor, b->floor));
+	close = num_max(close, num_max(b->cursor, b->base));
 	/* A thread is not born after its first call, whatever its reported birth. */
-	if (!b->is_cut)
-		open = num_max(open, num_min(b->birth, b->has_head ? b->head_end : close));
+	open = num_max(b->base, num_min(b->birth, b->has_head ? b->head_end : close));
 	*sum = (struct book_sum){ .open_ns = open, .close_ns = close, .unseen = b->unseen };
-	for (unsigned int i = 0; i < BUCKET_END; i++)
-		sum->ns[i] = b->ns[i];
-	for (unsigned int i = 0; i < CLASS_END; i++) {
-		sum->blocked_ns[i] = b->blocked[i];
-		sum->late_ns[i] = b->late[i];
-		sum->calls[i] = b->calls[i];
-	}
+	memcpy(sum->ns, b->ns, sizeof(b->ns));
+	memcpy(sum->blocked_ns, b->blocked, sizeof(b->blocked));
+	memcpy(sum->late_ns, b->late, sizeof(b->late));
+	memcpy(sum->calls, b->calls, sizeof(b->calls));
 	if (book_now(b) < CLASS_END && book_now(b) != CLASS_OTHER)
 		sum->blocked_ns[b->open_class] += book_blocked(b, close);
 	if (b->has_head)
 		book_add(sum->ns, b->unarmed, b->head_lost ? BUCKET_LOST : CLASS_OTHER, open,
 		       b->head_end);
-	book_add(sum->ns, b->unarmed, book_now(b),
-	       b->has_head ? num_max(b->cursor, b->floor) : open, close);
-}
-
-void book_cut(struct book *b, uint64_t now_ns, struct book_sum *sum)
-{
-	uint64_t before = b->floor;
-
-	book_read(b, now_ns, sum);
-	for (unsigned int i = 0; i < BUCKET_END; i++)
-		b->ns[i] = 0;
-	for (unsigned int i = 0; i < CLASS_END; i++)
-		b->blocked[i] = b->late[i] = b->calls[i] = 0;
-	b->cut_blocked = b->open_blocked;
-	b->unseen = b->has_open && b->before ? 1u << b->open_class : 0;
-	/* Time that an earlier cut booked otherwise is not followed any more. */
-	if (b->is_cut && b->cut_bucket != book_now(b))
-		b->settled = num_max(b->settled, before);
-	b->cut_bucket = (uint8_t)book_now(b);
-	b->floor = sum->close_ns;
-	b->is_cut = true;
-	if (b->has_head)
-		b->head_end = b->floor;
+	book_add(sum->ns, b->unarmed, book_now(b), b->has_head ? b->cursor : open, close);
 }
 
 const char *bucket_name(unsigned int bucket)
@@ -585,12 +437,29 @@ void book_sum_add(struct book_sum *to, const struct book_sum *from)
 {
 	to->close_ns += from->close_ns - from->open_ns;
 	to->unseen |= from->unseen;
+	num_add_each(to->ns, from->ns, BUCKET_SUM_END);
+	num_add_each(to->blocked_ns, from->blocked_ns, CLASS_END);
+	num_add_each(to->late_ns, from->late_ns, CLASS_END);
+	num_add_each(to->calls, from->calls, CLASS_END);
+	num_add_each(to->own_ns, from->own_ns, CLASS_END);
+}
+
+uint64_t book_sum_subtract(struct book_sum *from, const struct book_sum *earlier)
+{
+	uint64_t late_ns = num_subtract_parts(from->ns, earlier->ns, BUCKET_SUM_END), wall_ns = 0;
+
 	for (unsigned int i = 0; i < BUCKET_SUM_END; i++)
-		to->ns[i] += from->ns[i];
+		wall_ns += from->ns[i];
 	for (unsigned int i = 0; i < CLASS_END; i++) {
-		to->blocked_ns[i] += from->blocked_ns[i];
-		to->late_ns[i] += from->late_ns[i];
-		to->calls[i] += from->calls[i];
-		to->own_ns[i] += from->own_ns[i];
+		from->blocked_ns[i] = num_min(num_sub(from->blocked_ns[i], earlier->blocked_ns[i]),
+					      from->ns[i]);
+		from->late_ns[i] = num_min(num_sub(from->late_ns[i], earlier->late_ns[i]),
+					   from->blocked_ns[i]);
 	}
+	num_sub_each(from->calls, earlier->calls, CLASS_END);
+	if (from->open_ns)
+		from->open_ns = from->close_ns - wall_ns;
+	else
+		from->close_ns = wall_ns;
+	return late_ns;
 }

@@ -52,33 +52,30 @@
  * starts; not to be counted as a call. */
 #define BOOK_INVALID 0x01
 #define BOOK_SKEW 0x02		/* overlaps the event before: clipped */
-#define BOOK_LATE 0x04		/* an interval that was already cut would have been different, or
-				 * (INSIDE, GONE) its state is over or known better */
+#define BOOK_LATE 0x04		/* its state is over or known better (INSIDE, GONE); unarmed time
+				 * that is booked already */
 
 struct book {
-	uint64_t ns[BUCKET_END]; /* of this interval, without the head and the current gap */
+	uint64_t ns[BUCKET_END];	/* without the head and the current gap */
 	uint64_t blocked[CLASS_END];	/* of these, in calls that returned */
 	uint64_t late[CLASS_END];	/* of these, ready without a CPU, the last time in each */
 	uint64_t calls[CLASS_END];	/* see struct book_sum */
-	uint64_t open_blocked, cut_blocked;	/* of the open call: so far, and before floor */
+	uint64_t open_blocked;		/* of the open call: so far */
 	uint32_t unseen;	/* classes with calls that began before: blocked is unknown */
 	uint64_t base;		/* session start */
-	uint64_t floor;		/* where this interval begins: base, or the last cut */
 	uint64_t birth;		/* 0: unknown */
 	uint64_t head_end;	/* start of the first call: time before it is booked last */
 	uint64_t cursor;	/* end of the last known thing */
 	uint64_t stop, exit;	/* UINT64_MAX: unknown */
 	uint64_t hole;		/* records missing after cursor */
 	uint64_t open_start;	/* the call that has not returned, as it was reported */
-	uint64_t settled;	/* before it, cut time is accounted for */
 	const struct intervals *unarmed;
 	struct book_counts counts;
 	uint32_t seq;		/* the last number seen */
 	uint16_t open_func;
 	uint8_t open_class;
-	uint8_t cut_bucket;	/* the bucket of [max(cursor, settled), floor) */
 	uint8_t last_gap;	/* enum bucket: the time before the last call */
-	bool has_head, head_lost, has_open, is_cut, seq_missing, has_exit;
+	bool has_head, head_lost, has_open, seq_missing, has_exit;
 	bool is_off;		/* the open span is no call: the thread is off the CPU */
 	bool before;		/* the open call began before it could be seen (INSIDE) */
 	bool inside, watched;	/* nothing came since its INSIDE; its return will be seen */
@@ -91,7 +88,7 @@ void book_init(struct book *b, uint64_t session_start_ns, const struct intervals
  * (fn unused); or INSIDE, GONE. Returns BOOK_* bits. */
 unsigned int book_push(struct book *b, const struct event *ev, const struct func *fn);
 
-/* Is all of [start, end) booked, in this interval? Later events do not change it. */
+/* Is all of [start, end) booked? Later events do not change it. */
 bool book_has(const struct book *b, uint64_t start_ns, uint64_t end_ns);
 
 /* Moves ns of booked `other` to class: a late record shows such a call. */
@@ -111,8 +108,5 @@ unsigned int book_unarmed(struct book *b, uint64_t start_ns, uint64_t end_ns);
 
 /* As it stands if it closed at now (without stop or exit before). */
 void book_read(const struct book *b, uint64_t now_ns, struct book_sum *sum);
-
-/* Ends an interval at now, as book_read, and begins the next there. */
-void book_cut(struct book *b, uint64_t now_ns, struct book_sum *sum);
 
 #endif

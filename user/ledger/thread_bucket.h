@@ -55,4 +55,9 @@ struct book_sum {
 /* As if both were one: their wall times and buckets added up; to->open_ns stays. */
 void book_sum_add(struct book_sum *to, const struct book_sum *from);
 
+/* Subtracts an earlier reading of the book, or (open_ns 0) of one of several: what is left is of
+ * the time since then, but `unseen`. Returns the time that the earlier reading had in other
+ * buckets, since less was known: num_subtract_parts. */
+uint64_t book_sum_subtract(struct book_sum *from, const struct book_sum *earlier);
+
 #endif

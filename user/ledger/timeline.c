@@ -69,11 +69,9 @@ static __attribute__((cold)) void put_rest(uint8_t *p, const struct what *what,
  * late, after]. */
 static bool pack(struct timeline_chunk *c, const struct timeline_span *span)
 {
-	const struct what what = { .func = span->func,
-				   .bucket = span->bucket,
+	const struct what what = { .func = span->func, .bucket = span->bucket,
 				   .late_why = span->late_why & 0x3f,
-				   .captured = span->captured,
-				   .large = span->large };
+				   .captured = span->captured, .large = span->large };
 	const uint64_t kind = span->late_ns ? WHAT_LATE : is_same(&what, &c->last) ? WHAT_LAST :
 			      is_same(&what, &c->before) ? WHAT_BEFORE : WHAT_NEW;
 	const uint64_t gap = (span->start_ns - c->end_ns) << WHAT_BITS | kind,
@@ -110,21 +108,6 @@ struct reader {
 	struct timeline_span span;
 };
 
-static struct what unpack_what(struct reader *r, unsigned int kind)
-{
-	struct what what = kind == WHAT_BEFORE ? r->before : r->last;
-
-	if (kind >= WHAT_NEW) {
-		memcpy(&what, r->next, sizeof(what));
-		r->next += sizeof(what);
-	}
-	if (kind == WHAT_BEFORE || kind == WHAT_NEW) {
-		r->before = r->last;
-		r->last = what;
-	}
-	return what;
-}
-
 static void unpack(struct reader *r)
 {
 	uint64_t gap, start, length, late = 0, after = 0;
@@ -133,19 +116,22 @@ static void unpack(struct reader *r)
 
 	r->next = varint_get(varint_get(r->next, &gap), &length);
 	kind = gap & ((1u << WHAT_BITS) - 1);
-	what = unpack_what(r, kind);
+	what = kind == WHAT_BEFORE ? r->before : r->last;
+	if (kind >= WHAT_NEW) {
+		memcpy(&what, r->next, sizeof(what));
+		r->next += sizeof(what);
+	}
+	if (kind == WHAT_BEFORE || kind == WHAT_NEW) {
+		r->before = r->last;
+		r->last = what;
+	}
 	if (kind == WHAT_LATE)
 		r->next = varint_get(varint_get(r->next, &late), &after);
 	start = r->span.end_ns + (gap >> WHAT_BITS);
-	r->span = (struct timeline_span){ .start_ns = start,
-					  .end_ns = start + length,
-					  .bucket = what.bucket,
-					  .func = what.func,
-					  .large = what.large,
-					  .captured = what.captured,
-					  .late_why = what.late_why,
-					  .late_ns = late,
-					  .after_late_ns = after };
+	r->span = (struct timeline_span){
+		.start_ns = start, .end_ns = start + length, .bucket = what.bucket,
+		.func = what.func, .large = what.large, .captured = what.captured,
+		.late_why = what.late_why, .late_ns = late, .after_late_ns = after };
 }
 
 static void enter_chunk(struct reader *r)
@@ -205,14 +191,6 @@ static void forget_reached(struct timeline *t)
 	t->reached = NULL;
 }
 
-static void note_drop(struct timeline *t)
-{
-	if (t->reached && t->reached->chunk)
-		t->reached->chunk--;
-	else
-		forget_reached(t);
-}
-
 static int grow(struct timeline *t, struct timeline_room *room)
 {
 	size_t more = RING_NEXT_CAP(&t->ring, CAP_FIRST) - t->ring.cap;
@@ -239,7 +217,10 @@ void timeline_add(struct timeline *t, struct timeline_room *room, const struct t
 		}
 		t->forgotten_ns = at(t, 0)->end_ns;
 		RING_DROP(&t->ring);
-		note_drop(t);
+		if (t->reached && t->reached->chunk)
+			t->reached->chunk--;
+		else
+			forget_reached(t);
 	}
 	c = at(t, t->ring.n++);
 	c->n = c->used = 0;
@@ -304,15 +285,6 @@ static bool is_call_of(const struct timeline_span *span, uint32_t buckets)
 	return span->func != TIMELINE_NO_FUNC && buckets >> span->bucket & 1;
 }
 
-uint64_t timeline_count(const struct timeline *t, uint64_t from, uint64_t to, uint32_t buckets)
-{
-	uint64_t count = 0;
-
-	for (struct reader r = read_from(t, from); is_at(&r, to); read_next(&r))
-		count += r.span.start_ns >= from && is_call_of(&r.span, buckets);
-	return count;
-}
-
 void timeline_each_call(const struct timeline *t, uint64_t ns, uint32_t buckets,
 			void (*fn)(void *ctx, const struct timeline_span *call), void *ctx)
 {
@@ -321,29 +293,38 @@ void timeline_each_call(const struct timeline *t, uint64_t ns, uint32_t buckets,
 			fn(ctx, &r.span);
 }
 
-/* A step is enough, or two: else looking for it is not slower. */
-static bool is_near(const struct timeline *t, const struct reader *r, uint64_t ns)
+uint64_t timeline_count(const struct timeline *t, uint64_t from, uint64_t to, uint32_t buckets,
+			const struct intervals *except)
 {
-	return r->span.start_ns <= ns &&
-	       (r->chunk + 1 >= t->ring.n || at(t, r->chunk + 1)->end_ns > ns);
+	uint64_t count = 0;
+
+	for (struct reader r = read_from(t, from); is_at(&r, to); read_next(&r)) {
+		uint64_t start = r.span.start_ns;
+
+		count += start >= from && is_call_of(&r.span, buckets) &&
+			 !intervals_overlap(except, start, start + 1);
+	}
+	return count;
 }
 
 bool timeline_reach(struct timeline *t, uint64_t ns, struct timeline_span *out)
 {
 	struct reader *r = t->reached;
+	bool is_near;
 
 	if (!t->ring.n || at(t, t->ring.n - 1)->end_ns <= ns)
 		return false;
-	if (!r) {
+	/* A step is enough, or two: else looking for it is not slower. */
+	is_near = r && r->span.start_ns <= ns &&
+		  (r->chunk + 1 >= t->ring.n || at(t, r->chunk + 1)->end_ns > ns);
+	if (!r)
 		r = t->reached = malloc(sizeof(*r));
-		if (!r) {
-			*out = read_from(t, ns).span;
-			return true;
-		}
-		*r = read_from(t, ns);
-	} else if (!is_near(t, r, ns)) {
-		*r = read_from(t, ns);
+	if (!r) {
+		*out = read_from(t, ns).span;
+		return true;
 	}
+	if (!is_near)
+		*r = read_from(t, ns);
 	while (r->span.end_ns <= ns)
 		read_next(r);
 	*out = r->span;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The recent activity of one thread: its calls, and where events of it were lost, as the
- * thread's book has them; but times without a CPU or stopped in a call are kept apart. Bounded:
- * the oldest are forgotten, and that time is unknown. Start zeroed. Knows nothing of devices or
- * of its use.
+ * The recent activity of one thread: its calls, and where events of it were lost, as the thread's
+ * book has them; but times without a CPU or stopped in a call are kept apart. Bounded: the oldest
+ * are forgotten, and that time is unknown. Start zeroed. Knows nothing of devices or of its use.
  *
  * Examples; S a sync call, sums over [0, 100):
  *
@@ -62,9 +61,10 @@ void timeline_add(struct timeline *t, struct timeline_room *room, const struct t
 void timeline_sum(const struct timeline *t, uint64_t from, uint64_t to,
 		  const struct intervals *unarmed, uint64_t ns[BUCKET_END]);
 
-/* How many spans of these buckets (bit n: bucket n) begin in [from, to), as far as they are
- * known. */
-uint64_t timeline_count(const struct timeline *t, uint64_t from, uint64_t to, uint32_t buckets);
+/* How many calls of these buckets (bit n: bucket n) begin in [from, to), as far as they are known,
+ * but not in `except` (may be NULL). */
+uint64_t timeline_count(const struct timeline *t, uint64_t from, uint64_t to, uint32_t buckets,
+			const struct intervals *except);
 
 /* Calls fn for every call of these buckets that ends after ns, as far as they are known. */
 void timeline_each_call(const struct timeline *t, uint64_t ns, uint32_t buckets,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* One set after the other: the rest of `lost` is cut by `unknown`. */
+/* One set after the other: the rest of `lost` is cut by `unknown`, and that by `missing`. */
 #include "ledger/unseen.h"
 
 #include <errno.h>
@@ -25,11 +25,23 @@ int unseen_add(struct unseen *u, unsigned int why, uint64_t start_ns, uint64_t e
 	return add(why == UNSEEN_LOST ? &u->lost : &u->unknown, start_ns, end_ns);
 }
 
-enum { SETS = 2 };
+int unseen_add_missing(struct unseen *u, uint64_t start_ns, uint64_t end_ns)
+{
+	return add(&u->missing, start_ns, end_ns);
+}
+
+int unseen_remove_missing(struct unseen *u, uint64_t start_ns, uint64_t end_ns)
+{
+	return intervals_remove(&u->missing, start_ns, end_ns);
+}
+
+enum { SETS = 3 };
 
 static const struct intervals *set_of(const struct unseen *u, unsigned int set)
 {
-	return set ? &u->unknown : &u->lost;
+	const struct intervals *const sets[SETS] = { &u->lost, &u->unknown, &u->missing };
+
+	return sets[set];
 }
 
 struct cut {

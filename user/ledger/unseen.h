@@ -20,11 +20,18 @@
 
 struct unseen {
 	struct intervals lost, unknown;
+	struct intervals missing;	/* unknown, since launches had no records */
 };
 
 /* why: enum unseen_why. 0, -EINVAL or -ENOMEM. Where there are too many intervals two become
  * one. */
 int unseen_add(struct unseen *u, unsigned int why, uint64_t start_ns, uint64_t end_ns);
+
+/* Launches since start_ns have no records, up to end_ns. As above. */
+int unseen_add_missing(struct unseen *u, uint64_t start_ns, uint64_t end_ns);
+
+/* They had records after all. As above. */
+int unseen_remove_missing(struct unseen *u, uint64_t start_ns, uint64_t end_ns);
 
 /* Adds the unseen parts of the gap to ns; fn gets the others, in order of time. 0 or fn's error. */
 int unseen_divide(const struct unseen *u, const struct device_gap *gap, uint64_t ns[IDLE_CAUSES],
@@ -39,12 +46,14 @@ static inline void unseen_drop_before(struct unseen *u, uint64_t ns)
 {
 	intervals_drop_before(&u->lost, ns);
 	intervals_drop_before(&u->unknown, ns);
+	intervals_drop_before(&u->missing, ns);
 }
 
 static inline void unseen_free(struct unseen *u)
 {
 	intervals_free(&u->lost);
 	intervals_free(&u->unknown);
+	intervals_free(&u->missing);
 }
 
 #endif

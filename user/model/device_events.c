@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* See the header. */
-#include "model/device_events.h"
+/*
+ * Device activity, by way of the join, into its books and the facts; and threads' activity while
+ * devices idled: every call goes into its thread's timeline, every gap of a book is divided by
+ * the timeline of the thread that launched.
+ */
+#include "model/consumers.h"
 
 #include <errno.h>
 
 #include "base/num.h"
 #include "ledger/host_devices.h"
 #include "model/shared.h"
-#include "model/visibility.h"
 
 #define TIMELINE_CHUNKS 65536	/* of all threads */
 
@@ -151,11 +154,6 @@ static int divide_early(void *ctx, uint32_t process, const struct device_gap *ga
 	return 0;
 }
 
-struct devices_divide device_divide_by(const struct model *m)
-{
-	return (struct devices_divide){ divide, exit_ns, unseen_of, false, (void *)(uintptr_t)m };
-}
-
 /* ---- works ---------------------------------------------------------------------------------- */
 
 /* A book of a device opens with the session or with its process: earlier time is not in it. */
@@ -177,36 +175,21 @@ static int on_work(void *state, const struct event *work, const struct launch *l
 				 open_ns(m, work->process, work->work.device));
 }
 
-/* Gaps that have ended are divided: they are final. */
-static void forget_unseen(struct model *m, uint32_t process, uint64_t horizon_ns)
-{
-	uint64_t before_ns = horizon_ns - num_min(horizon_ns, JOIN_WINDOW_NS);
-	struct process *p = processes_find(m, process);
-
-	if (p)
-		unseen_drop_before(&p->unseen, devices_idle_since(m->devices, process, before_ns));
-}
-
 static int on_horizon(void *state, uint32_t process, uint64_t horizon_ns)
 {
 	struct model *m = state;
-	struct devices_divide by = device_divide_by(m);
+	struct process *p = processes_find(m, process);
 	int err;
 
 	if (m->session.stop_ns)
 		horizon_ns = num_min(horizon_ns, m->session.stop_ns);
-	err = devices_settle(m->devices, process, horizon_ns, &by);
-	if (!err)
-		forget_unseen(m, process, horizon_ns);
+	err = devices_settle(m->devices, process, horizon_ns, &m->divide);
+	/* Gaps that have ended are divided: they are final. */
+	if (!err && p)
+		unseen_drop_before(&p->unseen,
+				   devices_idle_since(m->devices, process,
+						      num_sub(horizon_ns, JOIN_WINDOW_NS)));
 	return err;
-}
-
-uint32_t device_successor(struct model *m, uint32_t process, uint32_t device, uint32_t into)
-{
-	const struct device_state *successor = device == MEMORY_NO_DEVICE ? NULL :
-					  devices_successor(m->devices, process, device, into);
-
-	return successor ? successor->device : MEMORY_NO_DEVICE;
 }
 
 static int push_sample(struct model *m, const struct event *ev)
@@ -222,19 +205,9 @@ static int push_sample(struct model *m, const struct event *ev)
 	return host_devices_sample(devices_hosts(m->devices), d, ev->start_ns, !m->intervals);
 }
 
-static int push_facts(struct model *m, const struct event *ev)
-{
-	int err = devices_push_facts(m->devices, ev, open_ns(m, ev->process,
-							     ev->device.facts.device));
-
-	if (err != -EINVAL)
-		model_see_time(m, ev->end_ns);
-	return err;
-}
-
 static int push_watermark(struct model *m, const struct event *ev)
 {
-	struct devices_divide by = device_divide_by(m);
+	struct devices_divide by = m->divide;
 
 	by.waits = !m->intervals;
 	if (ev->end_ns <= JOIN_WINDOW_NS)
@@ -249,6 +222,7 @@ static int init(void *state, struct model *m)
 {
 	(void)state;
 	m->timelines.left = TIMELINE_CHUNKS;
+	m->divide = (struct devices_divide){ divide, exit_ns, unseen_of, false, m };
 	m->devices = devices_new();
 	if (!m->devices)
 		return -ENOMEM;
@@ -259,8 +233,16 @@ static int init(void *state, struct model *m)
 
 static int on_event(void *state, const struct event *ev)
 {
+	struct model *m = state;
+	int err;
+
 	switch (ev->kind) {
-	case EVENT_DEVICE: return push_facts(state, ev);
+	case EVENT_DEVICE:
+		err = devices_push_facts(m->devices, ev,
+					 open_ns(m, ev->process, ev->device.facts.device));
+		if (err != -EINVAL)
+			model_see_time(m, ev->end_ns);
+		return err;
 	case EVENT_WATERMARK: return push_watermark(state, ev);
 	default: return push_sample(state, ev);
 	}
@@ -269,40 +251,23 @@ static int on_event(void *state, const struct event *ev)
 static int finish(void *state)
 {
 	const struct model *m = state;
-	struct devices_divide by = device_divide_by(m);
 
-	return m->session.stop_ns ? devices_settle_all(m->devices, m->session.stop_ns, &by) : 0;
+	return m->session.stop_ns ?
+	       devices_settle(m->devices, DEVICES_OF_ALL, m->session.stop_ns, &m->divide) : 0;
 }
 
 static int settle(void *state, struct process *p, bool *done)
 {
-	struct devices_divide by = device_divide_by(state);
+	const struct model *m = state;
 
-	return devices_finish(((struct model *)state)->devices, p->info.process, &by, done);
-}
-
-static bool is_wanted(const void *ctx, uint32_t process)
-{
-	const struct model *m = ctx;
-
-	return join_knows(m->join, process) || processes_find(m, process);
+	return devices_finish(m->devices, p->info.process, &m->divide, done);
 }
 
 static int fold(void *state, struct process *p, struct process *into)
 {
-	struct model *m = state;
-	struct devices_divide by = device_divide_by(m);
+	const struct model *m = state;
 
-	return devices_fold(m->devices, p->info.process, into->info.process, &by);
-}
-
-static void cut(void *state)
-{
-	struct model *m = state;
-	struct devices_divide by = device_divide_by(m);
-
-	devices_cut(m->devices, &by, is_wanted, m);
-	samples_cut(&m->samples);
+	return devices_fold(m->devices, p->info.process, into->info.process, &m->divide);
 }
 
 static void free_state(void *state)
@@ -323,6 +288,5 @@ const struct consumer devices_consumer = {
 	.finish = finish,
 	.settle = settle,
 	.fold = fold,
-	.cut = cut,
 	.free = free_state,
 };

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The graphs of the model's processes: which calls concern them, and the call of a work. */
-#include "model/graph_events.h"
+/*
+ * The graphs of the model's processes: which calls concern them, and the captured call of a
+ * kernel (facts/kernel_configs.h).
+ */
+#include "model/consumers.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "base/num.h"
 #include "facts/kernel_configs.h"
 #include "facts/ranges.h"
-#include "join/graph_callbacks.h"
 #include "join/graphs.h"
 #include "model/shared.h"
 
 struct graph_events {
+	struct kernel_configs configs;	/* first: see the header */
 	struct model *m;
 	struct graphs_room room;
-	struct kernel_configs configs;
-	/* whose call, or its range, may still become known */
-	struct kernel_configs pending;
 };
 
 static uint32_t range_innermost(const void *ranges, uint32_t tid, uint64_t ns)
@@ -26,7 +25,7 @@ static uint32_t range_innermost(const void *ranges, uint32_t tid, uint64_t ns)
 }
 
 /* Most calls are irrelevant unless a stream captures. */
-static bool says_something(const struct graphs *g, enum func_role role)
+static bool is_relevant(const struct graphs *g, enum func_role role)
 {
 	if (role <= ROLE_ROUTINE || role == ROLE_RECORD || role == ROLE_WAIT || role == ROLE_SPOIL)
 		return g && graphs_is_capturing(g);
@@ -40,15 +39,6 @@ static struct graphs *graphs_of(struct graph_events *g, struct process *p)
 	return p->graphs;
 }
 
-static void note_lost(struct thread *t)
-{
-	struct process *p = t->process;
-
-	t->lost_seen = t->book.counts.lost;
-	if (p->graphs)
-		graphs_lost(p->graphs, t->tid);
-}
-
 static __attribute__((noinline)) int note_call(struct graph_events *g, struct process *p,
 					       const struct event *ev, enum func_role role)
 {
@@ -57,23 +47,16 @@ static __attribute__((noinline)) int note_call(struct graph_events *g, struct pr
 
 int graphs_note_call(struct model *m, struct thread *t, const struct event *ev)
 {
-	enum func_role role;
+	const enum func_role role = model_role(m, ev->func);
+	struct process *p = t->process;
 
-	if (t->lost_seen != t->book.counts.lost)
-		note_lost(t);
-	role = model_role(m, ev->func);
-	return role != ROLE_NONE && role < ROLE_GRAPHS_END && says_something(t->process->graphs,
-									     role) ?
-	       note_call(m->graphs, t->process, ev, role) : 0;
-}
-
-static int push_process(struct graph_events *g, const struct event *ev)
-{
-	const struct process *p = processes_find(g->m, ev->process);
-
-	if (p && p->graphs && ev->end_ns > p->info.exec_ns)
-		graph_callbacks_exec(graphs_callbacks(p->graphs), ev->end_ns);
-	return 0;
+	if (__builtin_expect(t->lost_seen != t->book.counts.lost, 0)) {
+		t->lost_seen = t->book.counts.lost;
+		if (p->graphs)
+			graphs_lost(p->graphs, t->tid);
+	}
+	return role != ROLE_NONE && role < ROLE_GRAPHS_END && is_relevant(p->graphs, role) ?
+	       note_call(m->graphs, p, ev, role) : 0;
 }
 
 static int push_node(struct graph_events *g, const struct event *ev)
@@ -101,8 +84,7 @@ static int on_work(void *state, const struct event *work, const struct launch *l
 	p = processes_find(g->m, work->process);
 	evidence = graphs_push_work(p ? p->graphs : NULL, work, launch, &call, &err);
 	return err || work->work.kind != WORK_KIND_KERNEL ? err :
-	       kernel_configs_add(kernel_configs_is_pending(evidence, call) ?
-				  &g->pending : &g->configs, work, evidence, call);
+	       kernel_configs_add(&g->configs, work, evidence, call);
 }
 
 struct resolving {
@@ -111,12 +93,20 @@ struct resolving {
 	struct captured_call call;	/* the fields that are needed */
 };
 
-/* A call with known open ranges. */
-static enum graph_evidence find_range(struct resolving *r, const struct kernel_config *row,
-				      const struct captured_call **call)
+static enum graph_evidence find_call(void *ctx, const struct kernel_config *row,
+				     const struct captured_call **call)
 {
+	struct resolving *r = ctx;
 	const struct process *p = processes_find(r->m, row->key.process);
 
+	if (!row->key.open_ns) {
+		if (!row->key.node)
+			return EVIDENCE_NONE;
+		return p && p->graphs ?
+		       graph_callbacks_find(graphs_callbacks(p->graphs), row->key.node, call) :
+		       EVIDENCE_UNRESOLVED;
+	}
+	/* A call with known open ranges. */
 	if (num_add(row->key.open_ns, GRAPHS_SETTLE_NS) > r->horizon_ns)
 		return EVIDENCE_PENDING;
 	r->call = (struct captured_call){
@@ -124,21 +114,6 @@ static enum graph_evidence find_range(struct resolving *r, const struct kernel_c
 		.range = p ? range_innermost(p->ranges, row->key.tid, row->key.open_ns) : 0 };
 	*call = &r->call;
 	return EVIDENCE_ORDER;
-}
-
-static enum graph_evidence find_call(void *ctx, const struct kernel_config *row,
-				     const struct captured_call **call)
-{
-	struct resolving *r = ctx;
-	const struct process *p = processes_find(r->m, row->key.process);
-
-	if (row->key.open_ns)
-		return find_range(r, row, call);
-	if (!row->key.node)
-		return EVIDENCE_NONE;
-	return p && p->graphs ?
-	       graph_callbacks_find(graphs_callbacks(p->graphs), row->key.node, call) :
-	       EVIDENCE_UNRESOLVED;
 }
 
 static int settle_before(struct graph_events *g, uint64_t horizon_ns)
@@ -151,8 +126,7 @@ static int settle_before(struct graph_events *g, uint64_t horizon_ns)
 		if (p->graphs)
 			graphs_settle(p->graphs, horizon_ns, range_innermost, p->ranges);
 	}
-	return kernel_configs_count(&g->pending) ?
-	       kernel_configs_resolve(&g->pending, &g->configs, find_call, &resolving) : 0;
+	return kernel_configs_resolve(&g->configs, find_call, &resolving);
 }
 
 /* ---- the consumer ---------------------------------------------------------------------------- */
@@ -167,9 +141,16 @@ static int init(void *state, struct model *m)
 
 static int on_event(void *state, const struct event *ev)
 {
+	const struct graph_events *g = state;
+	const struct process *p;
+
 	switch (ev->kind) {
 	case EVENT_NODE: return push_node(state, ev);
-	case EVENT_PROCESS: return push_process(state, ev);
+	case EVENT_PROCESS:
+		p = processes_find(g->m, ev->process);
+		if (p && p->graphs && ev->end_ns > p->info.exec_ns)
+			graph_callbacks_exec(graphs_callbacks(p->graphs), ev->end_ns);
+		return 0;
 	default: return settle_before(state, ev->end_ns);
 	}
 }
@@ -179,11 +160,16 @@ static int finish(void *state)
 	return settle_before(state, UINT64_MAX);
 }
 
-static void cut(void *state)
+static int copy(void *to, const void *from)
 {
-	struct graph_events *g = state;
+	return rows_copy(&((struct graph_events *)to)->configs.rows,
+			 &((const struct graph_events *)from)->configs.rows);
+}
 
-	rows_free(&g->configs.rows);
+static void subtract(void *from, const void *earlier)
+{
+	rows_subtract(&((struct graph_events *)from)->configs.rows,
+		      &((const struct graph_events *)earlier)->configs.rows);
 }
 
 static void free_state(void *state)
@@ -191,28 +177,22 @@ static void free_state(void *state)
 	struct graph_events *g = state;
 
 	rows_free(&g->configs.rows);
-	rows_free(&g->pending.rows);
+	rows_free(&g->configs.pending);
 }
 
 const struct consumer graphs_consumer = {
-	.kinds = 1ull << EVENT_NODE | 1ull << EVENT_PROCESS |
-		 1ull << EVENT_WATERMARK,
+	.kinds = 1ull << EVENT_NODE | 1ull << EVENT_PROCESS | 1ull << EVENT_WATERMARK,
 	.size = sizeof(struct graph_events),
 	.init = init,
 	.on_event = on_event,
 	.on_work = on_work,
 	.finish = finish,
-	.cut = cut,
+	.copy = copy,
+	.subtract = subtract,
 	.free = free_state,
 };
-
-const struct kernel_configs *graphs_configs(const struct consumer_states *s)
-{
-	return &((const struct graph_events *)consumer_state(s, &graphs_consumer))->configs;
-}
 
 void model_use_launches(struct model *m)
 {
 	m->by_launch = true;
 }
-

@@ -3,13 +3,12 @@
  * Calls and CUPTI's records of memory, into the book of each process. Where a process has a
  * helper its records are waited for, since a call and its record are one allocation.
  */
-#include "model/memory_events.h"
+#include "model/consumers.h"
 
 #include <errno.h>
 
 #include "base/num.h"
 #include "facts/memory_calls.h"
-#include "model/device_events.h"
 #include "model/shared.h"
 
 #define RECORDS_SETTLE_NS 1000000000ull	/* records of the last second may be out of order */
@@ -57,13 +56,6 @@ static int push_success(struct memory *m, struct process *p, const struct event 
 						     ev->call.stack) : -ENOMEM;
 }
 
-static int note_source(struct memory *m, struct process *p, uint16_t func, uint64_t end_ns)
-{
-	if (memory_call_of(model_role(m->m, func)).op != MEMORY_CALL_RESET)
-		return 0;
-	return book_of(m, p) ? memory_book_reset(p->memory, end_ns) : -ENOMEM;
-}
-
 static int push_call(struct memory *m, const struct event *ev)
 {
 	bool worked = !(ev->has & HAS_RESULT) || !ev->call.result;
@@ -75,23 +67,16 @@ static int push_call(struct memory *m, const struct event *ev)
 	p = processes_get(m->m, ev);
 	if (!p)
 		return -ENOMEM;
-	if (call.op == MEMORY_CALL_RESET)
-		return worked ? note_source(m, p, ev->func, ev->end_ns) : 0;
+	if (call.op == MEMORY_CALL_RESET && worked)
+		return book_of(m, p) ? memory_book_reset(p->memory, ev->end_ns) : -ENOMEM;
+	/* A call that CUPTI alone recorded has a record of what it allocated or freed. */
+	if (call.op == MEMORY_CALL_RESET || ev->kind == EVENT_CUPTI_CALL)
+		return 0;
 	if (worked)
 		return push_success(m, p, ev, call);
 	if (call.op == MEMORY_FREE)
 		return 0;
 	return book_of(m, p) ? memory_book_fail(p->memory, call.kind, ev->call.stack) : -ENOMEM;
-}
-
-/* A call that CUPTI alone recorded. */
-static int push_cupti_call(struct memory *m, const struct event *ev)
-{
-	struct process *p = ev->call.result ? NULL : processes_get(m->m, ev);
-
-	if (ev->call.result)
-		return 0;
-	return p ? note_source(m, p, ev->func, ev->end_ns) : -ENOMEM;
 }
 
 static int push_record(struct memory *m, const struct event *ev)
@@ -116,35 +101,18 @@ static int push_record(struct memory *m, const struct event *ev)
 		.again = ev->memory.again != 0 });
 }
 
-/* A helper reports of the process. */
-static int expect_records(struct memory *m, const struct event *ev)
-{
-	struct process *p = processes_get(m->m, ev);
-
-	if (p)
-		p->records_memory = true;
-	return p ? 0 : -ENOMEM;
-}
-
-static uint64_t horizon_of(const struct process *p, uint64_t watermark_ns)
-{
-	uint64_t latest = p->record_ns > RECORDS_SETTLE_NS ? p->record_ns - RECORDS_SETTLE_NS : 0;
-	uint64_t oldest = watermark_ns > RECORDS_LATE_NS ? watermark_ns - RECORDS_LATE_NS : 0;
-
-	if (p->records_memory)
-		return num_min(watermark_ns, num_max(latest, oldest));
-	return watermark_ns > HELPER_NS ? watermark_ns - HELPER_NS : 0;
-}
-
 static int settle_before(struct memory *m, uint64_t ns)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < m->m->processes.n && !err; i++) {
-		struct process *p = m->m->processes.v[i];
+		const struct process *p = m->m->processes.v[i];
+		uint64_t until = num_max(num_sub(p->record_ns, RECORDS_SETTLE_NS),
+					 num_sub(ns, RECORDS_LATE_NS));
 
+		until = p->records_memory ? num_min(ns, until) : num_sub(ns, HELPER_NS);
 		if (p->memory)
-			err = memory_book_settle(p->memory, horizon_of(p, ns));
+			err = memory_book_settle(p->memory, until);
 	}
 	return err;
 }
@@ -152,11 +120,12 @@ static int settle_before(struct memory *m, uint64_t ns)
 /* All that it had is gone when it executes its program. */
 static int push_process(struct memory *m, const struct event *ev)
 {
-	struct process *p = ev->end_ns ? processes_get(m->m, ev) : NULL;
+	struct process *p;
 	int err;
 
 	if (!ev->end_ns)
 		return 0;
+	p = processes_get(m->m, ev);
 	if (!p)
 		return -ENOMEM;
 	if (ev->end_ns < p->info.exec_ns)
@@ -166,19 +135,6 @@ static int push_process(struct memory *m, const struct event *ev)
 	if (p->memory && !err)
 		memory_book_end(p->memory);
 	return err;
-}
-
-void memory_note_unseen(const struct model *m, struct process *p, const struct event *ev)
-{
-	p->missed_before |= (ev->unseen.of & UNSEEN_OF_BEFORE) != 0;
-	if (ev->unseen.why >= UNSEEN_END || ev->end_ns <= m->session.start_ns)
-		return;
-	if (ev->unseen.why == UNSEEN_LOST) {
-		p->missed_ns = p->misses[ev->unseen.why] ? num_min(p->missed_ns,
-								   ev->start_ns) : ev->start_ns;
-		p->missed_end_ns = num_max(p->missed_end_ns, ev->end_ns);
-	}
-	p->misses[ev->unseen.why] = true;
 }
 
 /* Have probes seen every call that may be that of a lost record? Records that came without a
@@ -214,7 +170,6 @@ bool memory_is_incomplete(const struct model *m, const struct process *p)
 	return p->misses[UNSEEN_LOST] && !calls_saw_all(m, p);
 }
 
-
 /* ---- the consumer ---------------------------------------------------------------------------- */
 
 static int init(void *state, struct model *m)
@@ -225,12 +180,19 @@ static int init(void *state, struct model *m)
 
 static __attribute__((noinline)) int on_rare_event(void *state, const struct event *ev)
 {
+	const struct memory *m = state;
+	struct process *p;
+
 	switch (ev->kind) {
-	case EVENT_CALL: return push_call(state, ev);
-	case EVENT_CUPTI_CALL: return push_cupti_call(state, ev);
+	case EVENT_CALL:
+	case EVENT_CUPTI_CALL: return push_call(state, ev);
 	case EVENT_MEMORY: return push_record(state, ev);
-	case EVENT_DEVICE: return expect_records(state, ev);
 	case EVENT_PROCESS: return push_process(state, ev);
+	case EVENT_DEVICE:		/* a helper reports of it: records will come */
+		p = processes_get(m->m, ev);
+		if (p)
+			p->records_memory = true;
+		return p ? 0 : -ENOMEM;
 	default: return settle_before(state, ev->end_ns);
 	}
 }
@@ -270,32 +232,23 @@ static int fold(void *state, struct process *p, struct process *into)
 	into->past_misses |= memory_is_incomplete(m->m, p);
 	for (size_t i = 0; !err && p->memory && i < memory_book_rows(p->memory); i++) {
 		struct memory_sums row = *memory_book_row(p->memory, i);
+		const struct device_state *successor = row.key.device == MEMORY_NO_DEVICE ? NULL :
+			devices_successor(m->m->devices, p->info.process, row.key.device,
+					  MODEL_PAST_PID);
 
-		row.key.device = device_successor(m->m, p->info.process, row.key.device,
-						  MODEL_PAST_PID);
+		row.key.device = successor ? successor->device : MEMORY_NO_DEVICE;
 		err = memory_book_add(into->memory, &row);
 	}
 	return err;
 }
 
-static void cut(void *state)
-{
-	const struct memory *m = state;
-
-	for (size_t i = 0; i < m->m->processes.n; i++)
-		if (m->m->processes.v[i]->memory)
-			memory_book_cut(m->m->processes.v[i]->memory);
-}
-
 const struct consumer memory_consumer = {
 	.kinds = 1ull << EVENT_CALL | 1ull << EVENT_CUPTI_CALL | 1ull << EVENT_MEMORY |
-		 1ull << EVENT_DEVICE |
-		 1ull << EVENT_PROCESS | 1ull << EVENT_WATERMARK,
+		 1ull << EVENT_DEVICE | 1ull << EVENT_PROCESS | 1ull << EVENT_WATERMARK,
 	.size = sizeof(struct memory),
 	.init = init,
 	.on_event = on_event,
 	.finish = finish,
 	.settle = settle,
 	.fold = fold,
-	.cut = cut,
 };

@@ -10,14 +10,11 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "model/device_events.h"
-#include "model/graph_events.h"
-#include "model/memory_events.h"
-#include "model/shared.h"
-#include "model/range_events.h"
+#include "event/registry.h"
+#include "model/consumers.h"
 #include "model/processes.h"
-#include "model/thread_events.h"
-#include "model/visibility.h"
+#include "model/shared.h"
+#include "model/silences.h"
 
 #define FACTS_MAX 1024
 #define READINGS_MAX 1024
@@ -84,28 +81,19 @@ static int push_process(struct model *m, const struct event *ev)
 	return 0;
 }
 
-static int push_identity(struct model *m, const struct event *ev)
-{
-	struct process *p = processes_get(m, ev);
-	int err = !p ? -ENOMEM : !ev->fact.key || !ev->fact.value ? -EINVAL :
-		  pairs_set(&p->identity, ev->fact.key, ev->fact.value, IDENTITY_MAX);
-
-	return err && err != -ENOMEM ? -EINVAL : err;
-}
-
 static int push_fork(struct model *m, const struct event *ev)
 {
 	struct process *p = processes_get(m, ev);
 	struct model_child *c;
 
-	if (p && !p->info.child)
-		p->info.child = calloc(MODEL_CHILDREN, sizeof(*c));
-	if (!p || !p->info.child)
+	if (!p)
 		return -ENOMEM;
 	p->info.children++;
-	if (p->info.n_child >= MODEL_CHILDREN)
+	if (p->info.child.n >= MODEL_CHILDREN)
 		return 0;
-	c = &p->info.child[p->info.n_child++];
+	c = VEC_PUSH(&p->info.child);
+	if (!c)
+		return -ENOMEM;
 	c->pid = ev->tid;
 	c->start_ns = ev->start_ns;
 	copy_comm(c->comm, ev->task.comm);
@@ -131,13 +119,25 @@ static int push_unarmed(struct model *m, const struct event *ev)
 	return 0;
 }
 
+static int set_fact(struct pairs *pairs, const struct event *ev, size_t max)
+{
+	int err = ev->fact.key && ev->fact.value ?
+		  pairs_set(pairs, ev->fact.key, ev->fact.value, max) : -EINVAL;
+
+	return err && err != -ENOMEM ? -EINVAL : err;
+}
+
 static int push_named(void *state, const struct event *ev)
 {
+	struct process *p;
+
 	switch (ev->kind) {
 	case EVENT_THREAD: return push_thread(state, ev);
 	case EVENT_PROCESS: return push_process(state, ev);
 	case EVENT_FORK: return push_fork(state, ev);
-	case EVENT_IDENTITY: return push_identity(state, ev);
+	case EVENT_IDENTITY:
+		p = processes_get(state, ev);
+		return p ? set_fact(&p->identity, ev, IDENTITY_MAX) : -ENOMEM;
 	default: return push_unarmed(state, ev);
 	}
 }
@@ -150,53 +150,17 @@ static const struct consumer processes_consumer = {
 
 /* ---- the session -------------------------------------------------------------------------- */
 
-static int push_start(struct model *m, const struct event *ev)
-{
-	if (m->session.start_ns)
-		return -EINVAL;
-	model_begin_session(m, ev->start_ns);
-	model_see_time(m, ev->start_ns);
-	return 0;
-}
-
-static int push_stop(struct model *m, const struct event *ev)
-{
-	if (m->session.stop_ns || !ev->end_ns)
-		return -EINVAL;
-	m->session.stop_ns = ev->end_ns;
-	return 0;
-}
-
-static int push_watermark(struct model *m, const struct event *ev)
-{
-	model_see_time(m, ev->end_ns);
-	m->watermark_ns = num_max(m->watermark_ns, ev->end_ns);
-	return 0;
-}
-
-static int push_fact(struct model *m, const struct event *ev)
-{
-	int err = ev->fact.key && ev->fact.value ? pairs_set(&m->facts, ev->fact.key,
-							     ev->fact.value, FACTS_MAX) : -EINVAL;
-
-	m->without_probes |= !err && !strcmp(ev->fact.key, "without_probes");
-	return err && err != -ENOMEM ? -EINVAL : err;
-}
-
-static struct reading *find_reading(const struct model *m, const struct event *ev)
-{
-	for (size_t i = 0; i < m->readings.n; i++)
-		if (!strncmp(m->readings.v[i].source, ev->count.source, TEXT_MAX) &&
-		    !strncmp(m->readings.v[i].kind, ev->count.kind, TEXT_MAX))
-			return &m->readings.v[i];
-	return NULL;
-}
-
 static int push_count(struct model *m, const struct event *ev)
 {
-	struct reading *r = ev->count.source && ev->count.kind ? find_reading(m, ev) : NULL;
+	struct reading *r = NULL;
 
-	if (!ev->count.source || !ev->count.kind || (!r && m->readings.n >= READINGS_MAX))
+	if (!ev->count.source || !ev->count.kind)
+		return -EINVAL;
+	for (size_t i = 0; i < m->readings.n && !r; i++)
+		if (!strncmp(m->readings.v[i].source, ev->count.source, TEXT_MAX) &&
+		    !strncmp(m->readings.v[i].kind, ev->count.kind, TEXT_MAX))
+			r = &m->readings.v[i];
+	if (!r && m->readings.n >= READINGS_MAX)
 		return -EINVAL;
 	if (!r) {
 		r = VEC_PUSH(&m->readings);
@@ -214,23 +178,36 @@ static int push_count(struct model *m, const struct event *ev)
 	return 0;
 }
 
-static int push_stacks(struct model *m, const struct event *ev)
-{
-	int err = stacks_take(&m->stacks, ev);
-
-	return err == -EINVAL ? -EINVAL : err == -ENOMEM ? err : 0;
-}
-
 static int push_session(void *state, const struct event *ev)
 {
+	struct model *m = state;
+	int err;
+
 	switch (ev->kind) {
-	case EVENT_START: return push_start(state, ev);
-	case EVENT_STOP: return push_stop(state, ev);
-	case EVENT_WATERMARK: return push_watermark(state, ev);
-	case EVENT_FACT: return push_fact(state, ev);
-	case EVENT_COUNT: return push_count(state, ev);
-	case EVENT_NOTE: return notes_push(&((struct model *)state)->notes, ev);
-	default: return push_stacks(state, ev);
+	case EVENT_START:
+		if (m->session.start_ns)
+			return -EINVAL;
+		m->session.start_ns = ev->start_ns;
+		model_see_time(m, ev->start_ns);
+		return 0;
+	case EVENT_STOP:
+		if (m->session.stop_ns || !ev->end_ns)
+			return -EINVAL;
+		m->session.stop_ns = ev->end_ns;
+		return 0;
+	case EVENT_WATERMARK:
+		model_see_time(m, ev->end_ns);
+		m->watermark_ns = num_max(m->watermark_ns, ev->end_ns);
+		return 0;
+	case EVENT_FACT:
+		err = set_fact(&m->facts, ev, FACTS_MAX);
+		m->without_probes |= !err && !strcmp(ev->fact.key, "without_probes");
+		return err;
+	case EVENT_COUNT: return push_count(m, ev);
+	case EVENT_NOTE: return notes_push(&m->notes, ev);
+	default:
+		err = stacks_take(&m->stacks, ev);
+		return err == -EINVAL || err == -ENOMEM ? err : 0;
 	}
 }
 
@@ -274,10 +251,13 @@ static int init_join(void *state, struct model *m)
 	return m->join ? 0 : -ENOMEM;
 }
 
-static int push_record(struct model *m, const struct event *ev)
+static int push_join(void *state, const struct event *ev)
 {
+	struct model *m = state;
 	int err;
 
+	if (ev->kind != EVENT_WORK && ev->kind != EVENT_API)
+		return join_push(m->join, ev);
 	if (ev->end_ns < ev->start_ns ||
 	    (ev->kind == EVENT_WORK && (!ev->work.kind || ev->work.kind >= WORK_KIND_END)))
 		return -EINVAL;
@@ -288,14 +268,6 @@ static int push_record(struct model *m, const struct event *ev)
 	if (err != -EINVAL)
 		model_see_time(m, ev->end_ns);
 	return err;
-}
-
-static int push_join(void *state, const struct event *ev)
-{
-	struct model *m = state;
-
-	return ev->kind == EVENT_WORK || ev->kind == EVENT_API ? push_record(m, ev) :
-								 join_push(m->join, ev);
 }
 
 static void free_join(void *state)
@@ -319,9 +291,10 @@ static const struct consumer join_consumer = {
  * ends its way. */
 static const struct consumers parts = {
 	.v = { &session_consumer, &processes_consumer, &threads_consumer, &graphs_consumer,
-	       &memory_consumer, &visibility_consumer, &ranges_consumer, &ends_consumer,
-	       &join_consumer, &devices_consumer, &retention_consumer, &offcpu_consumer },
-	.n = 12,
+	       &memory_consumer, &visibility_consumer, &silences_consumer,
+	       &ranges_consumer, &ends_consumer, &join_consumer, &devices_consumer,
+	       &retention_consumer, &offcpu_consumer },
+	.n = 13,
 };
 
 struct model *model_new(const struct funcs *funcs)
@@ -360,14 +333,11 @@ void model_free(struct model *m)
 	free(m);
 }
 
-/* It is of a process that has a handle, or of none. */
-static bool is_known(const struct event *ev)
-{
-	return ev->process ? ev->process != MODEL_PAST_PID && ev->pid != MODEL_PAST_PID : !ev->pid;
-}
-
 int model_push(struct model *m, const struct event *ev)
 {
+	/* It is of a process that has a handle, or of none. */
+	bool is_known = ev->process ? ev->process != MODEL_PAST_PID && ev->pid != MODEL_PAST_PID :
+				      !ev->pid;
 	int err;
 
 	if (ev->kind >= EVENT_KIND_END || !m->consumers.takers[ev->kind]) {
@@ -375,7 +345,7 @@ int model_push(struct model *m, const struct event *ev)
 		return 0;
 	}
 	m->counts.received[ev->kind]++;
-	err = is_known(ev) ? consumers_push(&m->consumers, ev) : -EINVAL;
+	err = is_known ? consumers_push(&m->consumers, ev) : -EINVAL;
 	m->counts.invalid[ev->kind] += err == -EINVAL;
 	return err == -EINVAL || err == CONSUMER_ENDS ? 0 : err;
 }
@@ -390,19 +360,11 @@ int model_finish(struct model *m)
 	return err ? err : consumers_finish(&m->consumers);
 }
 
-/* ---- reading, and the cut between two intervals ---------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 void model_use_intervals(struct model *m)
 {
 	m->intervals = true;
-}
-
-void model_cut(struct model *m, uint64_t now_ns)
-{
-	m->cut_ns = now_ns;
-	consumers_cut(&m->consumers);
-	m->session.interval_ns = num_max(m->session.interval_ns, now_ns);
-	model_see_time(m, now_ns);
 }
 
 const struct funcs *model_funcs(const struct model *m)
@@ -441,4 +403,3 @@ void model_counts(const struct model *m, struct model_counts *out)
 	for (size_t i = 0; i < m->processes.n; i++)
 		model_add_counts(m->processes.v[i], out);
 }
-

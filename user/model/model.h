@@ -6,7 +6,7 @@
  * nanosecond, whatever the events are.
  *
  * Used by one thread (the engine). Tables are made of its snapshots (model/snapshot.h); data
- * read here is const and valid until the next push, cut or free.
+ * read here is const and valid until the next push or free.
  *
  * Sources push EVENT_START first, EVENT_STOP before events that reach beyond it, and a thread's
  * EVENT_TAIL before its EVENT_OPEN; any other order is survived and counted.
@@ -29,9 +29,9 @@ int model_push(struct model *m, const struct event *ev);
  * -ENOMEM. */
 int model_finish(struct model *m);
 
-/* Interval mode, from the beginning on. Device activity is complete up to about a second ago: an
- * interval of a device ends there, in a gap where the gap began, and the next goes on from
- * there. Kernels and copies are of the interval in which they arrived. */
+/* From the beginning on: snapshots are taken while it goes on. Device activity is complete up to
+ * about a second ago: they have it up to there (DEVICE_BOOK_SETTLED), kernels and copies as
+ * they arrived. */
 void model_use_intervals(struct model *m);
 
 /* From the beginning on: kernels are counted by their launches, too (snapshot.kernel_configs). */
@@ -41,21 +41,16 @@ void model_use_launches(struct model *m);
 struct consumers;
 int model_use_consumers(struct model *m, const struct consumers *list);
 
-/* Forgets all counts so far and goes on; open calls stay open, threads and processes that exited
- * are dropped. Take the interval's snapshot (with this now) before. */
-void model_cut(struct model *m, uint64_t now_ns);
-
 /* ---- reading ---------------------------------------------------------------------------- */
 
 const struct funcs *model_funcs(const struct model *m);
 
 struct model_session {
 	uint64_t start_ns;	/* of the session; 0: no event yet */
-	uint64_t interval_ns;	/* where the current interval begins: start_ns or the last cut */
 	uint64_t stop_ns;	/* 0: goes on */
 };
 
-struct model_counts {		/* since the session began, also in interval mode */
+struct model_counts {		/* since the session began */
 	uint64_t received[EVENT_KIND_END];	/* [0]: unknown kinds */
 	uint64_t invalid[EVENT_KIND_END], skew[EVENT_KIND_END], late[EVENT_KIND_END];
 	uint64_t matched, orphan;	/* works that were booked, with and without their launch */

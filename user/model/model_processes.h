@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/vec.h"
 #include "facts/call_stats.h"
 
 struct model;
@@ -18,13 +19,12 @@ struct model_child {		/* a child that was seen, not followed */
 #define MODEL_CHILDREN 64	/* named; more are only counted */
 
 /*
- * Processes that exited keep rows of their own while they are few and small: up to MODEL_ENDED
- * of them, of MODEL_ENDED_BYTES in all; half of these are the latest, a quarter those with a
- * failed call, the rest those that lived longest. Where kernels have too many names, fewer are.
- * All others are one process that stands for them, number MODEL_PAST_PID (never a real one):
- * their calls, threads, devices, ranges and memory are added up, their identities and findings
- * are forgotten. Nothing is folded less than JOIN_WINDOW_NS after it exited, unless they are
- * very many.
+ * Processes that exited keep rows of their own while they are few and small: up to MODEL_ENDED of
+ * them, of MODEL_ENDED_BYTES in all; half of these are the latest, a quarter those with a failed
+ * call, the rest those that lived longest. Where kernels have too many names, fewer are. All others
+ * are one process that stands for them, number MODEL_PAST_PID (never a real one): their calls,
+ * threads, devices, ranges and memory are added up, their identities and findings are forgotten.
+ * Nothing is folded less than JOIN_WINDOW_NS after it exited, unless they are very many.
  *
  * Example; 700 processes, each made 10 calls of 1 us, lived 1 ms and ended:
  *
@@ -46,8 +46,8 @@ struct model_process {
 	uint64_t exit_ns;
 	uint64_t past;		/* it stands for so many that ended; 0: it is one */
 	uint64_t children;	/* seen */
-	size_t n_child;		/* named, <= MODEL_CHILDREN */
-	struct model_child *child;
+	uint64_t missing;	/* launches without a record of CUPTI, though it recorded */
+	VEC(struct model_child) child;	/* named, <= MODEL_CHILDREN */
 	struct call_stats calls;
 };
 /* exited ones have rows of their own only while there are not more */

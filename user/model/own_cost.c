@@ -41,7 +41,7 @@ static void count_calls(struct own_cost *c, const struct snapshot *snap)
 
 struct own_cost own_cost_read(const struct snapshot *snap)
 {
-	bool is_first = snap->session.interval_ns == snap->session.start_ns;
+	bool is_first = snap->since_ns == snap->session.start_ns;
 	const char *nested = counter_name(COUNTER_NESTED);
 	struct own_cost c = {
 		.call_ns = snapshot_fact_number(snap, "cost_per_hit_ns"),
@@ -67,7 +67,7 @@ uint64_t own_cost_ns(const struct own_cost *c)
 
 static void take(struct book_sum *sum, unsigned int class, uint64_t ns)
 {
-	ns = num_min(ns, sum->ns[class] - num_min(sum->blocked_ns[class], sum->ns[class]));
+	ns = num_min(ns, num_sub(sum->ns[class], sum->blocked_ns[class]));
 	sum->ns[class] -= ns;
 	sum->own_ns[class] += ns;
 	sum->ns[BUCKET_GPUPROF] += ns;

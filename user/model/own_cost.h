@@ -3,11 +3,10 @@
  * gpuprof's own cost for the measured threads, estimated from calibrated costs, and the bucket
  * `gpuprof` of their books. Pure functions of a snapshot and of a book's reading.
  *
- * Half of the cost of a recorded call falls before its first stamp and behind its last one: in
- * the time around the call (`other`). The other half falls in the call, as do nested hits that
- * are not recorded, and single steps: those are counted for all calls together, and each call
- * has its part of them. It is time on a CPU, so no bucket gives more than it has of that, and
- * rows still add up.
+ * Half of the cost of a recorded call falls before its first stamp and behind its last one: in the
+ * time around the call (`other`). The other half falls in the call, as do nested hits that are not
+ * recorded, and single steps: those are counted for all calls together, and each call has its part
+ * of them. It is time on a CPU, so no bucket gives more than it has of that, and rows still add up.
  *
  * Examples; launch 100, of which blocked 20, in 10 calls, other 50, a call costs 6:
  *

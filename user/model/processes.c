@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "facts/consumer.h"
 #include "facts/ranges.h"
 #include "join/graphs.h"
 #include "model/shared.h"
@@ -27,11 +26,13 @@ static void free_process(struct process *p)
 {
 	rows_free(&p->info.calls.rows);
 	intervals_free(&p->unarmed);
+	scopes_free(&p->scopes);
 	ranges_free(p->ranges);
 	graphs_free(p->graphs);
 	unseen_free(&p->unseen);
+	VEC_FREE(&p->silences.v);
 	memory_book_free(p->memory);
-	free(p->info.child);
+	VEC_FREE(&p->info.child);
 	pairs_free(&p->identity);
 	free(p->cmdline);
 	free(p);
@@ -44,61 +45,62 @@ static void end_thread(struct thread *t, uint64_t end_ns)
 	thread_ends(t);
 }
 
-/* Its pid is another process's from then on. */
-static void end_process(struct model *m, struct process *p, uint64_t end_ns)
+static bool names_birth(const struct event *ev)
 {
-	if (!p->info.exit_ns)
-		p->info.exit_ns = end_ns;
-	for (size_t i = 0; i < m->threads.n; i++)
-		if (m->threads.v[i]->process == p)
-			end_thread(m->threads.v[i], end_ns);
+	return ev->kind == EVENT_PROCESS || ev->kind == EVENT_THREAD;
 }
 
 static uint64_t birth_of(const struct event *ev)
 {
-	if (ev->kind != EVENT_PROCESS && ev->kind != EVENT_THREAD)
+	if (!names_birth(ev))
 		return 0;
 	return ev->task.process_ns || ev->kind == EVENT_THREAD ? ev->task.process_ns : ev->start_ns;
 }
 
 static struct process *make_process(struct model *m, const struct event *ev)
 {
-	struct process *p = calloc(1, sizeof(*p)), **place = NULL, *before;
-	struct map_slot *slot = p ? map_put(&m->by_process, ev->process, NULL) : NULL;
+	struct map_slot *slot = map_put(&m->by_process, ev->process, NULL);
 	struct map_slot *of_pid = slot ? map_put(&m->by_pid, ev->pid, NULL) : NULL;
+	struct process *p = of_pid ? VEC_NEW(&m->processes) : NULL, *before;
+	uint64_t birth_ns = birth_of(ev) ? birth_of(ev) : m->now_ns;
 
-	if (of_pid)
-		place = VEC_PUSH(&m->processes);
-	if (!place) {
-		/* A slot without a value is as good as none: processes_get looks again. */
-		free(p);
+	/* A slot without a value is as good as none: processes_get looks again. */
+	if (!p)
 		return NULL;
-	}
 	before = (struct process *)(uintptr_t)of_pid->value;
-	if (before)
-		end_process(m, before, birth_of(ev) ? birth_of(ev) : m->now_ns);
+	if (before && !before->info.exit_ns)
+		before->info.exit_ns = birth_ns;
+	for (size_t i = 0; before && i < m->threads.n; i++)
+		if (m->threads.v[i]->process == before)
+			end_thread(m->threads.v[i], birth_ns);
 	p->info.process = ev->process;
 	p->info.pid = ev->pid;
 	p->index = m->processes.n - 1;
 	slot->value = of_pid->value = (uintptr_t)p;
-	*place = p;
 	return p;
+}
+
+static bool is_last(const struct model *m, uint32_t process)
+{
+	return m->last_process && m->last_process->info.process == process;
 }
 
 struct process *processes_find(const struct model *m, uint32_t process)
 {
-	const struct map_slot *slot = map_find(&m->by_process, process);
-
-	return slot ? (struct process *)(uintptr_t)slot->value : NULL;
+	if (is_last(m, process))
+		return m->last_process;
+	return map_pointer(&m->by_process, process);
 }
 
-struct process *processes_get(struct model *m, const struct event *ev)
+static __attribute__((noinline)) struct process *find_or_make(struct model *m,
+							      const struct event *ev)
 {
 	struct process *p = processes_find(m, ev->process);
 	uint64_t birth_ns = birth_of(ev);
 
 	if (!p)
 		p = make_process(m, ev);
+	m->last_process = p;
 	if (!p || !birth_ns)
 		return p;
 	if (ev->task.process_ns)
@@ -108,31 +110,29 @@ struct process *processes_get(struct model *m, const struct event *ev)
 	return p;
 }
 
+struct process *processes_get(struct model *m, const struct event *ev)
+{
+	return is_last(m, ev->process) && !names_birth(ev) ? m->last_process : find_or_make(m, ev);
+}
+
 struct thread *threads_find(const struct model *m, uint32_t process, uint32_t tid)
 {
-	struct map_slot *slot = map_find(&m->by_tid, thread_key(process, tid));
-
-	return slot ? (struct thread *)(uintptr_t)slot->value : NULL;
+	return map_pointer(&m->by_tid, thread_key(process, tid));
 }
 
 static struct thread *make_thread(struct model *m, struct process *p, uint32_t tid)
 {
-	struct thread *t = calloc(1, sizeof(*t)), **place = NULL;
-	struct map_slot *slot;
+	struct map_slot *slot = map_put(&m->by_tid, thread_key(p->info.process, tid), NULL);
+	struct thread *t = slot ? VEC_NEW(&m->threads) : NULL;
 
-	slot = t ? map_put(&m->by_tid, thread_key(p->info.process, tid), NULL) : NULL;
-	if (slot)
-		place = VEC_PUSH(&m->threads);
-	if (!place) {
-		free(t);
+	if (!t)
 		return NULL;
-	}
 	t->process = p;
 	t->tid = tid;
+	t->number = m->numbers++;
 	p->threads++;
 	p->living++;
 	slot->value = (uintptr_t)t;
-	*place = t;
 	m->last = NULL;
 	return t;
 }
@@ -168,6 +168,14 @@ struct thread *threads_renew(struct model *m, const struct thread *old, uint64_t
 	return t;
 }
 
+static void free_thread(struct model *m, struct thread *t)
+{
+	timeline_free(&t->timeline, &m->timelines);
+	free(t->cache);
+	free(t->past);
+	free(t);
+}
+
 /* Removes it from all but the lists. */
 static void threads_drop(struct model *m, struct thread *t)
 {
@@ -184,10 +192,7 @@ static void threads_drop(struct model *m, struct thread *t)
 	t->process->living -= !t->ended;
 	if (t->past)
 		t->process->past = NULL;
-	timeline_free(&t->timeline, &m->timelines);
-	free(t->cache);
-	free(t->past);
-	free(t);
+	free_thread(m, t);
 }
 
 static void processes_drop(struct model *m, struct process *p)
@@ -195,6 +200,7 @@ static void processes_drop(struct model *m, struct process *p)
 	struct map_slot *slot = map_find(&m->by_pid, p->info.pid);
 
 	model_add_counts(p, &m->counts);
+	m->last_process = NULL;
 	if (p == m->past)
 		m->past = NULL;
 	else
@@ -204,55 +210,10 @@ static void processes_drop(struct model *m, struct process *p)
 	free_process(p);
 }
 
-/* A helper reports later the device activity it caused, and its calls without a probe. */
-static bool is_asked(const struct model *m, const struct thread *t, uint64_t now_ns)
-{
-	const struct process *p = t->process;
-
-	return t->has_book && !t->past && (p->records_memory || join_knows(m->join,
-									   p->info.process)) &&
-	       num_add(t->book.exit, JOIN_WINDOW_NS) > now_ns;
-}
-
-void processes_drop_ended(struct model *m, uint64_t now_ns)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < m->threads.n; i++) {
-		struct thread *t = m->threads.v[i];
-
-		if (t->process->gone_ns && !t->ended)	/* its end was lost */
-			end_thread(t, now_ns);
-		t->over = t->ended;
-		if (t->ended && !is_asked(m, t, now_ns))
-			threads_drop(m, t);
-		else
-			m->threads.v[kept++] = t;
-	}
-	m->threads.n = kept;
-	m->aged = 0;
-	kept = 0;
-	for (size_t i = 0; i < m->processes.n; i++) {
-		struct process *p = m->processes.v[i];
-
-		if ((p->info.exit_ns || p->gone_ns) && !p->threads && !join_knows(m->join,
-										  p->info.process))
-			processes_drop(m, p);
-		else
-			m->processes.v[p->index = kept++] = p;
-	}
-	m->processes.n = kept;
-	m->last = NULL;
-}
-
 void processes_free(struct model *m)
 {
-	for (size_t i = 0; i < m->threads.n; i++) {
-		timeline_free(&m->threads.v[i]->timeline, &m->timelines);
-		free(m->threads.v[i]->cache);
-		free(m->threads.v[i]->past);
-		free(m->threads.v[i]);
-	}
+	for (size_t i = 0; i < m->threads.n; i++)
+		free_thread(m, m->threads.v[i]);
 	for (size_t i = 0; i < m->processes.n; i++)
 		free_process(m->processes.v[i]);
 	VEC_FREE(&m->threads);
@@ -285,7 +246,7 @@ bool model_may_go_on(const struct model *m, size_t i)
 
 #define BATCH 64	/* processes, since all that are known are looked at */
 #define CROWDED (8 * MODEL_ENDED)	/* with more than these, JOIN_SETTLE_NS is enough */
-/* of one with a device and a thread, without the parts counted below */
+/* of one with a device and a thread, without the parts that choose() counts */
 #define PROCESS_BYTES 8192
 #define KERNELS_LOW (KERNELS_BUDGET_BYTES / 4)
 
@@ -294,43 +255,36 @@ bool model_may_go_on(const struct model *m, size_t i)
 static struct thread *make_past(struct model *m, struct process *p)
 {
 	struct thread_past *past = calloc(1, sizeof(*past));
-	struct thread *t = past ? calloc(1, sizeof(*t)) : NULL, **place;
+	struct thread *t = past ? VEC_NEW(&m->threads) : NULL;
 
-	place = t ? VEC_PUSH(&m->threads) : NULL;
-	if (!place) {
+	if (!t) {
 		free(past);
-		free(t);
 		return NULL;
 	}
-	*t = (struct thread){ .process = p, .past = past, .ended = true };
+	*t = (struct thread){ .process = p, .number = m->numbers++, .past = past,
+			      .ended = true };
 	p->threads++;
-	p->past = *place = t;
-	return t;
-}
-
-static bool is_in_call(const struct book *b)
-{
-	return b->has_open && !b->is_off && !b->hole;
+	return p->past = t;
 }
 
 /* It becomes part of who stands for others of that process, and is no more. */
 static int fold_thread(struct model *m, struct thread *t, struct process *into)
 {
 	struct thread_past *past = into->past->past;
+	const struct book *b = &t->book;
 	struct book_sum sum;
 	int err = 0;
 
 	if (t->past) {
 		past->threads += t->past->threads;
 		book_sum_add(&past->sum, &t->past->sum);
-	} else if (t->has_book && t->drives && !t->over) {
+	} else if (t->has_book && t->drives) {
 		/* The exit of a thread that was gone with its process may be unreported. */
-		book_read(&t->book, t->ended ? m->now_ns : t->process->gone_ns, &sum);
+		book_read(b, t->ended ? m->now_ns : t->process->gone_ns, &sum);
 		book_sum_add(&past->sum, &sum);
 		past->threads++;
-		if (is_in_call(&t->book))
-			err = call_stats_leave(&into->info.calls, t->book.open_func,
-					       t->book.before);
+		if (b->has_open && !b->is_off && !b->hole)
+			err = call_stats_leave(&into->info.calls, b->open_func, b->before);
 	}
 	if (!err)
 		threads_drop(m, t);
@@ -352,12 +306,6 @@ static int fold_at(struct model *m, size_t at)
 	return 0;
 }
 
-static bool ended_long_ago(const struct model *m, const struct thread *t)
-{
-	return t->ended && !t->past &&
-	       (!t->has_book || m->now_ns - num_min(t->book.exit, m->now_ns) > JOIN_WINDOW_NS);
-}
-
 static int age_threads(struct model *m)
 {
 	/* Twice as fast as they end. */
@@ -367,7 +315,8 @@ static int age_threads(struct model *m)
 		if (m->aged >= m->threads.n)
 			m->aged = 0;
 		t = m->threads.v[m->aged];
-		if (!ended_long_ago(m, t)) {
+		if (!t->ended || t->past ||
+		    (t->has_book && num_sub(m->now_ns, t->book.exit) <= JOIN_WINDOW_NS)) {
 			m->aged++;
 			continue;
 		}
@@ -390,18 +339,16 @@ static uint64_t end_of(const struct process *p)
 
 static struct process *find_past(struct model *m)
 {
-	struct process *p = m->past ? NULL : calloc(1, sizeof(*p)), **place;
+	struct process *p = m->past;
 
-	if (m->past)
-		return m->past;
-	place = p ? VEC_PUSH(&m->processes) : NULL;
-	if (!place) {
-		free(p);
+	if (p)
+		return p;
+	p = VEC_NEW(&m->processes);
+	if (!p)
 		return NULL;
-	}
 	p->info.process = p->info.pid = MODEL_PAST_PID;
 	p->index = m->processes.n - 1;
-	*place = m->past = p;
+	m->past = p;
 	return make_past(m, p) ? p : NULL;
 }
 
@@ -496,19 +443,12 @@ static bool has_failed(const struct call_stats *ts)
 	return false;
 }
 
-static size_t bytes_of(const struct process *p)
-{
-	return PROCESS_BYTES + rows_bytes(&p->info.calls.rows) +
-	       (p->ranges ? ranges_bytes(p->ranges) : 0) +
-	       (p->memory ? memory_book_bytes(p->memory) : 0);
-}
-
 static bool may_fold(const struct model *m, const struct process *p)
 {
 	uint64_t wait_ns = m->processes.n > CROWDED ? JOIN_SETTLE_NS : JOIN_WINDOW_NS;
 
 	return end_of(p) && !p->info.past && (!p->living || p->gone_ns) &&
-	       m->now_ns - num_min(num_max(end_of(p), p->gone_ns), m->now_ns) > wait_ns &&
+	       num_sub(m->now_ns, num_max(end_of(p), p->gone_ns)) > wait_ns &&
 	       !join_knows(m->join, p->info.process);
 }
 
@@ -526,7 +466,7 @@ static int collect(struct all_ended *out, const struct model *m)
 		e = VEC_PUSH(&out->all);
 		if (!e)
 			return -ENOMEM;
-		*e = (struct ended){ p, end_of(p), end_of(p) - num_min(start_ns, end_of(p)),
+		*e = (struct ended){ p, end_of(p), num_sub(end_of(p), start_ns),
 				     has_failed(&p->info.calls) };
 	}
 	return 0;
@@ -553,7 +493,10 @@ static size_t choose(struct all_ended *e, size_t most)
 		qsort(e->all.v + stay, e->all.n - stay, sizeof(*e->all.v), reasons[r].order);
 		for (; stay < e->all.n && stay < up_to; stay++) {
 			const struct ended *next = &e->all.v[stay];
-			size_t bytes = bytes_of(next->process);
+			const struct process *p = next->process;
+			size_t bytes = PROCESS_BYTES + rows_bytes(&p->info.calls.rows) +
+				       (p->ranges ? ranges_bytes(p->ranges) : 0) +
+				       (p->memory ? memory_book_bytes(p->memory) : 0);
 
 			if (bytes > left_bytes || (reasons[r].only_failed && !next->failed))
 				break;
@@ -612,20 +555,16 @@ static int age_processes(struct model *m)
 	return err;
 }
 
-static int age(struct model *m, bool is_process)
+static int on_exit_event(void *state, const struct event *ev)
 {
+	struct model *m = state;
 	int err = age_threads(m);
 
-	m->ended += is_process;
+	m->ended += ev->tid == ev->pid;
 	if (err || m->ended < BATCH)
 		return err;
 	m->ended = 0;
 	return age_processes(m);
-}
-
-static int on_exit_event(void *state, const struct event *ev)
-{
-	return age(state, ev->tid == ev->pid);
 }
 
 const struct consumer retention_consumer = {

@@ -10,13 +10,12 @@
 #include <stdlib.h>
 
 #include "base/pairs.h"
-#include "event/registry.h"
 #include "facts/consumer.h"
+#include "join/scopes.h"
 #include "model/model.h"
+#include "model/silences.h"
 #include "ledger/timeline.h"
 #include "ledger/unseen.h"
-
-struct model;
 
 struct process {
 	struct model_process info;
@@ -27,6 +26,7 @@ struct process {
 	struct ranges *ranges;		/* NULL: it has none */
 	struct graphs *graphs;		/* NULL: it has captured none */
 	struct unseen unseen;		/* of its devices */
+	struct silences silences;	/* of its helper */
 	struct memory_book *memory;	/* NULL: nothing is known to be allocated */
 	bool records_memory;		/* a helper reports it */
 	uint64_t record_ns;		/* of memory, the latest */
@@ -48,24 +48,25 @@ struct process {
 	bool folds;			/* as was found last */
 	bool is_settled;		/* nothing of it will come, and nothing of it waits */
 	size_t index;			/* in model.processes */
+	struct scopes scopes;		/* of its threads */
 };
 
 struct thread {
 	struct process *process;
 	struct call_cache *cache;	/* NULL: no call yet, or ended */
 	uint32_t tid;
+	uint64_t number;		/* of no other thread of the model; grows */
 	bool has_book;			/* book is initialised */
 	bool drives;			/* has made a call */
 	bool records_wait;		/* CUPTI's, for calls of it: they may */
 	bool ended;
-	/* in an interval before: it is only needed for its past */
-	bool over;
 	uint64_t birth_ns;		/* 0: unknown */
 	char comm[16];
 	struct thread_past *past;	/* it stands for others, and has no book; NULL: it is one */
 	struct timeline timeline;
 	/* end of the last call in its book that CUPTI alone recorded */
 	uint64_t cupti_call_ns;
+	uint64_t off_read_ns;		/* up to there a reading has counted its wait; 0: none */
 	uint64_t lost_seen;		/* of its calls, by what follows graphs */
 	struct book book;
 };
@@ -101,10 +102,6 @@ struct thread *threads_find(const struct model *m, uint32_t process, uint32_t ti
 /* Its number means another thread from now on, born at birth_ns (0: unknown); the old one's book
  * is closed there. */
 struct thread *threads_renew(struct model *m, const struct thread *old, uint64_t birth_ns);
-
-/* Threads and processes that exited before now, as at an interval's end: except those that a
- * helper may yet refer to. */
-void processes_drop_ended(struct model *m, uint64_t now_ns);
 
 void processes_free(struct model *m);
 

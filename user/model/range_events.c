@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* One object for each process, made with its first range. */
-#include "model/range_events.h"
+/* The NVTX ranges of the model's processes: one object for each, made with its first range. */
+#include "model/consumers.h"
 
 #include <errno.h>
 
 #include "facts/ranges.h"
 #include "model/shared.h"
+
+static const struct scope *scope_at(void *ctx, uint32_t process, uint32_t tid, uint64_t ns)
+{
+	const struct process *p = processes_find(ctx, process);
+
+	return p ? scopes_at(&p->scopes, tid, ns) : NULL;
+}
 
 static int push_range(struct model *m, const struct event *ev)
 {
@@ -13,7 +20,8 @@ static int push_range(struct model *m, const struct event *ev)
 	int err;
 
 	if (p && !p->ranges) {
-		p->ranges = ranges_new(m->session.interval_ns);
+		p->ranges = ranges_new(m->session.start_ns, &p->scopes);
+		join_use_scopes(m->join, scope_at);
 		if (p->ranges && m->session.stop_ns)
 			ranges_stop(p->ranges, m->session.stop_ns);
 	}
@@ -23,24 +31,20 @@ static int push_range(struct model *m, const struct event *ev)
 	return err;
 }
 
-/* All that the thread had open ends; with the process, all that any had. */
-static int push_exit(const struct model *m, const struct event *ev)
-{
-	const struct process *p = processes_find(m, ev->process);
-
-	if (p && p->ranges)
-		ranges_exit(p->ranges, ev->tid == ev->pid ? 0 : ev->tid, ev->end_ns);
-	return 0;
-}
-
 static int on_event(void *state, const struct event *ev)
 {
 	struct model *m = state;
+	struct process *p;
 
 	if (ev->kind == EVENT_RANGE)
 		return push_range(m, ev);
-	if (ev->kind == EVENT_EXIT)
-		return push_exit(m, ev);
+	if (ev->kind == EVENT_EXIT) {
+		p = processes_find(m, ev->process);
+		/* All that the thread had open ends; with the process, all that any had. */
+		if (p)
+			scopes_exit(&p->scopes, ev->tid == ev->pid ? 0 : ev->tid, ev->end_ns);
+		return 0;
+	}
 	for (size_t i = 0; i < m->processes.n; i++)
 		if (m->processes.v[i]->ranges)
 			ranges_stop(m->processes.v[i]->ranges, ev->end_ns);
@@ -49,20 +53,23 @@ static int on_event(void *state, const struct event *ev)
 
 static int on_work(void *state, const struct event *work, const struct launch *launch)
 {
-	const struct process *p = launch ? processes_find(state, work->process) : NULL;
+	const struct process *p;
 
+	if (!launch || !launch->scope)
+		return 0;
+	p = processes_find(state, work->process);
 	if (p && p->ranges)
 		ranges_work(p->ranges, work, launch);
 	return 0;
 }
 
-/* A graph's works may come JOIN_WINDOW_NS after its launch. */
+/* The first work of a graph may come JOIN_WINDOW_NS after its launch. */
 static int on_horizon(void *state, uint32_t process, uint64_t horizon_ns)
 {
-	const struct process *p = processes_find(state, process);
+	struct process *p = processes_find(state, process);
 
-	if (p && p->ranges && horizon_ns > JOIN_WINDOW_NS)
-		ranges_settle(p->ranges, horizon_ns - JOIN_WINDOW_NS);
+	if (p && horizon_ns > JOIN_WINDOW_NS)
+		scopes_settle(&p->scopes, horizon_ns - JOIN_WINDOW_NS);
 	return 0;
 }
 
@@ -71,16 +78,15 @@ static int finish(void *state)
 	const struct model *m = state;
 
 	for (size_t i = 0; i < m->processes.n; i++)
-		if (m->processes.v[i]->ranges)
-			ranges_settle(m->processes.v[i]->ranges, UINT64_MAX);
+		scopes_settle(&m->processes.v[i]->scopes, UINT64_MAX);
 	return 0;
 }
 
 static int settle(void *state, struct process *p, bool *done)
 {
 	(void)state, (void)done;
-	if (p->ranges && !p->is_settled)
-		ranges_settle(p->ranges, UINT64_MAX);
+	if (!p->is_settled)
+		scopes_settle(&p->scopes, UINT64_MAX);
 	return 0;
 }
 
@@ -88,19 +94,10 @@ static int fold(void *state, struct process *p, struct process *into)
 {
 	(void)state;
 	if (p->ranges && !into->ranges)
-		into->ranges = ranges_new(0);
+		into->ranges = ranges_new(0, &into->scopes);
 	if (!p->ranges)
 		return 0;
 	return into->ranges ? ranges_merge(into->ranges, p->ranges, p->info.exit_ns) : -ENOMEM;
-}
-
-static void cut(void *state)
-{
-	const struct model *m = state;
-
-	for (size_t i = 0; i < m->processes.n; i++)
-		if (m->processes.v[i]->ranges)
-			ranges_cut(m->processes.v[i]->ranges, m->cut_ns);
 }
 
 const struct consumer ranges_consumer = {
@@ -111,5 +108,4 @@ const struct consumer ranges_consumer = {
 	.finish = finish,
 	.settle = settle,
 	.fold = fold,
-	.cut = cut,
 };

@@ -32,9 +32,11 @@ struct model {
 	uint64_t now_ns;		/* the latest time that an event named */
 	uint64_t last_key;		/* of the thread that was found last */
 	struct thread *last;		/* NULL: none */
+	struct process *last_process;	/* that processes_get found last; NULL: none */
 	VEC(struct process *) processes;
 	VEC(struct thread *) threads;
 	struct process *past;		/* stands for those that ended; NULL: none */
+	uint64_t numbers;		/* of threads so far */
 	size_t aged;			/* the thread that retention_age looks at next */
 	size_t ended;			/* processes, since retention_age looked at them */
 	struct map by_process, by_tid;	/* handle -> process; handle, tid -> its newest thread */
@@ -47,13 +49,13 @@ struct model {
 	struct join *join;
 	struct graph_events *graphs;	/* state of graphs_consumer */
 	struct devices *devices;
+	struct devices_divide divide;	/* of gaps of their books */
 	struct samples samples;
 	bool intervals;
 	uint64_t watermark_ns;		/* the latest watermark */
 	struct timeline_room timelines;
 	uint8_t roles[FUNCS_MAX];	/* enum func_role of functions, + 1; 0: not looked up yet */
 	bool by_launch;
-	uint64_t cut_ns;		/* where an interval ends, while it is cut */
 	struct consumer_states consumers;
 	struct model_counts counts;	/* counts of no book and no process */
 };
@@ -78,12 +80,6 @@ static inline enum func_role model_role(struct model *m, uint16_t func)
 	if (!m->roles[func])
 		m->roles[func] = (uint8_t)(1 + catalog_role(&m->funcs->v[func]));
 	return (enum func_role)(m->roles[func] - 1);
-}
-
-/* The event with the session's start came. */
-static inline void model_begin_session(struct model *m, uint64_t start_ns)
-{
-	m->session.start_ns = m->session.interval_ns = start_ns;
 }
 
 /* Adds what only the process's own books count. */

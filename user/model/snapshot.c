@@ -8,11 +8,8 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "model/device_events.h"
-#include "model/graph_events.h"
-#include "model/memory_events.h"
+#include "model/consumers.h"
 #include "model/shared.h"
-#include "model/thread_events.h"
 
 static const char *copy_text(struct snapshot *s, const char *text, int *err)
 {
@@ -69,16 +66,11 @@ static int take_process(struct snapshot *s, const struct model *m, const struct 
 		.has_memory = from->memory,
 		.memory_incomplete = memory_is_incomplete(m, from),
 		.unarmed_ns = from->past_unarmed_ns +
-			      intervals_overlap(&from->unarmed, s->session.interval_ns, s->now_ns),
+			      intervals_overlap(&from->unarmed, s->since_ns, s->now_ns),
 	};
 	memcpy(to->comm, p->comm, sizeof(to->comm));
-	for (size_t k = 0; k < p->n_child && !err; k++) {
-		struct model_child *child = VEC_PUSH(&to->child);
-
-		err = child ? 0 : -ENOMEM;
-		if (child)
-			*child = p->child[k];
-	}
+	if (!err && !VEC_COPY(&to->child, &p->child))
+		err = -ENOMEM;
 	if (!err)
 		err = pairs_copy(&to->identity, &from->identity);
 	if (!err)
@@ -86,17 +78,6 @@ static int take_process(struct snapshot *s, const struct model *m, const struct 
 	if (!err)
 		err = take_memory(to, from->memory);
 	return err ? err : take_ranges(s, to, from->ranges);
-}
-
-/* It stands for others, whose sums have no open call. */
-static void take_past(struct snapshot_thread *to, const struct model *m, const struct thread *t)
-{
-	const char *comm = t->process == m->past ? t->process->info.comm : "[other]";
-
-	to->past = t->past->threads;
-	to->has_book = t->past->threads != 0;
-	to->book = t->past->sum;
-	snprintf(to->comm, sizeof(to->comm), "%s", comm);
 }
 
 static int take_thread(struct snapshot *s, const struct model *m, const struct thread *t)
@@ -107,67 +88,65 @@ static int take_thread(struct snapshot *s, const struct model *m, const struct t
 	if (!to)
 		return -ENOMEM;
 	*to = (struct snapshot_thread){
+		.number = t->number, .ended = t->ended || t->process->gone_ns,
 		.process = t->process->index, .pid = t->process->info.pid, .tid = t->tid,
 		.process_comm = s->processes.v[t->process->index].comm,
-		.process_start_ns = t->process->info.start_ns, .birth_ns = t->birth_ns,
-		.has_book = t->has_book && t->drives && !t->over,
+		.process_start_ns = t->process->info.start_ns,
+		.birth_ns = t->birth_ns,
+		.has_book = t->has_book && t->drives,
 	};
 	memcpy(to->comm, t->comm, sizeof(to->comm));
-	if (t->past)
-		take_past(to, m, t);
-	if (!to->has_book || t->past)
+	if (t->past) {		/* it stands for others, whose sums have no open call */
+		to->past = t->past->threads;
+		to->has_book = t->past->threads != 0;
+		to->book = t->past->sum;
+		snprintf(to->comm, sizeof(to->comm), "%s",
+			 t->process == m->past ? t->process->info.comm : "[other]");
+		return 0;
+	}
+	if (!to->has_book)
 		return 0;
 	to->open = b->has_open && !b->is_off && !b->hole;
 	to->before = to->open && b->before;
 	to->func = b->open_func;
-	book_read(b, s->now_ns, &to->book);
+	book_read(b, t->process->gone_ns && !t->ended ? t->process->gone_ns : s->now_ns,
+		  &to->book);
 	return 0;
 }
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
 /* While intervals go on devices are read up to where all is known. */
-static bool is_settled(const struct model *m)
+static uint64_t read_until(const struct snapshot *s, const struct model *m)
 {
-	return m->intervals && !m->session.stop_ns;
+	return m->intervals && !m->session.stop_ns ? DEVICE_BOOK_SETTLED : s->now_ns;
 }
 
 static int take_host(struct snapshot *s, const struct model *m, const struct host_device *h)
 {
-	const struct devices_divide by = device_divide_by(m);
-	struct share_book *book = is_settled(m) ? share_book_copy(h->book) :
-						  host_device_read(h, s->now_ns, &by);
+	struct share_book *book = host_device_read(h, read_until(s, m), &m->divide);
 	struct snapshot_host *to = book ? VEC_PUSH(&s->hosts) : NULL;
-	int err = to ? 0 : -ENOMEM;
+	int err = 0;
 
-	if (!err) {
-		memcpy(to->uuid, h->uuid, sizeof(to->uuid));
-		share_book_sum(book, &to->sum);
+	if (!to) {
+		share_book_free(book);
+		return -ENOMEM;
 	}
-	if (!err && h->members.n)
+	memcpy(to->uuid, h->uuid, sizeof(to->uuid));
+	share_book_sum(book, &to->sum);
+	if (h->members.n)
 		snprintf(to->name, sizeof(to->name), "%s", h->members.v[0]->name);
 	for (size_t i = 0; !err && i < h->members.n; i++) {
+		const struct host_member *of = h->members.v[i];
 		struct snapshot_member *member = VEC_PUSH(&to->members);
 
 		err = member ? 0 : -ENOMEM;
 		if (member)
-			*member = (struct snapshot_member){
-				h->members.v[i]->process, h->members.v[i]->pid,
-				h->members.v[i]->device, h->members.v[i]->book,
-				share_book_member(book, i),
-			};
+			*member = (struct snapshot_member){ of->process, of->pid, of->device,
+							    of->book, share_book_member(book, i) };
 	}
 	share_book_free(book);
 	return err;
-}
-
-static const struct snapshot_host *find_host(const struct snapshot *s, struct devices *d,
-					     const struct host_device *host)
-{
-	for (size_t i = 0; i < devices_hosts(d)->all.n; i++)
-		if (devices_hosts(d)->all.v[i] == host)
-			return &s->hosts.v[i];
-	return NULL;
 }
 
 static void forget_other(uint64_t ns[IDLE_CAUSES])
@@ -179,9 +158,8 @@ static void forget_other(uint64_t ns[IDLE_CAUSES])
 static int take_book(struct snapshot *s, struct snapshot_device *to, const struct model *m,
 		     const struct device_state *from)
 {
-	const struct devices_divide by = device_divide_by(m);
-	int err = devices_read(from, is_settled(m) ? DEVICES_SETTLED : s->now_ns, &by, &to->sum,
-			       to->idle_ns, &to->stalls);
+	int err = devices_read(from, read_until(s, m), &m->divide, &to->sum, to->idle_ns,
+			       &to->stalls);
 
 	/* Time in no call that CUPTI records may be anything: a call of NCCL, another thread's
 	 * turn. */
@@ -197,49 +175,34 @@ static int take_book(struct snapshot *s, struct snapshot_device *to, const struc
 	return err;
 }
 
-/* The host's, where the devices themselves reported it; else the process's own. */
-static uint32_t number_of(const struct model *m, const struct device_state *d)
-{
-	const struct sampled_device *sampled =
-		d->has_facts ? samples_find(&m->samples, d->facts.uuid) : NULL;
-
-	return sampled ? sampled->number : d->ordinal;
-}
-
 static int take_device(struct snapshot *s, const struct model *m, const struct device_state *from)
 {
+	const struct sampled_device *sampled =
+		from->has_facts ? samples_find(&m->samples, from->facts.uuid) : NULL;
+	const struct host_devices *hosts = devices_hosts(m->devices);
 	struct snapshot_device *to = VEC_PUSH(&s->devices);
-	int err = to ? 0 : -ENOMEM;
+	int err;
 
-	if (err)
-		return err;
+	if (!to)
+		return -ENOMEM;
 	to->process = from->process;
 	to->pid = from->pid;
 	to->device = from->device;
-	to->number = number_of(m, from);
+	/* The host's, where the devices themselves reported it; else the process's own. */
+	to->number = sampled ? sampled->number : from->ordinal;
 	to->has_book = from->member.book;
-	to->waiting = to->has_book ? device_book_waiting(from->member.book) : 0;
+	to->waiting = to->has_book ? device_book_progress(from->member.book).waiting : 0;
 	to->has_facts = from->has_facts;
 	to->facts = from->facts;
-	to->host = find_host(s, m->devices, from->member.host);
+	for (size_t i = 0; i < hosts->all.n; i++)
+		if (hosts->all.v[i] == from->member.host)
+			to->host = &s->hosts.v[i];
 	to->sets = from->sets;
 	memcpy(to->copies, from->copies, sizeof(to->copies));
 	err = take_book(s, to, m, from);
 	if (!err)
 		err = rows_copy(&to->kernels.rows, &from->kernels.rows);
 	return err ? err : lanes_copy(&to->lanes, &from->lanes);
-}
-
-static int take_devices(struct snapshot *s, const struct model *m)
-{
-	struct devices *d = m->devices;
-	int err = 0;
-
-	for (size_t i = 0; i < devices_hosts(d)->all.n && !err; i++)
-		err = take_host(s, m, devices_hosts(d)->all.v[i]);
-	for (size_t i = 0; i < devices_count(d) && !err; i++)
-		err = take_device(s, m, devices_get(d, i));
-	return err;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -262,6 +225,7 @@ static int take_readings(struct snapshot *s, const struct model *m)
 
 static int take_all(struct snapshot *s, const struct model *m)
 {
+	const struct host_devices *hosts = devices_hosts(m->devices);
 	int err = take_readings(s, m);
 
 	if (!err)
@@ -272,17 +236,21 @@ static int take_all(struct snapshot *s, const struct model *m)
 		err = take_process(s, m, m->processes.v[i]);
 	for (size_t i = 0; i < m->threads.n && !err; i++)
 		err = take_thread(s, m, m->threads.v[i]);
-	if (!err)
-		err = take_devices(s, m);
+	for (size_t i = 0; i < hosts->all.n && !err; i++)
+		err = take_host(s, m, hosts->all.v[i]);
+	for (size_t i = 0; i < devices_count(m->devices) && !err; i++)
+		err = take_device(s, m, devices_get(m->devices, i));
 	if (!err)
 		err = samples_copy(&s->samples, &m->samples);
-	if (!err)
-		err = offcpu_copy(&s->offcpu, threads_offcpu(&m->consumers));
 	if (!err)
 		err = stacks_copy(&s->stacks, &m->stacks);
 	if (!err)
 		err = consumers_copy(&s->states, &m->consumers);
-	return err ? err : rows_copy(&s->kernel_configs.rows, &graphs_configs(&m->consumers)->rows);
+	if (err)
+		return err;
+	s->offcpu = consumer_state(&s->states, &offcpu_consumer);
+	s->kernel_configs = consumer_state(&s->states, &graphs_consumer);
+	return 0;
 }
 
 struct snapshot *snapshot_take(const struct model *m, uint64_t now_ns)
@@ -297,7 +265,8 @@ struct snapshot *snapshot_take(const struct model *m, uint64_t now_ns)
 	s->session = m->session;
 	if (!now_ns)
 		now_ns = m->session.stop_ns ? m->session.stop_ns : m->now_ns;
-	s->now_ns = num_max(now_ns, s->session.interval_ns);
+	s->since_ns = s->session.start_ns;
+	s->now_ns = num_max(now_ns, s->since_ns);
 	model_counts(m, &s->counts);
 	err = s->texts ? take_all(s, m) : -ENOMEM;
 	if (!err)
@@ -342,39 +311,364 @@ void snapshot_free(struct snapshot *s)
 	consumers_free(&s->states);
 	notes_free(&s->notes);
 	samples_free(&s->samples);
-	offcpu_free(&s->offcpu);
 	stacks_free(&s->stacks);
-	rows_free(&s->kernel_configs.rows);
 	strpool_free(s->texts);
 	free(s);
 }
 
-/* ---- finding --------------------------------------------------------------------------------- */
+/* ---- differences: processes ------------------------------------------------------------------ */
 
-const char *snapshot_fact(const struct snapshot *s, const char *key)
+static struct snapshot_process *find_process(const struct snapshot *s, uint32_t process)
 {
-	return pairs_get(&s->facts, key);
+	return (struct snapshot_process *)(uintptr_t)snapshot_process(s, process);
 }
 
-uint64_t snapshot_fact_number(const struct snapshot *s, const char *key)
+/* Of a device that was folded: the one that stands for it now. */
+static struct snapshot_device *find_successor(const struct snapshot *later,
+					      const struct snapshot_device *of)
 {
-	const char *text = snapshot_fact(s, key);
+	for (size_t i = 0; i < later->devices.n; i++) {
+		struct snapshot_device *d = &later->devices.v[i];
 
-	return text && *text >= '0' && *text <= '9' ? strtoull(text, NULL, 10) : 0;
-}
-
-const struct snapshot_process *snapshot_process(const struct snapshot *s, uint32_t process)
-{
-	for (size_t i = s->processes.n; i-- > 0;)
-		if (s->processes.v[i].process == process)
-			return &s->processes.v[i];
+		if (d->process != MODEL_PAST_PID || d->has_facts != of->has_facts)
+			continue;
+		if (of->has_facts ? !strcmp(d->facts.uuid, of->facts.uuid) :
+				    d->number == of->device)
+			return d;
+	}
 	return NULL;
 }
 
-const char *snapshot_identity(const struct snapshot_process *p, const char *key)
+static void subtract_process(struct snapshot_process *p, const struct snapshot_process *earlier)
 {
-	return p ? pairs_get(&p->identity, key) : NULL;
+	call_stats_subtract(&p->calls, &earlier->calls);
+	range_sums_subtract(p->ranges.v, p->ranges.n, earlier->ranges.v, earlier->ranges.n);
+	p->unarmed_ns = num_sub(p->unarmed_ns, earlier->unarmed_ns);
+	if (p->past)
+		p->past = num_max(num_sub(p->past, earlier->past), 1);
 }
+
+/* The process was folded: its sums, and its memory by the devices there, are part of the process
+ * that stands for ended ones. */
+static void subtract_folded(struct snapshot *later, const struct snapshot *earlier,
+			    const struct snapshot_process *of)
+{
+	struct snapshot_process *past = find_process(later, MODEL_PAST_PID);
+
+	if (!past)
+		return;
+	subtract_process(past, of);
+	for (size_t i = 0; i < of->memory.n; i++) {
+		struct memory_sums row = of->memory.v[i];
+		const struct snapshot_device *d = snapshot_device(earlier, of->process,
+								  row.key.device);
+		const struct snapshot_device *successor = d ? find_successor(later, d) : NULL;
+
+		row.key.device = successor ? successor->device : MEMORY_NO_DEVICE;
+		memory_sums_subtract(past->memory.v, past->memory.n, &row, 1);
+	}
+}
+
+static void subtract_processes(struct snapshot *later, const struct snapshot *earlier)
+{
+	for (size_t i = 0; i < earlier->processes.n; i++) {
+		const struct snapshot_process *of = &earlier->processes.v[i];
+		struct snapshot_process *p = find_process(later, of->process);
+
+		if (!p) {
+			subtract_folded(later, earlier, of);
+			continue;
+		}
+		subtract_process(p, of);
+		memory_sums_subtract(p->memory.v, p->memory.n, of->memory.v, of->memory.n);
+	}
+	/* No range was open for longer than the time since then. */
+	for (size_t i = 0; i < later->processes.n; i++)
+		for (size_t k = 0; k < later->processes.v[i].ranges.n; k++) {
+			struct range_sum *r = &later->processes.v[i].ranges.v[k];
+
+			r->wall_ns = num_min(r->wall_ns, later->now_ns - later->since_ns);
+		}
+}
+
+/* ---- differences: threads -------------------------------------------------------------------- */
+
+static struct snapshot_thread *find_past(const struct snapshot *s, uint32_t process)
+{
+	for (size_t i = 0; i < s->threads.n; i++)
+		if (s->threads.v[i].past &&
+		    s->processes.v[s->threads.v[i].process].process == process)
+			return &s->threads.v[i];
+	return NULL;
+}
+
+/* earlier_past: so many threads the earlier one stood for; 0: it was one. */
+static void subtract_book(struct snapshot *later, struct snapshot_thread *t,
+			  const struct book_sum *earlier, uint64_t earlier_past)
+{
+	later->counts.late_ns += book_sum_subtract(&t->book, earlier);
+	if (earlier_past)
+		t->past = num_max(num_sub(t->past, earlier_past), 1);
+}
+
+static void subtract_thread(struct snapshot *later, struct snapshot_thread *t,
+			    const struct snapshot_thread *earlier)
+{
+	/* Time in a call that began before it could be seen is also of this interval if it was in
+	 * it when that began. */
+	uint32_t still_unseen = earlier->before ? 1u << later->funcs->v[earlier->func].class : 0;
+
+	if (!t->has_book || !earlier->has_book)
+		return;
+	t->book.unseen &= ~earlier->book.unseen | still_unseen;
+	subtract_book(later, t, &earlier->book, earlier->past);
+}
+
+/* It has made its first call since then, and is older: it was outside of calls, or not probed. */
+static void subtract_silence(struct snapshot *later, const struct snapshot *earlier,
+			     struct snapshot_thread *t)
+{
+	const struct snapshot_process *p =
+		find_process(earlier, later->processes.v[t->process].process);
+	struct book_sum silent = { .open_ns = t->book.open_ns, .close_ns = earlier->now_ns };
+	uint64_t ns = num_sub(silent.close_ns, silent.open_ns);
+
+	if (!t->has_book || t->past || !ns)
+		return;
+	silent.ns[BUCKET_UNARMED] = p ? num_min(p->unarmed_ns, ns) : 0;
+	silent.ns[CLASS_OTHER] = ns - silent.ns[BUCKET_UNARMED];
+	subtract_book(later, t, &silent, 0);
+}
+
+/* Threads from *at on with smaller numbers were folded into the ended threads of their process, or
+ * into those of all processes. */
+static void subtract_folded_threads(struct snapshot *later, const struct snapshot *earlier,
+				    size_t *at, uint64_t number)
+{
+	for (; *at < earlier->threads.n && earlier->threads.v[*at].number < number; ++*at) {
+		const struct snapshot_thread *of = &earlier->threads.v[*at];
+		struct snapshot_thread *past =
+			find_past(later, earlier->processes.v[of->process].process);
+
+		past = past ? past : find_past(later, MODEL_PAST_PID);
+		if (past && of->has_book)
+			subtract_book(later, past, &of->book, of->past);
+	}
+}
+
+/* Both lists are in the order of numbers. */
+static void subtract_threads(struct snapshot *later, const struct snapshot *earlier)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < later->threads.n; i++) {
+		struct snapshot_thread *t = &later->threads.v[i];
+
+		subtract_folded_threads(later, earlier, &at, t->number);
+		if (at < earlier->threads.n && earlier->threads.v[at].number == t->number)
+			subtract_thread(later, t, &earlier->threads.v[at++]);
+		else
+			subtract_silence(later, earlier, t);
+	}
+	subtract_folded_threads(later, earlier, &at, UINT64_MAX);
+}
+
+/* ---- differences: devices -------------------------------------------------------------------- */
+
+static void subtract_devices(struct snapshot *later, const struct snapshot *earlier)
+{
+	for (size_t i = 0; i < earlier->devices.n; i++) {
+		const struct snapshot_device *of = &earlier->devices.v[i];
+		struct snapshot_device *d = (struct snapshot_device *)(uintptr_t)
+			snapshot_device(later, of->process, of->device);
+
+		d = d ? d : find_successor(later, of);
+		if (!d)
+			continue;
+		later->counts.late_ns += devices_subtract(&d->sum, d->idle_ns, &of->sum,
+							  of->idle_ns);
+		stalls_subtract(&d->stalls, &of->stalls);
+		kernels_subtract(&d->kernels, &of->kernels);
+		lanes_subtract(&d->lanes, &of->lanes);
+		num_sub_each((uint64_t *)d->copies, (const uint64_t *)of->copies,
+			     sizeof(d->copies) / sizeof(uint64_t));
+		num_sub_each((uint64_t *)&d->sets, (const uint64_t *)&of->sets,
+			     sizeof(d->sets) / sizeof(uint64_t));
+	}
+}
+
+static struct snapshot_member *find_member(const struct snapshot_host *h,
+					   const struct snapshot_member *of)
+{
+	struct snapshot_member *past = NULL;
+
+	for (size_t i = 0; i < h->members.n; i++) {
+		struct snapshot_member *m = &h->members.v[i];
+
+		if (m->process == of->process && m->device == of->device)
+			return m;
+		past = m->process == MODEL_PAST_PID ? m : past;
+	}
+	return past;
+}
+
+static struct snapshot_host *find_host_of(const struct snapshot *later,
+					  const struct snapshot_host *of)
+{
+	for (size_t i = 0; i < later->hosts.n; i++) {
+		struct snapshot_host *h = &later->hosts.v[i];
+
+		if (of->uuid[0] ? !strcmp(h->uuid, of->uuid) :
+				  of->members.n && find_member(h, &of->members.v[0]))
+			return h;
+	}
+	return NULL;
+}
+
+static void subtract_host(struct snapshot_host *h, const struct snapshot_host *earlier)
+{
+	struct share_sum *sum = &h->sum;
+	uint64_t wall_ns;
+
+	sum->shared_ns = num_sub(sum->shared_ns, earlier->sum.shared_ns);
+	sum->unknown_ns = num_sub(sum->unknown_ns, earlier->sum.unknown_ns);
+	sum->unwatched_ns = num_sub(sum->unwatched_ns, earlier->sum.unwatched_ns);
+	sum->idle_ns = num_sub(sum->idle_ns, earlier->sum.idle_ns);
+	for (size_t i = 0; i < earlier->members.n; i++) {
+		const struct share_member *less = &earlier->members.v[i].share;
+		struct snapshot_member *m = find_member(h, &earlier->members.v[i]);
+
+		if (!m)
+			continue;
+		m->share.owned_ns = num_sub(m->share.owned_ns, less->owned_ns);
+		m->share.waited_ns = num_sub(m->share.waited_ns, less->waited_ns);
+	}
+	wall_ns = sum->shared_ns + sum->unknown_ns + sum->unwatched_ns + sum->idle_ns;
+	for (size_t i = 0; i < h->members.n; i++)
+		wall_ns += h->members.v[i].share.owned_ns;
+	sum->open_ns = sum->close_ns - wall_ns;
+}
+
+static void subtract_hosts(struct snapshot *later, const struct snapshot *earlier)
+{
+	for (size_t i = 0; i < earlier->hosts.n; i++) {
+		struct snapshot_host *h = find_host_of(later, &earlier->hosts.v[i]);
+
+		if (h)
+			subtract_host(h, &earlier->hosts.v[i]);
+	}
+}
+
+/* ---- differences: who leaves ----------------------------------------------------------------- */
+
+static bool has_calls(const struct snapshot_process *p)
+{
+	for (size_t i = 0; i < call_stats_count(&p->calls); i++) {
+		const struct call_stat *c = call_stats_at(&p->calls, i);
+
+		if (c->count || c->before || c->open)
+			return true;
+	}
+	return false;
+}
+
+static bool process_leaves(const struct snapshot *s, size_t at)
+{
+	const struct snapshot_process *p = &s->processes.v[at];
+
+	if (!p->has_ended || p->exit_ns > s->since_ns || has_calls(p))
+		return false;
+	for (size_t i = 0; i < s->threads.n; i++)
+		if (s->threads.v[i].process == at)
+			return false;
+	for (size_t i = 0; i < s->devices.n; i++)
+		if (s->devices.v[i].process == p->process &&
+		    s->devices.v[i].sum.close_ns > s->devices.v[i].sum.open_ns)
+			return false;
+	return true;
+}
+
+static void drop_devices(struct snapshot *s, uint32_t process)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->devices.n; i++)
+		if (s->devices.v[i].process == process)
+			free_device(&s->devices.v[i]);
+		else
+			s->devices.v[kept++] = s->devices.v[i];
+	s->devices.n = kept;
+	for (size_t i = 0; i < s->hosts.n; i++) {
+		struct snapshot_host *h = &s->hosts.v[i];
+
+		kept = 0;
+		for (size_t k = 0; k < h->members.n; k++)
+			if (h->members.v[k].process != process)
+				h->members.v[kept++] = h->members.v[k];
+		h->members.n = kept;
+	}
+}
+
+/* Threads name their process by its place. */
+static void move_threads(struct snapshot *s, size_t from, size_t to)
+{
+	for (size_t i = 0; i < s->threads.n; i++) {
+		struct snapshot_thread *t = &s->threads.v[i];
+
+		if (t->process != from)
+			continue;
+		t->process = to;
+		t->process_comm = s->processes.v[to].comm;
+	}
+}
+
+static void drop_processes(struct snapshot *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->processes.n; i++) {
+		if (process_leaves(s, i)) {
+			drop_devices(s, s->processes.v[i].process);
+			free_process(&s->processes.v[i]);
+			continue;
+		}
+		s->processes.v[kept] = s->processes.v[i];
+		if (kept != i)
+			move_threads(s, i, kept);
+		kept++;
+	}
+	s->processes.n = kept;
+}
+
+static void drop_threads(struct snapshot *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->threads.n; i++) {
+		const struct snapshot_thread *t = &s->threads.v[i];
+
+		/* It had ended before: of those that stand for ended ones, none has ended since. */
+		if (!t->ended || t->book.close_ns != t->book.open_ns ||
+		    t->book.close_ns > s->since_ns)
+			s->threads.v[kept++] = s->threads.v[i];
+	}
+	s->threads.n = kept;
+}
+
+void snapshot_subtract(struct snapshot *later, const struct snapshot *earlier)
+{
+	later->since_ns = earlier->now_ns;
+	subtract_processes(later, earlier);
+	subtract_threads(later, earlier);
+	subtract_devices(later, earlier);
+	subtract_hosts(later, earlier);
+	samples_subtract(&later->samples, &earlier->samples, later->since_ns);
+	consumers_subtract(&later->states, &earlier->states);
+	drop_threads(later);
+	drop_processes(later);
+}
+
+/* ---- finding --------------------------------------------------------------------------------- */
 
 const char *snapshot_thread_comm(const struct snapshot *s, uint32_t process, uint32_t tid)
 {
@@ -388,20 +682,4 @@ const char *snapshot_thread_comm(const struct snapshot *s, uint32_t process, uin
 		return t->pid == tid && t->process_comm[0] ? t->process_comm : NULL;
 	}
 	return NULL;
-}
-
-const struct snapshot_device *snapshot_device(const struct snapshot *s, uint32_t process,
-					      uint32_t device)
-{
-	for (size_t i = 0; i < s->devices.n; i++)
-		if (s->devices.v[i].process == process && s->devices.v[i].device == device)
-			return &s->devices.v[i];
-	return NULL;
-}
-
-uint32_t snapshot_device_number(const struct snapshot *s, uint32_t process, uint32_t device)
-{
-	const struct snapshot_device *d = snapshot_device(s, process, device);
-
-	return d ? d->number : device;
 }

@@ -2,8 +2,8 @@
 /*
  * An immutable picture of a model: all that tables, findings and the words around them are made of,
  * with the books closed at one time. Views read snapshots only, so that the model may go on
- * meanwhile; in interval mode it is of the interval since the last cut. The table of functions
- * and the texts of stacks are the model's, which must live as long.
+ * meanwhile. What came between two of them is their difference. The table of functions and the
+ * texts of stacks are the model's, which must live as long.
  */
 #ifndef MODEL_SNAPSHOT_H
 #define MODEL_SNAPSHOT_H
@@ -37,6 +37,7 @@ struct snapshot_process {	/* as struct model_process */
 };
 
 struct snapshot_thread {
+	uint64_t number;	/* struct thread's */
 	size_t process;		/* index of its process */
 	uint32_t pid, tid;
 	char comm[16];		/* "": unknown */
@@ -44,6 +45,7 @@ struct snapshot_thread {
 	uint64_t process_start_ns;	/* 0: unknown */
 	uint64_t birth_ns;	/* 0: unknown */
 	bool has_book;		/* it has made at least one call; else what follows is zero */
+	bool ended;
 	bool open, before;	/* inside func; already before that could be seen */
 	uint16_t func;
 	struct book_sum book;
@@ -82,6 +84,8 @@ struct snapshot_host {		/* a device of the host */
 
 struct snapshot {
 	struct model_session session;
+	uint64_t since_ns;		/* its sums are of the time from there on: session.start_ns,
+					 * or of a difference the earlier one's now_ns */
 	uint64_t now_ns;		/* where books that are open were read */
 	struct model_counts counts;
 	const struct funcs *funcs;
@@ -93,10 +97,10 @@ struct snapshot {
 	VEC(struct snapshot_device) devices;
 	VEC(struct snapshot_host) hosts;
 	struct samples samples;
-	struct offcpu offcpu;
 	struct stacks stacks;
-	struct kernel_configs kernel_configs;	/* empty without model_use_launches */
 	struct consumer_states states;		/* see consumer_state */
+	const struct offcpu *offcpu;		/* of these */
+	const struct kernel_configs *kernel_configs;	/* empty without model_use_launches */
 	struct strpool *texts;
 };
 
@@ -104,17 +108,73 @@ struct snapshot {
 struct snapshot *snapshot_take(const struct model *m, uint64_t now_ns);
 void snapshot_free(struct snapshot *s);
 
-/* EVENT_FACT: the last value of a key; NULL: none. As a number, 0: none, or it is no number. */
-const char *snapshot_fact(const struct snapshot *s, const char *key);
-uint64_t snapshot_fact_number(const struct snapshot *s, const char *key);
+/*
+ * later becomes what came between an earlier snapshot of the model and it. Sums are differences;
+ * what lives (open calls and ranges, live memory, who is on a device), the messages, the session's
+ * facts and its counts are later's. Threads and processes that had ended before, and did nothing
+ * since, leave.
+ *
+ * Buckets still add up to the wall time. An open book's reading is provisional: time that the
+ * earlier one had in a bucket to which it turned out not to belong is taken from the others, and
+ * added to counts.late_ns (num_subtract_parts). Extremes: see hist_subtract, lanes_subtract,
+ * memory_sums_subtract.
+ *
+ * Example; a thread in S since 0, snapshots at 10 and 20, S returned at 16: sync 10; then sync 6,
+ * other 4, and one call of 16.
+ */
+void snapshot_subtract(struct snapshot *later, const struct snapshot *earlier);
 
-/* A process by its handle, its newest thread of a tid, its device; NULL: unknown. A thread without
- * a name is called like its process; key: of EVENT_IDENTITY; an unknown device has its ordinal. */
-const struct snapshot_process *snapshot_process(const struct snapshot *s, uint32_t process);
-const char *snapshot_identity(const struct snapshot_process *p, const char *key);
+/* EVENT_FACT: the last value of a key; NULL: none. */
+static inline const char *snapshot_fact(const struct snapshot *s, const char *key)
+{
+	return pairs_get(&s->facts, key);
+}
+
+/* 0: none, or it is no number. */
+static inline uint64_t snapshot_fact_number(const struct snapshot *s, const char *key)
+{
+	const char *text = snapshot_fact(s, key);
+
+	return text && *text >= '0' && *text <= '9' ? strtoull(text, NULL, 10) : 0;
+}
+
+/* By its handle; NULL: unknown. */
+static inline const struct snapshot_process *snapshot_process(const struct snapshot *s,
+							      uint32_t process)
+{
+	for (size_t i = s->processes.n; i-- > 0;)
+		if (s->processes.v[i].process == process)
+			return &s->processes.v[i];
+	return NULL;
+}
+
+/* A value of EVENT_IDENTITY, or NULL. */
+static inline const char *snapshot_identity(const struct snapshot_process *p, const char *key)
+{
+	return p ? pairs_get(&p->identity, key) : NULL;
+}
+
+/* Of the newest thread of that number: one without a name is called like its process. NULL:
+ * unknown. */
 const char *snapshot_thread_comm(const struct snapshot *s, uint32_t process, uint32_t tid);
-const struct snapshot_device *snapshot_device(const struct snapshot *s, uint32_t process,
-					      uint32_t device);
-uint32_t snapshot_device_number(const struct snapshot *s, uint32_t process, uint32_t device);
+
+/* Of a process, by its own ordinal; NULL: unknown. */
+static inline const struct snapshot_device *snapshot_device(const struct snapshot *s,
+							    uint32_t process, uint32_t device)
+{
+	for (size_t i = 0; i < s->devices.n; i++)
+		if (s->devices.v[i].process == process && s->devices.v[i].device == device)
+			return &s->devices.v[i];
+	return NULL;
+}
+
+/* As it is shown; of an unknown device its ordinal. */
+static inline uint32_t snapshot_device_number(const struct snapshot *s, uint32_t process,
+					      uint32_t device)
+{
+	const struct snapshot_device *d = snapshot_device(s, process, device);
+
+	return d ? d->number : device;
+}
 
 #endif

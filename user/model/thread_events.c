@@ -1,21 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* A table of kinds; a numbered event belongs to a thread with a book, which is made if need be. */
-#include "model/thread_events.h"
+/*
+ * Threads' activity: calls, as probes saw them and as CUPTI alone recorded them, time off the
+ * CPU and the end of threads, into their books, timelines and the statistics of their processes.
+ * A numbered event belongs to a thread with a book, which is made if need be.
+ *
+ * Calls known by CUPTI's records alone, where a function has no probe, come after the probes'
+ * events of their thread: they take the time that its book has as `other` just then. Where the
+ * book has not come that far, or an interval of it is over, it does not get them, nor do the
+ * causes of idle devices. Time off the CPU stays with its reason. One inside a call that a probe
+ * saw, or around it, is that call.
+ */
+#include "model/consumers.h"
 
 #include <errno.h>
 
 #include "base/num.h"
 #include "facts/offcpu.h"
-#include "model/device_events.h"
-#include "model/graph_events.h"
 #include "model/shared.h"
 
 static void open_book(struct model *m, struct thread *t, uint64_t first_ns)
 {
 	/* A capture whose beginning is damaged: the session is its readable part. */
 	if (!m->session.start_ns)
-		model_begin_session(m, first_ns);
-	book_init(&t->book, m->session.interval_ns, &t->process->unarmed);
+		m->session.start_ns = first_ns;
+	book_init(&t->book, m->session.start_ns, &t->process->unarmed);
 	book_birth(&t->book, t->birth_ns);
 	if (m->session.stop_ns)
 		book_stop(&t->book, m->session.stop_ns);
@@ -187,12 +195,6 @@ static void note_timeline(struct model *m, struct thread *t, uint64_t cursor_ns,
 	note_span(m, t, woken, b->cursor, BUCKET_OFF_0 + OFF_RUNQUEUE);
 }
 
-/* Has the book taken this reading? Not if records of its thread are still on their way. */
-static bool is_reported(const struct thread *t, const struct event *ev)
-{
-	return t->book.has_open && t->book.is_off && t->book.open_start == ev->start_ns;
-}
-
 static int push_off(struct model *m, const struct event *ev)
 {
 	bool reading = !(ev->has & HAS_END);
@@ -213,7 +215,9 @@ static int push_off(struct model *m, const struct event *ev)
 	if (t->book.cursor > cursor)
 		note_timeline(m, t, cursor, ev);
 	model_see_time(m, ev->end_ns);
-	return reading && !is_reported(t, ev) ? CONSUMER_ENDS : 0;
+	/* The book has not taken a reading whose thread's records are still on their way. */
+	return reading && !(t->book.has_open && t->book.is_off &&
+			    t->book.open_start == ev->start_ns) ? CONSUMER_ENDS : 0;
 }
 
 /* ---- calls that no probe saw ----------------------------------------------------------------- */
@@ -227,19 +231,13 @@ static bool is_probed(const struct thread *t, const struct event *ev)
 	       timeline_call(&t->timeline, ev->start_ns, ev->end_ns, &seen);
 }
 
-/* Inside an open call. */
-static bool is_open(const struct thread *t, const struct event *ev)
-{
-	return t->book.has_open && !t->book.is_off && ev->start_ns >= t->book.open_start;
-}
-
 /* The part of its time that no other call has. */
 static void book_cupti_call(struct model *m, struct thread *t, const struct event *ev)
 {
 	const unsigned int class = m->funcs->v[ev->func].class;
 	uint64_t ns[BUCKET_END] = { 0 };
 
-	if (t->over || t->past || !t->has_book || ev->start_ns < t->cupti_call_ns ||
+	if (t->past || !t->has_book || ev->start_ns < t->cupti_call_ns ||
 	    !book_has(&t->book, ev->start_ns, ev->end_ns))
 		return;
 	timeline_sum(&t->timeline, ev->start_ns, ev->end_ns, &t->process->unarmed, ns);
@@ -260,17 +258,16 @@ static int push_cupti_call(struct model *m, const struct event *ev)
 		return -ENOMEM;
 	if (ev->func >= m->funcs->n || ev->end_ns < ev->start_ns)
 		return -EINVAL;
+	/* Of a file: the one before is closed. Or probes' knowledge of that time is gone. */
 	if (ev->start_ns < m->session.start_ns ||
-	    (m->session.stop_ns && ev->start_ns >= m->session.stop_ns)) {
-		m->counts.late[ev->kind]++;	/* of a file: the one before is closed */
+	    (m->session.stop_ns && ev->start_ns >= m->session.stop_ns) ||
+	    (t && ev->start_ns < t->timeline.forgotten_ns)) {
+		m->counts.late[ev->kind]++;
 		return CONSUMER_ENDS;
 	}
-	if (t && ev->start_ns < t->timeline.forgotten_ns) {
-		m->counts.late[ev->kind]++;	/* probes' knowledge of that time is gone */
-		return CONSUMER_ENDS;
-	}
-	if (t && (is_open(t, ev) || is_probed(t, ev)))
-		return CONSUMER_ENDS;
+	if (t && ((t->book.has_open && !t->book.is_off && ev->start_ns >= t->book.open_start) ||
+		  is_probed(t, ev)))
+		return CONSUMER_ENDS;	/* inside an open call, or it is one that a probe saw */
 	s = call_stats_find(&p->info.calls, ev);
 	m->counts.cupti_calls++;
 	if (t)
@@ -300,28 +297,17 @@ static int on_event(void *state, const struct event *ev)
 	return push[ev->kind](state, ev);
 }
 
-static void cut(void *state)
-{
-	struct model *m = state;
-	struct book_sum sum;
-
-	for (size_t i = 0; i < m->threads.n; i++)
-		if (m->threads.v[i]->has_book)
-			book_cut(&m->threads.v[i]->book, m->cut_ns, &sum);
-}
-
 const struct consumer threads_consumer = {
 	.kinds = 1ull << EVENT_CALL | 1ull << EVENT_ENTER | 1ull << EVENT_LEFT |
 		 1ull << EVENT_OPEN | 1ull << EVENT_INSIDE | 1ull << EVENT_GONE |
-		 1ull << EVENT_TAIL | 1ull << EVENT_EXIT |
-		 1ull << EVENT_OFF | 1ull << EVENT_CUPTI_CALL | 1ull << EVENT_STOP,
+		 1ull << EVENT_TAIL | 1ull << EVENT_EXIT | 1ull << EVENT_OFF |
+		 1ull << EVENT_CUPTI_CALL | 1ull << EVENT_STOP,
 	.on_event = on_event,
-	.cut = cut,
 };
 
 struct off_events {
-	struct offcpu rows;
-	const struct model *m;
+	struct offcpu rows;		/* first: see the header */
+	struct model *m;
 };
 
 static int init_off(void *state, struct model *m)
@@ -330,22 +316,39 @@ static int init_off(void *state, struct model *m)
 	return 0;
 }
 
-/* As far as the session goes. */
+/* As far as the session goes, and from where a reading of the same wait has counted it. */
 static int add_row(void *state, const struct event *ev)
 {
 	struct off_events *o = state;
+	struct thread *t = threads_get(o->m, ev);
 	uint64_t stop = o->m->session.stop_ns ? o->m->session.stop_ns : UINT64_MAX;
-	uint64_t over = ev->end_ns - num_min(num_max(stop, ev->start_ns), ev->end_ns);
+	uint64_t over = num_sub(ev->end_ns, num_max(stop, ev->start_ns));
+	uint64_t from_ns = num_max(o->m->session.start_ns, t ? t->off_read_ns : 0);
 	struct event clipped = *ev;
 
 	clipped.end_ns -= over;
 	clipped.off.woken_ns -= num_min(over, ev->off.woken_ns);
-	return ev->start_ns < stop ? offcpu_add(&o->rows, &clipped, o->m->session.interval_ns) : 0;
+	if (t && !(ev->has & HAS_END))
+		t->off_read_ns = clipped.end_ns;
+	return ev->start_ns < stop ? offcpu_add(&o->rows, &clipped, from_ns) : 0;
 }
 
-static void cut_off(void *state)
+static int fold_off(void *state, struct process *p, struct process *into)
 {
-	offcpu_reset(&((struct off_events *)state)->rows);
+	return offcpu_fold(&((struct off_events *)state)->rows, p->info.process,
+			   into->info.process);
+}
+
+static int copy_off(void *to, const void *from)
+{
+	return offcpu_copy(&((struct off_events *)to)->rows,
+			   &((const struct off_events *)from)->rows);
+}
+
+static void subtract_off(void *from, const void *earlier)
+{
+	offcpu_subtract(&((struct off_events *)from)->rows,
+			&((const struct off_events *)earlier)->rows);
 }
 
 static void free_off(void *state)
@@ -358,11 +361,8 @@ const struct consumer offcpu_consumer = {
 	.size = sizeof(struct off_events),
 	.init = init_off,
 	.on_event = add_row,
-	.cut = cut_off,
+	.fold = fold_off,
+	.copy = copy_off,
+	.subtract = subtract_off,
 	.free = free_off,
 };
-
-const struct offcpu *threads_offcpu(const struct consumer_states *s)
-{
-	return &((const struct off_events *)consumer_state(s, &offcpu_consumer))->rows;
-}

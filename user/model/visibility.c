@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "model/visibility.h"
+/*
+ * When a process's device activity is unknown, and how many calls launched meanwhile without
+ * recorded works: earlier ones are in timelines, others come later. When processes ended, after
+ * which all of it is unknown.
+ */
+#include "model/consumers.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
-#include "model/memory_events.h"
 #include "model/shared.h"
 
 #define LAUNCHING (1u << CLASS_LAUNCH | 1u << CLASS_COPY | 1u << CLASS_SET)
@@ -19,7 +23,7 @@ static void count_part(struct model *m, const struct process *p, uint64_t from, 
 	for (size_t i = 0; i < m->threads.n; i++)
 		if (m->threads.v[i]->process == p)
 			m->counts.unrecorded += timeline_count(&m->threads.v[i]->timeline, from, to,
-							       LAUNCHING);
+							       LAUNCHING, NULL);
 }
 
 /* Time unseen already is counted. */
@@ -35,19 +39,34 @@ static void count_launches(struct model *m, const struct process *p, uint64_t fr
 	count_part(m, p, from, to);
 }
 
+/* Records of its memory were lost, or the capture began when it had some. */
+static void note_memory(const struct model *m, struct process *p, const struct event *ev)
+{
+	p->missed_before |= (ev->unseen.of & UNSEEN_OF_BEFORE) != 0;
+	if (ev->unseen.why >= UNSEEN_END || ev->end_ns <= m->session.start_ns)
+		return;
+	if (ev->unseen.why == UNSEEN_LOST) {
+		p->missed_ns = p->misses[ev->unseen.why] ? num_min(p->missed_ns,
+								   ev->start_ns) : ev->start_ns;
+		p->missed_end_ns = num_max(p->missed_end_ns, ev->end_ns);
+	}
+	p->misses[ev->unseen.why] = true;
+}
+
 static int on_event(void *state, const struct event *ev)
 {
 	struct model *m = state;
 	const unsigned int of = ev->unseen.of & (UNSEEN_OF_WORKS | UNSEEN_OF_MEMORY);
-	struct process *p = ev->end_ns < ev->start_ns ? NULL : processes_get(m, ev);
+	struct process *p;
 	int err = 0;
 
 	if (ev->end_ns < ev->start_ns)
 		return -EINVAL;
+	p = processes_get(m, ev);
 	if (!p)
 		return -ENOMEM;
 	if (of != UNSEEN_OF_WORKS)
-		memory_note_unseen(m, p, ev);
+		note_memory(m, p, ev);
 	if (of != UNSEEN_OF_MEMORY && ev->unseen.why == UNSEEN_UNKNOWN)
 		count_launches(m, p, ev->start_ns, ev->end_ns);
 	if (of != UNSEEN_OF_MEMORY)
@@ -71,29 +90,12 @@ static bool has_tail(const struct process *p)
 
 /* ---- after the helper's end ------------------------------------------------------------------ */
 
-struct tail {
-	const struct thread *thread;
-	uint64_t launches;
-};
-
-/* One that was in progress then may have come too late; one that began without a recording
- * helper is counted. */
-static void on_call(void *ctx, const struct timeline_span *call)
-{
-	struct tail *tail = ctx;
-	const struct process *p = tail->thread->process;
-
-	tail->launches += call->start_ns >= p->recorded_ns &&
-			  !intervals_overlap(&p->unseen.unknown, call->start_ns,
-					     call->start_ns + 1);
-}
-
+/* Launches that began after the last record. One that was in progress then may have been too late
+ * for it; one that began while no helper recorded is counted already. */
 static uint64_t tail_of(const struct thread *t)
 {
-	struct tail tail = { t, 0 };
-
-	timeline_each_call(&t->timeline, t->process->recorded_ns, LAUNCHING, on_call, &tail);
-	return tail.launches;
+	return timeline_count(&t->timeline, t->process->recorded_ns, UINT64_MAX, LAUNCHING,
+			      &t->process->unseen.unknown);
 }
 
 static int add_tail(struct model *m, struct process *p)
@@ -109,20 +111,8 @@ static int add_tail(struct model *m, struct process *p)
 	if (!launches)
 		return 0;
 	m->counts.unrecorded += launches;
-	memory_note_unseen(m, p, &ev);
+	note_memory(m, p, &ev);
 	return unseen_add(&p->unseen, UNSEEN_UNKNOWN, ev.start_ns, ev.end_ns);
-}
-
-/* A thread exited after the helper: was it later than the last record? */
-static int unseen_note_exit(struct model *m, struct process *p, const struct thread *t)
-{
-	return p->helper_end_ns && !has_tail(p) && tail_of(t) ? add_tail(m, p) : 0;
-}
-
-/* The ring reported its end: works of later launches are unknown. 0 or -ENOMEM. */
-static int unseen_note_end(struct model *m, struct process *p)
-{
-	return p->helper_end_ns && !has_tail(p) ? add_tail(m, p) : 0;
 }
 
 void unseen_note_call(struct model *m, const struct thread *t, const struct interval *call,
@@ -164,7 +154,10 @@ static int note_exit(struct model *m, const struct event *ev)
 	p->last_exit_ns = num_max(p->last_exit_ns, ev->end_ns);
 	if (p->first_ended)	/* it may have waited for others to end */
 		p->info.exit_ns = p->last_exit_ns;
-	return unseen_note_exit(m, p, t) ? -ENOMEM : note_helper_end(m, p);
+	/* If the helper ended before: was it later than the last record? */
+	if (p->helper_end_ns && !has_tail(p) && tail_of(t) && add_tail(m, p))
+		return -ENOMEM;
+	return note_helper_end(m, p);
 }
 
 static int note_gone(struct model *m, struct process *p)
@@ -196,7 +189,8 @@ static int note_identity(struct model *m, const struct event *ev)
 	}
 	p->helper_end_ns = ns;
 	p->recorded_ns = p->recorded_ns ? num_min(p->recorded_ns, ns) : ns;
-	return unseen_note_end(m, p) ? -ENOMEM : note_helper_end(m, p);
+	/* The ring reported its end: works of later launches are unknown. */
+	return !has_tail(p) && add_tail(m, p) ? -ENOMEM : note_helper_end(m, p);
 }
 
 static int on_end(void *state, const struct event *ev)
@@ -204,20 +198,7 @@ static int on_end(void *state, const struct event *ev)
 	return ev->kind == EVENT_EXIT ? note_exit(state, ev) : note_identity(state, ev);
 }
 
-/* Exited ones leave, and the counts of the others. */
-static void cut(void *state)
-{
-	struct model *m = state;
-
-	processes_drop_ended(m, m->cut_ns);
-	for (size_t i = 0; i < m->processes.n; i++) {
-		call_stats_reset(&m->processes.v[i]->info.calls);
-		intervals_drop_before(&m->processes.v[i]->unarmed, m->cut_ns);
-	}
-}
-
 const struct consumer ends_consumer = {
 	.kinds = 1ull << EVENT_EXIT | 1ull << EVENT_IDENTITY,
 	.on_event = on_end,
-	.cut = cut,
 };

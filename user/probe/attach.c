@@ -24,8 +24,16 @@
 #include "probe/loader_read.h"
 #include "probe/plan.h"
 
-/* One mapping of our own, found again in the kernel's list of our mappings. */
+/*
+ * Which file an open file really is, for the kernel's uprobes: they belong to an inode, and on
+ * overlayfs that is the inode below. fstat(2) shows another one for each overlay, so a file keyed
+ * by it would be probed several times and every call counted as often.
+ */
+struct file_key {
+	uint64_t dev, ino;	/* dev in the kernel's own encoding: compare with keys only */
+};
 
+/* One mapping of our own, found again in the kernel's list of our mappings. */
 static int find_mapping(int iter_fd, uint64_t start, struct file_key *out)
 {
 	struct gp_mapping rec;
@@ -57,8 +65,7 @@ static int file_key_read(const struct loader *l, int fd, struct file_key *out)
 		return -errno;
 	iter_fd = loader_open_mappings(l, getpid());
 	err = iter_fd < 0 ? iter_fd : find_mapping(iter_fd, (uintptr_t)at, out);
-	if (iter_fd >= 0)
-		close(iter_fd);
+	io_close(&iter_fd);
 	munmap(at, page);
 	return err;
 }
@@ -113,14 +120,6 @@ struct attach_for {
 	pid_t pid;		/* the filter */
 };
 
-/* Makes the links of a claimed part and adds them to result and to the file's info. 0 or -errno,
- * logged but for -ESRCH. */
-static int attach_links(struct attach *a, struct known *k, enum part part,
-			const struct attach_for *to, struct attach_result *result);
-
-static int attach_few(struct attach *a, size_t index, const struct attach_for *to,
-	       struct attach_result *result);
-
 /* The kernel's error for an instruction that it cannot probe. */
 #if defined(__aarch64__)
 #define KERNEL_REFUSES EINVAL
@@ -157,19 +156,14 @@ unsigned int attach_tier(const struct attach *a)
 	return a->rules.tier;
 }
 
-static void free_known(struct known *k)
-{
-	free(k->plan);
-	if (k->fd >= 0)
-		close(k->fd);
-}
-
 void attach_free(struct attach *a)
 {
 	if (!a)
 		return;
-	for (size_t i = 0; i < a->known.n; i++)
-		free_known(&a->known.v[i]);
+	for (size_t i = 0; i < a->known.n; i++) {
+		free(a->known.v[i].plan);
+		io_close(&a->known.v[i].fd);
+	}
 	VEC_FREE(&a->known);
 	VEC_FREE(&a->few.wishes);
 	map_free(&a->seen);
@@ -227,27 +221,15 @@ static uint64_t fingerprint(const struct plan *plan)
 	return print;
 }
 
-/* Met again under another name, or written over: probes stay where the old functions were. */
-static void meet_again(struct known *k, const struct plan *now, const char *path)
-{
-	if (k->changed || k->fingerprint == fingerprint(now))
-		return;
-	k->changed = true;
-	log_warn("%s was written over while it is probed: calls of processes that load it now are "
-		 "not seen; end gpuprof, and replace libraries by renaming", path);
-}
-
-/* Takes the plan. The file's index in known, or -errno. */
+/* The file's index in known + 1, or -errno. */
 static int add_known(struct attach *a, const struct target_file *file, struct elf_file *ef,
 		     struct plan *plan)
 {
 	struct known *k = VEC_PUSH(&a->known);
 	char hex[ELF_BUILD_ID_TEXT];
 
-	if (!k) {
-		free(plan);
+	if (!k)
 		return -ENOMEM;
-	}
 	elf_build_id(ef, hex, sizeof(hex));
 	*k = (struct known){ .plan = plan, .fingerprint = fingerprint(plan), .fd = -1, .info = {
 		.path = strpool_add(a->names, file->path),
@@ -255,33 +237,36 @@ static int add_known(struct attach *a, const struct target_file *file, struct el
 		.result = { .too_dear = plan->too_dear, .refused = plan->refused },
 	} };
 	if (k->info.path && k->info.build_id)
-		return (int)a->known.n - 1;
+		return (int)a->known.n;
 	a->known.n--;
-	free(plan);
 	return -ENOMEM;
 }
 
-/* Takes the plan of a file with functions. Index + 1, or -errno. */
+/* A file with functions. Its index + 1, or -errno. */
 static int know(struct attach *a, const struct target_file *file, struct elf_file *ef,
 		struct plan *plan)
 {
 	struct map_slot *slot = map_put(&a->real, real_key(a, file), NULL);
-	int index;
+	struct known *k;
+	int rc;
 
-	if (!slot) {
-		free(plan);
+	if (!slot)
 		return -ENOMEM;
-	}
 	if (slot->value) {
-		meet_again(&a->known.v[slot->value - 1], plan, file->path);
-		free(plan);
+		/* Met again under another name, or written over: probes stay where the old
+		 * functions were. */
+		k = &a->known.v[slot->value - 1];
+		if (!k->changed && k->fingerprint != fingerprint(plan))
+			log_warn("%s was written over while it is probed: calls of processes that "
+				 "load it now are not seen; end gpuprof, and replace libraries by "
+				 "renaming", file->path);
+		k->changed |= k->fingerprint != fingerprint(plan);
 		return (int)slot->value;
 	}
-	index = add_known(a, file, ef, plan);
-	if (index < 0)
-		return index;
-	slot->value = (uint64_t)index + 1;
-	return index + 1;
+	rc = add_known(a, file, ef, plan);
+	if (rc > 0)
+		slot->value = (uint64_t)rc;
+	return rc;
 }
 
 /* Index + 1, 0: it holds no functions, or -errno. */
@@ -297,7 +282,7 @@ static int look_at(struct attach *a, const struct target_file *file)
 	rc = plan ? plan_file(plan, ef, file->path, &a->rules) : -ENOMEM;
 	if (!rc && plan->found)
 		rc = know(a, file, ef, plan);
-	else
+	if (rc <= 0 || a->known.v[rc - 1].plan != plan)
 		free(plan);
 	elf_file_close(ef);
 	return rc;
@@ -329,6 +314,12 @@ static int recall(struct attach *a, const struct target_file *file)
 struct range {			/* of a plan's probes */
 	size_t from, n;
 };
+
+static struct range range_of(const struct plan *plan, enum part part)
+{
+	return part == PART_FIRST ? (struct range){ 0, plan->n } :
+				    (struct range){ plan->n, plan->n_all - plan->n };
+}
 
 /*
  * Attaches a range of probes; one that the kernel refuses fails the whole link and is not
@@ -363,25 +354,25 @@ static int attach_range(struct attach *a, const struct loader_probes *how, struc
 static int attach_plan(struct attach *a, int fd, struct plan *plan, enum part part,
 		       const struct loader_probes *how, struct attach_result *result)
 {
-	size_t from = part == PART_FIRST ? 0 : plan->n;
-	size_t to = part == PART_FIRST ? plan->n : plan->n_all;
-	size_t at_once = a->few.max ? 1 : to - from;
+	struct range all = range_of(plan, part);
+	size_t at_once = a->few.max ? 1 : all.n;
 	struct loader_probes p = *how;
 	char path[64];
 	int err = 0;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	p.path = path;
-	for (size_t i = from; i < to && !err; i += at_once)
-		err = attach_range(a, &p, plan, (struct range){ i, at_once }, result);
+	for (size_t i = 0; i < all.n && !err; i += at_once)
+		err = attach_range(a, &p, plan, (struct range){ all.from + i, at_once }, result);
 	return err;
 }
 
 /* Until it is attached, CUPTI's records stand for calls of the file. */
 static void note_failed(struct plan *plan, enum part part, bool failed)
 {
-	for (size_t i = part == PART_FIRST ? 0 : plan->n;
-	     i < (part == PART_FIRST ? plan->n : plan->n_all); i++) {
+	struct range all = range_of(plan, part);
+
+	for (size_t i = all.from; i < all.from + all.n; i++) {
 		uint8_t *outcome = &plan->outcome[plan->rows[i]];
 
 		*outcome = (uint8_t)(failed ? *outcome | PLAN_FAILED : *outcome & ~PLAN_FAILED);
@@ -406,6 +397,8 @@ static int attach_claim(struct attach *a, size_t index, enum part part, pid_t pi
 	return map_put(&a->done, all | (uint32_t)pid, &is_new) ? is_new : -ENOMEM;
 }
 
+/* Makes the links of a claimed part and adds them to result and to the file's info. 0 or -errno,
+ * logged but for -ESRCH. */
 static int attach_links(struct attach *a, struct known *k, enum part part,
 			const struct attach_for *to, struct attach_result *result)
 {
@@ -428,22 +421,13 @@ static int attach_links(struct attach *a, struct known *k, enum part part,
 	return result->probes && to->pid && k->fd < 0 ? -errno : 0;
 }
 
-static int attach_part(struct attach *a, size_t index, enum part part, const struct attach_for *to,
-		       struct attach_result *result)
-{
-	int err = attach_claim(a, index, part, to->pid);
-	unsigned int before = result->probes;
-
-	if (err <= 0)
-		return err;
-	err = a->few.max ? attach_few(a, index, to, result) :
-			   attach_links(a, &a->known.v[index], part, to, result);
-	/* Descriptors or memory may be available next time; a file with some of its links gets
-	 * no second ones. */
-	if (err && result->probes == before)
-		map_del(&a->done, part_key(index, part) | (uint32_t)to->pid);
-	return err;
-}
+/*
+ * ---- a few probes ------------------------------------------------------------------------------
+ *
+ * Ways of attaching in which only a few functions can be probed at a time: candidates at the
+ * start are collected, so that the best of all files are chosen; files that come later share the
+ * rest. Owns the choice and its order in time; plan.c ranks.
+ */
 
 static int is_runtime(void *ctx, const struct target_file *file)
 {
@@ -464,6 +448,111 @@ static bool has_runtime(struct attach *a, pid_t pid)
 		if (a->known.v[i].plan->has_runtime)
 			return true;
 	return false;
+}
+
+/* Keeps of the plans for n files the best functions that are still possible, for good. */
+static int choose(struct attach *a, struct known *k, size_t n)
+{
+	struct plan **plans = calloc(n ? n : 1, sizeof(struct plan *));
+	bool runs = has_runtime(a, 0);
+	int err;
+
+	if (!plans)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		plans[i] = k[i].plan;
+		if (!runs)	/* then the functions for processes without a runtime are for all */
+			plans[i]->n = plans[i]->n_all;
+	}
+	err = plan_keep_core(plans, n, a->few.max - a->few.used);
+	for (size_t i = 0; i < n && !err; i++) {
+		a->few.used += k[i].plan->n;
+		k[i].chosen = true;
+	}
+	free(plans);
+	return err;
+}
+
+/* Two processes use one file: probes for each would be as many again. */
+static int wish(struct attach *a, size_t index, const struct attach_for *to)
+{
+	struct known *k = &a->known.v[index];
+	struct wish *w = VEC_PUSH(&a->few.wishes);
+
+	if (!w)
+		return -ENOMEM;
+	*w = (struct wish){ index, to->pid };
+	if (k->fd >= 0) {
+		a->handed_over = true;
+		return 0;
+	}
+	k->fd = fcntl(to->fd, F_DUPFD_CLOEXEC, 0);
+	return k->fd < 0 ? -errno : 0;
+}
+
+static int fulfil(struct attach *a, const struct wish *w)
+{
+	struct known *k = &a->known.v[w->index];
+	pid_t pid = a->handed_over ? 0 : w->pid;
+	struct attach_result result = k->info.result;
+	int err = attach_claim(a, w->index, PART_FIRST, pid);
+
+	if (err == 1)
+		err = attach_links(a, k, PART_FIRST, &(struct attach_for){ k->fd, pid }, &result);
+	if (!pid)
+		io_close(&k->fd);
+	return err == -ESRCH ? 0 : err;		/* it has just exited; the watch reports that */
+}
+
+int attach_begin(struct attach *a)
+{
+	int err;
+
+	if (!a->few.waits)
+		return 0;
+	a->few.waits = false;
+	map_free(&a->done);
+	err = choose(a, a->known.v, a->known.n);
+	for (size_t i = 0; i < a->few.wishes.n && !err; i++)
+		err = fulfil(a, &a->few.wishes.v[i]);
+	VEC_FREE(&a->few.wishes);
+	return err;
+}
+
+/* The same where few.max is set: later, or with the best functions still possible. */
+static int attach_few(struct attach *a, size_t index, const struct attach_for *to,
+		      struct attach_result *result)
+{
+	struct known *k = &a->known.v[index];
+	bool again = k->fd >= 0;	/* as in wish */
+	int err = 0;
+
+	if (a->few.waits || again) {
+		result->probes = (unsigned int)k->plan->n;
+		return a->few.waits ? wish(a, index, to) : attach_hand_over(a);
+	}
+	if (!k->chosen)
+		err = choose(a, k, 1);
+	return err ? err : attach_links(a, k, PART_FIRST, to, result);
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static int attach_part(struct attach *a, size_t index, enum part part, const struct attach_for *to,
+		       struct attach_result *result)
+{
+	int err = attach_claim(a, index, part, to->pid);
+	unsigned int before = result->probes;
+
+	if (err <= 0)
+		return err;
+	err = a->few.max ? attach_few(a, index, to, result) :
+			   attach_links(a, &a->known.v[index], part, to, result);
+	/* Descriptors or memory may be available next time; a file with some of its links gets
+	 * no second ones. */
+	if (err && result->probes == before)
+		map_del(&a->done, part_key(index, part) | (uint32_t)to->pid);
+	return err;
 }
 
 int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
@@ -527,11 +616,11 @@ int attach_hand_over(struct attach *a)
 			rc = hand_over(a, i, PART_REST);
 		err = rc ? rc : err;
 	}
-	if (err)
+	if (err) {
 		log_error("cannot attach for all processes: %s; children are not measured",
 			  strerror(-err));
-	if (err)
 		return err;
+	}
 	loader_hand_over(a->loader);
 	a->handed_over = true;
 	for (size_t i = 0; i < a->known.n; i++)
@@ -564,100 +653,4 @@ size_t attach_count(const struct attach *a)
 const struct attach_info *attach_get(const struct attach *a, size_t i)
 {
 	return &a->known.v[i].info;
-}
-
-/* ---- attach few ---------------------------------------------------------------------------- */
-
-/*
- * Ways of attaching in which only a few functions can be probed at a time: candidates at the
- * start are collected, so that the best of all files are chosen; files that come later share the
- * rest. Owns the choice and its order in time; plan.c ranks.
- */
-
-/* Keeps of the plans for n files the best functions that are still possible, for good. */
-static int choose(struct attach *a, struct known *k, size_t n)
-{
-	struct plan **plans = calloc(n ? n : 1, sizeof(struct plan *));
-	bool runs = false;
-	int err;
-
-	if (!plans)
-		return -ENOMEM;
-	for (size_t i = 0; i < a->known.n; i++)
-		runs |= a->known.v[i].plan->has_runtime;
-	for (size_t i = 0; i < n; i++) {
-		plans[i] = k[i].plan;
-		if (!runs)	/* then the functions for processes without a runtime are for all */
-			plans[i]->n = plans[i]->n_all;
-	}
-	err = plan_keep_core(plans, n, a->few.max - a->few.used);
-	for (size_t i = 0; i < n && !err; i++) {
-		a->few.used += k[i].plan->n;
-		k[i].chosen = true;
-	}
-	free(plans);
-	return err;
-}
-
-/* Two processes use one file: probes for each would be as many again. */
-static int wish(struct attach *a, size_t index, const struct attach_for *to)
-{
-	struct known *k = &a->known.v[index];
-	struct wish *w = VEC_PUSH(&a->few.wishes);
-
-	if (!w)
-		return -ENOMEM;
-	*w = (struct wish){ index, to->pid };
-	if (k->fd >= 0) {
-		a->handed_over = true;
-		return 0;
-	}
-	k->fd = fcntl(to->fd, F_DUPFD_CLOEXEC, 0);
-	return k->fd < 0 ? -errno : 0;
-}
-
-static int fulfil(struct attach *a, const struct wish *w)
-{
-	struct known *k = &a->known.v[w->index];
-	pid_t pid = a->handed_over ? 0 : w->pid;
-	struct attach_result result = k->info.result;
-	int err = attach_claim(a, w->index, PART_FIRST, pid);
-
-	if (err == 1)
-		err = attach_links(a, k, PART_FIRST, &(struct attach_for){ k->fd, pid }, &result);
-	if (!pid)
-		io_close(&k->fd);
-	return err == -ESRCH ? 0 : err;		/* it has just exited; the watch reports that */
-}
-
-int attach_begin(struct attach *a)
-{
-	int err;
-
-	if (!a->few.waits)
-		return 0;
-	a->few.waits = false;
-	map_free(&a->done);
-	err = choose(a, a->known.v, a->known.n);
-	for (size_t i = 0; i < a->few.wishes.n && !err; i++)
-		err = fulfil(a, &a->few.wishes.v[i]);
-	VEC_FREE(&a->few.wishes);
-	return err;
-}
-
-/* The same where few.max is set: later, or with the best functions still possible. */
-static int attach_few(struct attach *a, size_t index, const struct attach_for *to,
-	       struct attach_result *result)
-{
-	struct known *k = &a->known.v[index];
-	bool again = k->fd >= 0;	/* as in wish */
-	int err = 0;
-
-	if (a->few.waits || again) {
-		result->probes = (unsigned int)k->plan->n;
-		return a->few.waits ? wish(a, index, to) : attach_hand_over(a);
-	}
-	if (!k->chosen)
-		err = choose(a, k, 1);
-	return err ? err : attach_links(a, k, PART_FIRST, to, result);
 }

@@ -13,16 +13,6 @@
 #include "probe/plan.h"
 #include "target/target.h"
 
-/*
- * Which file an open file really is, for the kernel's uprobes: they belong to an inode, and on
- * overlayfs that is the inode below. fstat(2) shows another one for each overlay, so a file keyed
- * by it would be probed several times and every call counted as often.
- */
-
-struct file_key {
-	uint64_t dev, ino;	/* dev in the kernel's own encoding: compare with keys only */
-};
-
 struct attach;
 
 /* rules: but for step_ns, which the loader measured. NULL + errno */

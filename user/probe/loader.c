@@ -10,9 +10,12 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <link.h>
 #include <linux/bpf.h>
 #include <linux/capability.h>
+#include <linux/filter.h>
 #include <linux/perf_event.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -23,12 +26,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/io.h"
 #include "base/log.h"
+#include "base/num.h"
+#include "base/time.h"
 #include "base/vec.h"
 #include "catalog/catalog.h"
 #include "gpuprof.skel.h"
@@ -37,7 +45,103 @@
 #include "host/caps.h"
 #include "host/proc.h"
 #include "probe/loader_read.h"
-#include "probe/selftest.h"
+
+/* ---- what the programs write ----------------------------------------------------------------- */
+
+static int loader_open_iterator(struct bpf_program *prog, const struct bpf_iter_attach_opts *opts)
+{
+	struct bpf_link *link = bpf_program__attach_iter(prog, opts);
+	int fd;
+
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	bpf_link__destroy(link);
+	return fd;
+}
+
+/* Records of one size, as an iterator writes them: each goes to fn. 0 or -errno. */
+static int read_records(struct bpf_program *prog, size_t size,
+			void (*fn)(void *, const void *, size_t), void *ctx)
+{
+	uint64_t buf[1024];
+	int fd = loader_open_iterator(prog, NULL), err;
+	char *at = (char *)buf;
+	size_t have = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	while ((n = read(fd, at + have, sizeof(buf) - have)) != 0) {
+		size_t used = 0;
+
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n < 0)
+			break;
+		for (have += (size_t)n; have - used >= size; used += size)
+			fn(ctx, at + used, size);
+		have -= used;
+		memmove(at, at + used, have);
+	}
+	err = n < 0 ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+struct regs_reader {
+	loader_regs_fn fn;
+	void *ctx;
+};
+
+static void on_regs(void *ctx, const void *rec, size_t len)
+{
+	const struct regs_reader *r = ctx;
+
+	(void)len;
+	r->fn(r->ctx, rec);
+}
+
+static int read_regs(struct gpuprof_bpf *skel, const uint32_t *pids, size_t n, loader_regs_fn fn,
+		     void *ctx)
+{
+	struct regs_reader r = { fn, ctx };
+	uint32_t yes = 1;
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = bpf_map_update_elem(bpf_map__fd(skel->maps.looked_at), &pids[i], &yes,
+					  BPF_ANY);
+	return err ? err : read_records(skel->progs.task_regs, sizeof(struct gp_thread_regs),
+					on_regs, &r);
+}
+
+int loader_read_regs(const uint32_t *pids, size_t n, loader_regs_fn fn, void *ctx)
+{
+	struct bpf_program *prog;
+	struct gpuprof_bpf *skel;
+	struct bpf_map *map;
+	int err;
+
+	if (!proc_pids_are_hosts())
+		return -ENOTSUP;
+	libbpf_set_print(NULL);
+	skel = gpuprof_bpf__open();
+	if (!skel)
+		return -errno;
+	/* Rings and stores of other programs are not made: the largest takes 8 MiB. */
+	for (prog = NULL; (prog = bpf_object__next_program(skel->obj, prog));)
+		bpf_program__set_autoload(prog, prog == skel->progs.task_regs);
+	for (map = NULL; (map = bpf_object__next_map(skel->obj, map));)
+		bpf_map__set_autocreate(map, map == skel->maps.looked_at ||
+					map == skel->maps.regs_buf ||
+					map == skel->maps.threads || bpf_map__is_internal(map));
+	err = gpuprof_bpf__load(skel);
+	if (!err)
+		err = read_regs(skel, pids, n, fn, ctx);
+	gpuprof_bpf__destroy(skel);
+	return err;
+}
 
 /*
  * ---- links -------------------------------------------------------------------------------------
@@ -50,54 +154,28 @@
 #define LINK_UPROBE_MULTI 48	/* BPF_TRACE_UPROBE_MULTI, Linux 6.6 */
 #define LINK_UPROBE_SESSION 57	/* BPF_TRACE_UPROBE_SESSION, Linux 6.13 */
 
-/*
- * One uprobe or uretprobe as a perf event, and the link that runs a BPF program for it with a
- * cookie (Linux 5.15). The breakpoint lives as long as the event's fd. Closing that takes some
- * 100 ms, one after the other in the whole system, as the kernel waits for all tasks under a lock
- * of its tracing; closing the link is quick, and from then on nothing runs for the probe.
- */
-
-struct uprobe_perf {
-	const char *path;
-	uint64_t offset;
-	bool is_return;
-	pid_t pid;		/* 0: all processes */
-};
-
-/* Closes fds in the background, for kinds whose close takes long. */
-struct close_later;
-
 #define CMD_LINK_CREATE 28
 #define UPROBE_MULTI_RETURN 1
 #define CLOSERS_MAX 16
+/* So many functions at a time: closing their events takes up to 0.1 s each (5.15: entry and
+ * return). */
+#define PERF_PROBES_MAX 32
 
 struct link_attr {		/* bpf_attr.link_create with uprobe_multi */
-	uint32_t prog_fd;
-	uint32_t target_fd;
-	uint32_t attach_type;
-	uint32_t flags;
-	uint64_t path;
-	uint64_t offsets;
-	uint64_t ref_ctr_offsets;
-	uint64_t cookies;
-	uint32_t cnt;
-	uint32_t uflags;
-	uint32_t pid;
-	uint32_t pad;
+	uint32_t prog_fd, target_fd, attach_type, flags;
+	uint64_t path, offsets, ref_ctr_offsets, cookies;
+	uint32_t cnt, uflags, pid, pad;
 };
 _Static_assert(sizeof(struct link_attr) == 64, "bpf_attr.link_create.uprobe_multi");
 
 /* A link's fd or -errno. */
 static int link_uprobes(int prog_fd, unsigned int attach_type, bool is_return,
-		 const struct loader_probes *p)
+			const struct loader_probes *p)
 {
 	struct link_attr attr = {
-		.prog_fd = (uint32_t)prog_fd,
-		.attach_type = attach_type,
-		.path = (uintptr_t)p->path,
-		.offsets = (uintptr_t)p->offsets,
-		.cookies = (uintptr_t)p->rows,
-		.cnt = (uint32_t)p->n,
+		.prog_fd = (uint32_t)prog_fd, .attach_type = attach_type,
+		.path = (uintptr_t)p->path, .offsets = (uintptr_t)p->offsets,
+		.cookies = (uintptr_t)p->rows, .cnt = (uint32_t)p->n,
 		.uflags = is_return ? UPROBE_MULTI_RETURN : 0,
 		.pid = (uint32_t)p->pid,
 	};
@@ -142,9 +220,14 @@ static void link_close_all(int *fds, size_t n)
 		pthread_join(helpers[--started], NULL);
 }
 
-/* ---- uprobe perf --------------------------------------------------------------------------- */
-
-/* sysfs' description of the kernel's uprobe events, and two system calls. */
+/*
+ * ---- uprobe perf -------------------------------------------------------------------------------
+ *
+ * One uprobe or uretprobe as a perf event, and the link that runs a BPF program for it with a
+ * cookie (Linux 5.15). The breakpoint lives as long as the event's fd. Closing that takes some
+ * 100 ms, one after the other in the whole system, as the kernel waits for all tasks under a lock
+ * of its tracing; closing the link is quick, and from then on nothing runs for the probe.
+ */
 
 #define PMU "/sys/bus/event_source/devices/uprobe/"
 
@@ -163,40 +246,28 @@ static int read_number(const char *path)
 
 /* An event's fd or -errno: EACCES (without CAP_SYS_ADMIN), -524 (an instruction that cannot be
  * probed), ESRCH, ENODEV (this kernel has no such events). */
-static int uprobe_perf_open(const struct uprobe_perf *probe)
+static int uprobe_perf_open(const struct loader_probes *p, size_t i, bool is_return)
 {
 	int type = read_number(PMU "type"), bit = read_number(PMU "format/retprobe");
 	struct perf_event_attr attr = {
 		.size = PERF_ATTR_SIZE_VER1,	/* up to config2: nothing that 5.15 does not know */
 		.type = (uint32_t)type,
-		.config1 = (uintptr_t)probe->path,
-		.config2 = probe->offset,
+		.config1 = (uintptr_t)p->path,
+		.config2 = p->offsets[i],
 	};
 	/* Without a process an event is a CPU's. That only matters to its samples: the program runs
 	 * for each hit on any CPU. */
-	int cpu = probe->pid ? -1 : sched_getcpu(), fd;
+	int cpu = p->pid ? -1 : sched_getcpu(), fd;
 
 	if (type < 0 || bit < 0 || bit > 63)
 		return -ENODEV;
-	attr.config = (uint64_t)probe->is_return << bit;
-	fd = (int)syscall(SYS_perf_event_open, &attr, probe->pid ? probe->pid : -1, cpu, -1,
+	attr.config = (uint64_t)is_return << bit;
+	fd = (int)syscall(SYS_perf_event_open, &attr, p->pid ? p->pid : -1, cpu, -1,
 			  PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
-/* a link's fd or -errno */
-static int uprobe_perf_link(int prog_fd, int event_fd, uint64_t cookie)
-{
-	LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = cookie);
-	int fd = bpf_link_create(prog_fd, event_fd, BPF_PERF_EVENT, &opts);
-
-	return fd < 0 ? -errno : fd;
-}
-
-/* ---- close later --------------------------------------------------------------------------- */
-
-/* A thread for each batch; they are few. */
-
+/* fds that are closed in the background: a thread for each batch, of which there are few. */
 struct close_later {
 	struct close_later *next;
 	pthread_t thread;
@@ -270,43 +341,48 @@ struct loader {
 	struct loader_fds events;	/* WAY_PERF: the events that links belong to */
 	struct close_later *closing;	/* events whose links are gone */
 	struct gp_counts before;	/* counted by the calibration */
-	struct selftest_costs costs;
+	uint64_t call_cost_ns, nested_cost_ns, step_cost_ns;	/* see loader_facts */
 	uint8_t returns;		/* GP_RETURNS_* */
-};
-
-/* One program on the entries or on the returns of a file's functions; or, of a session, on both. */
-struct loader_leg {
-	struct bpf_program *prog;
-	bool is_return;
 };
 
 /* The requirements of a way of attaching beside those of all ways. */
 struct loader_needs {
 	const char *what;		/* "uprobe multi links" */
 	const char *since;		/* the Linux that brought it: "6.6" */
-	unsigned int capability;	/* CAP_*; 0: none */
-	const char *capability_name;
+	bool admin;			/* CAP_SYS_ADMIN */
 };
 
-/* How links are made: one of these for each enum loader_way. */
-struct loader_links {
+static const struct {
 	const char *name;
 	struct loader_needs needs;
 	unsigned int probes_max;	/* see loader_facts */
-	unsigned int attach_type;	/* the attach type its programs are loaded for */
-	/* The programs of a call that is followed to its return, in the order they are attached. */
-	size_t (*legs)(const struct gpuprof_bpf *skel, struct loader_leg legs[2]);
-	/* Links for one leg at all of these probes (rows are cookies here), kept in l->links. 0 or
-	 * -errno; after an error some may be there. */
-	int (*add)(struct loader *l, const struct loader_leg *leg, const struct loader_probes *p);
+	unsigned int attach_type;	/* that programs are loaded for; 0: links of perf events */
+} ways[] = {
+	[WAY_AUTO] = { .name = "auto" },
+	[WAY_SESSION] = {
+		.name = "session", .attach_type = LINK_UPROBE_SESSION,
+		.needs = { .what = "uprobe session links", .since = "6.13" },
+	},
+	[WAY_MULTI] = {
+		.name = "multi", .attach_type = LINK_UPROBE_MULTI,
+		.needs = { .what = "uprobe multi links", .since = "6.6" },
+	},
+	[WAY_PERF] = {
+		.name = "perf", .probes_max = PERF_PROBES_MAX,
+		.needs = { .what = "uprobe events with BPF cookies", .since = "5.15",
+			   .admin = true },
+	},
 };
 
-/* ---- loader why ---------------------------------------------------------------------------- */
+const char *loader_way_name(enum loader_way way)
+{
+	return ways[way].name;
+}
 
-/* Why BPF programs cannot be loaded or attached here, as well as can be known, in one line. */
+/* ---- why BPF programs cannot be loaded or attached here, as well as can be known ------------ */
 
 /* Errors that no other way of attaching would mend. */
-static const struct {
+static const struct reason {
 	int err;
 	const char *text;
 } reasons[] = {
@@ -316,12 +392,12 @@ static const struct {
 	{ EMFILE, "too many open files; raise the limit (ulimit -n)" },
 };
 
-static bool loader_why_final(int err)
+static const struct reason *final_reason(int err)
 {
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
 		if (err == -reasons[i].err)
-			return true;
-	return false;
+			return &reasons[i];
+	return NULL;
 }
 
 /* "6.12.1-amd64" is older than "6.13". */
@@ -334,24 +410,11 @@ static bool is_older(const char *release, const char *since)
 	return is[0] < wants[0] || (is[0] == wants[0] && is[1] < wants[1]);
 }
 
-static int why_kernel(int err, const struct loader_needs *last, bool all, const char *release)
-{
-	if (!is_older(release, last->since))
-		log_error("cannot attach: kernel %s should have %s and refuses them (%s); -v says "
-			  "what it refuses, please report it", release, last->what, strerror(-err));
-	else
-		log_error("cannot attach: kernel %s lacks %s, which came with Linux %s (%s)%s",
-			  release, last->what, last->since, strerror(-err),
-			  all ? "; probes need that kernel or a later one, --attach none does "
-				"without" :
-				"; --attach auto takes the best way that there is");
-	return ENOTSUP;
-}
-
 /* Logs why no way worked; `last` was tried last, as the only one unless `all`. The errno to return:
  * EPERM, ENOTSUP, ... */
 static int loader_why(int err, const struct loader_needs *last, bool all)
 {
+	const struct reason *reason = final_reason(err);
 	const struct caps_need *cap = caps_missing();
 	struct utsname un = { 0 };
 
@@ -361,56 +424,45 @@ static int loader_why(int err, const struct loader_needs *last, bool all)
 			  "with sudo", cap->name, cap->why);
 		return EPERM;
 	}
-	if ((err == -EACCES || err == -EPERM) && last->capability && !caps_have(last->capability)) {
-		log_error("cannot attach: %s is missing (needed for %s, the only way to probe that "
-			  "%s); run as root or with sudo", last->capability_name, last->what,
+	if ((err == -EACCES || err == -EPERM) && last->admin && !caps_have(CAP_SYS_ADMIN)) {
+		log_error("cannot attach: CAP_SYS_ADMIN is missing (needed for %s, the only way to "
+			  "probe that %s); run as root or with sudo", last->what,
 			  all ? "this kernel has" : "was asked for");
 		return EPERM;
 	}
 	if (access("/proc/self/maps", R_OK)) {
 		log_error("cannot attach: procfs is not mounted on /proc, and it tells who runs "
-			  "and what they use; "
-			  "mount -t proc proc /proc");
+			  "and what they use; mount -t proc proc /proc");
 		return ENOTSUP;
 	}
 	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
-		log_error(
-			"cannot load BPF programs: kernel %s has no BTF "
-			"(/sys/kernel/btf/vmlinux); use one with CONFIG_DEBUG_INFO_BTF, or measure "
-			"without probes (--attach none)",
-			un.release);
+		log_error("cannot load BPF programs: kernel %s has no BTF "
+			  "(/sys/kernel/btf/vmlinux); use one with CONFIG_DEBUG_INFO_BTF, or "
+			  "measure without probes (--attach none)", un.release);
 		return ENOTSUP;
 	}
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
-		if (err != -reasons[i].err)
-			continue;
-		log_error("cannot load BPF programs: %s", reasons[i].text);
-		return reasons[i].err;
+	if (reason) {
+		log_error("cannot load BPF programs: %s", reason->text);
+		return reason->err;
 	}
-	return why_kernel(err, last, all, un.release);
+	if (!is_older(un.release, last->since))
+		log_error("cannot attach: kernel %s should have %s and refuses them (%s); -v says "
+			  "what it refuses, please report it", un.release, last->what,
+			  strerror(-err));
+	else
+		log_error("cannot attach: kernel %s lacks %s, which came with Linux %s (%s)%s",
+			  un.release, last->what, last->since, strerror(-err),
+			  all ? "; probes need that kernel or a later one, --attach none does "
+				"without" : "; --attach auto takes the best way that there is");
+	return ENOTSUP;
 }
-
-/* BPF sees the host's pids; inside a namespace no pid that we or a user know is one of those. */
-static bool loader_why_not_here(void)
-{
-	if (proc_pids_are_hosts())
-		return false;
-	log_error("cannot profile from inside a container: it has pids of its own; run gpuprof on "
-		  "the host, or the container with --pid=host");
-	return true;
-}
-
-/* ---- loader links -------------------------------------------------------------------------- */
 
 /*
- * From probes of a file to links of the kernel: which programs stand for a call in each way, the
- * content of their cookies, and the order in which they are attached. Knows nothing of files
- * beyond a path.
+ * ---- from probes of a file to links ------------------------------------------------------------
+ *
+ * Which programs stand for a call in each way, the content of their cookies, and the order in
+ * which they are attached. Knows nothing of files beyond a path.
  */
-
-/* So many functions at a time: closing their events takes up to 0.1 s each (5.15: entry and
- * return). */
-#define PERF_PROBES_MAX 32
 
 static int keep_fd(struct loader_fds *fds, int fd)
 {
@@ -427,160 +479,342 @@ static int keep_fd(struct loader_fds *fds, int fd)
 	return 0;
 }
 
-static size_t session_legs(const struct gpuprof_bpf *skel, struct loader_leg legs[2])
+/* The programs of a call that is followed to its return, in the order they are attached: a
+ * session's, on entries and returns; else returns first: an entry seen without its return would
+ * look like a call that hangs. */
+static size_t choose_programs(const struct loader *l, struct bpf_program *progs[2])
 {
-	legs[0] = (struct loader_leg){ .prog = skel->progs.call_session };
-	return 1;
+	const struct gpuprof_bpf *skel = l->skel;
+
+	progs[0] = l->way == WAY_SESSION ? skel->progs.call_session : skel->progs.call_return;
+	progs[1] = skel->progs.call_entry;
+	return l->way == WAY_SESSION ? 1 : 2;
 }
 
-static int session_add(struct loader *l, const struct loader_leg *leg,
-		       const struct loader_probes *p)
+static int add_perf_links(struct loader *l, int prog_fd, bool is_return,
+			  const struct loader_probes *p)
 {
-	return keep_fd(&l->links,
-		       link_uprobes(bpf_program__fd(leg->prog), LINK_UPROBE_SESSION, false, p));
-}
-
-/* Returns first: an entry seen without its return would look like a call that hangs. */
-static size_t pair_legs(const struct gpuprof_bpf *skel, struct loader_leg legs[2])
-{
-	legs[0] = (struct loader_leg){ .prog = skel->progs.call_return, .is_return = true };
-	legs[1] = (struct loader_leg){ .prog = skel->progs.call_entry };
-	return 2;
-}
-
-static int multi_add(struct loader *l, const struct loader_leg *leg, const struct loader_probes *p)
-{
-	return keep_fd(&l->links, link_uprobes(bpf_program__fd(leg->prog), LINK_UPROBE_MULTI,
-					 leg->is_return, p));
-}
-
-static int perf_add_one(struct loader *l, int prog_fd, const struct uprobe_perf *probe,
-			uint64_t cookie)
-{
-	int event_fd = uprobe_perf_open(probe), err;
-
-	err = keep_fd(&l->events, event_fd);
-	return err ? err : keep_fd(&l->links, uprobe_perf_link(prog_fd, event_fd, cookie));
-}
-
-static int perf_add(struct loader *l, const struct loader_leg *leg, const struct loader_probes *p)
-{
-	struct uprobe_perf probe = { .path = p->path, .is_return = leg->is_return, .pid = p->pid };
 	int err = 0;
 
 	for (size_t i = 0; i < p->n && !err; i++) {
-		probe.offset = p->offsets[i];
-		err = perf_add_one(l, bpf_program__fd(leg->prog), &probe, p->rows[i]);
+		LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = p->rows[i]);
+		int event_fd = uprobe_perf_open(p, i, is_return), fd;
+
+		err = keep_fd(&l->events, event_fd);
+		if (err)
+			break;
+		fd = bpf_link_create(prog_fd, event_fd, BPF_PERF_EVENT, &opts);
+		err = keep_fd(&l->links, fd < 0 ? -errno : fd);
 	}
 	return err;
 }
 
-static const struct loader_links ways[] = {
-	[WAY_AUTO] = { .name = "auto" },
-	[WAY_SESSION] = {
-		.name = "session", .needs = { .what = "uprobe session links", .since = "6.13" },
-		.attach_type = LINK_UPROBE_SESSION, .legs = session_legs, .add = session_add,
-	},
-	[WAY_MULTI] = {
-		.name = "multi", .needs = { .what = "uprobe multi links", .since = "6.6" },
-		.attach_type = LINK_UPROBE_MULTI, .legs = pair_legs, .add = multi_add,
-	},
-	[WAY_PERF] = {
-		.name = "perf", .probes_max = PERF_PROBES_MAX, .legs = pair_legs, .add = perf_add,
-		.needs = { .what = "uprobe events with BPF cookies", .since = "5.15",
-			   .capability = CAP_SYS_ADMIN, .capability_name = "CAP_SYS_ADMIN" },
-	},
-};
-
-static const struct loader_links *loader_links_of(enum loader_way way)
+/* Links at all of these probes (rows are cookies here). 0 or -errno: then none was added. */
+static int attach_links(struct loader *l, const struct loader_probes *p)
 {
-	return &ways[way];
-}
+	size_t links = l->links.n, events = l->events.n, n;
+	unsigned int type = ways[l->way].attach_type;
+	struct bpf_program *progs[2];
+	int err = 0;
 
-const char *loader_way_name(enum loader_way way)
-{
-	return ways[way].name;
-}
+	n = choose_programs(l, progs);
+	for (size_t i = 0; i < n && !err; i++) {
+		bool is_return = progs[i] == l->skel->progs.call_return;
+		int prog_fd = bpf_program__fd(progs[i]);
 
-static void choose(struct bpf_program *prog, unsigned int attach_type)
-{
-	bpf_program__set_autoload(prog, true);
-	bpf_program__set_expected_attach_type(prog, attach_type);
-}
-
-static void loader_choose_programs(const struct loader *l)
-{
-	const struct loader_links *way = &ways[l->way];
-	struct loader_leg legs[2];
-
-	for (size_t i = way->legs(l->skel, legs); i--;)
-		choose(legs[i].prog, way->attach_type);
-}
-
-/* The cookies of one file's links. */
-static uint64_t *make_cookies(const struct loader_probes *p)
-{
-	uint64_t flags = p->pid ? GP_COOKIE_FILTERED : p->waits ? GP_COOKIE_WAITING : 0;
-	uint64_t *cookies = calloc(p->n, sizeof(*cookies));
-
-	for (size_t i = 0; cookies && i < p->n; i++)
-		cookies[i] = p->rows[i] | flags;
-	return cookies;
-}
-
-static void drop_from(struct loader *l, size_t links, size_t events)
-{
+		if (is_return && l->returns == GP_RETURNS_NONE)
+			continue;
+		err = type ? keep_fd(&l->links, link_uprobes(prog_fd, type, is_return, p)) :
+			     add_perf_links(l, prog_fd, is_return, p);
+	}
+	if (!err)
+		return 0;
 	link_close_all(l->links.v + links, l->links.n - links);
 	l->links.n = links;
 	close_later_add(&l->closing, l->events.v + events, l->events.n - events);
 	l->events.n = events;
-}
-
-static int attach_links(struct loader *l, const struct loader_probes *p)
-{
-	const struct loader_links *way = &ways[l->way];
-	struct loader_leg legs[2];
-	size_t n = way->legs(l->skel, legs);
-	size_t links = l->links.n, events = l->events.n;
-	int err = 0;
-
-	for (size_t i = 0; i < n && !err; i++)
-		if (!legs[i].is_return || l->returns != GP_RETURNS_NONE)
-			err = way->add(l, &legs[i], p);
-	if (err)
-		drop_from(l, links, events);
 	return err;
 }
 
 int loader_attach(struct loader *l, const struct loader_probes *p)
 {
-	uint64_t *cookies = make_cookies(p);
+	uint64_t flags = p->pid ? GP_COOKIE_FILTERED : p->waits ? GP_COOKIE_WAITING : 0;
+	uint64_t *cookies = calloc(p->n, sizeof(*cookies));
 	struct loader_probes with_cookies = *p;
 	int err;
 
 	if (!cookies)
 		return -ENOMEM;
+	for (size_t i = 0; i < p->n; i++)
+		cookies[i] = p->rows[i] | flags;
 	with_cookies.rows = cookies;
 	err = attach_links(l, &with_cookies);
 	free(cookies);
 	return err;
 }
 
-/* ---- loader sched -------------------------------------------------------------------------- */
+/*
+ * ---- self-test ---------------------------------------------------------------------------------
+ *
+ * Functions of our own, probed as the target's will be: does a way attach here, and what does a
+ * call cost? Reads its times off the clock, not off the records.
+ *
+ * Do return probes kill processes under seccomp here? On x86-64 a probed function returns by a
+ * system call from Linux 6.11 on, which filters did not know before 6.14 (and the fixes of 6.12
+ * and 6.13); a filter kills for unknown calls. So a child of ours installs a filter that denies
+ * all it does not need, or the strict mode, and calls a probed function.
+ */
 
-/* The scheduler's hooks: which of them this kernel can have. */
+#define TRIAL_CALLS 3			/* the first hit may change how the next ones are taken */
+
+/* A child's report; a child without one was killed. */
+enum word { WORD_LIVES = 'l', WORD_NO_SECCOMP = 'n', WORD_NO_RETURN = 'r' };
+
+/* Probed: they return where they return to. */
+uintptr_t loader_probe_me(void);
+uintptr_t loader_step_me(void);
+
+/* write(2) and exit_group(2) of whatever architecture; nothing else. */
+static int confine_by_filter(void)
+{
+	struct sock_filter deny[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { .len = sizeof(deny) / sizeof(deny[0]), .filter = deny };
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
+}
+
+static int confine_strictly(void)
+{
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+}
+
+static const struct trial {
+	const char *name;
+	int (*confine)(void);
+	long exit_call;		/* the only one the mode allows */
+} trials[] = {
+	{ "a filter", confine_by_filter, SYS_exit_group },
+	{ "the strict mode", confine_strictly, SYS_exit },
+};
+
+/* Always from one place, so that the address it returns to is the same but for a return probe. */
+static __attribute__((noinline)) uintptr_t call_me(void)
+{
+	uintptr_t to = loader_probe_me();
+
+	__asm__ volatile("" : "+r"(to));
+	return to;
+}
+
+/* The child: nothing here may need a system call that is denied. */
+static _Noreturn void be_confined(const struct trial *t, int parent, uintptr_t bare)
+{
+	char word = WORD_LIVES;
+
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);	/* its death leaves no core */
+	if (read(parent, &word, 1) != 1)
+		_exit(1);
+	word = t->confine() ? WORD_NO_SECCOMP : WORD_LIVES;
+	for (int i = 0; i < TRIAL_CALLS; i++)
+		if (call_me() == bare && word == WORD_LIVES)
+			word = WORD_NO_RETURN;
+	if (write(parent, &word, 1) != 1)
+		word = 0;
+	for (;;)
+		syscall(t->exit_call, 0);
+}
+
+static void unfollow(struct loader *l, pid_t pid)
+{
+	bpf_map_delete_elem(bpf_map__fd(l->skel->maps.pids), &pid);
+}
+
+/* Probes the child, releases it and reads its report. 0 or -errno of attaching. */
+static int attend(struct loader *l, struct loader_probes *p, int child, char *word)
+{
+	int err = loader_follow(l, p->pid);
+
+	if (!err)
+		err = loader_attach(l, p);
+	if (!err && (send(child, "g", 1, MSG_NOSIGNAL) != 1 || recv(child, word, 1, 0) != 1))
+		*word = 0;
+	return err;
+}
+
+/* The child exits in any case: on request, or when its parent's end of the pipe is closed. */
+static int run_trial(struct loader *l, const struct trial *t, struct loader_probes *p, char *word)
+{
+	uintptr_t bare = call_me();
+	int ends[2], err;
+
+	*word = 0;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return 0;
+	p->pid = fork();
+	if (!p->pid) {
+		close(ends[0]);
+		be_confined(t, ends[1], bare);
+	}
+	close(ends[1]);
+	err = p->pid > 0 ? attend(l, p, ends[0], word) : 0;
+	close(ends[0]);
+	if (p->pid > 0)
+		waitpid(p->pid, NULL, 0);	/* fails where SIGCHLD is ignored: as well */
+	unfollow(l, p->pid);	/* its records are in the rings before anything reads them */
+	return err;
+}
+
+/* Do processes under seccomp survive return probes? 1, 0 (no, or unknown) or -errno of
+ * attaching. Leaves links. */
+static int test_returns(struct loader *l, struct loader_probes probes)
+{
+	for (size_t i = 0; i < sizeof(trials) / sizeof(trials[0]); i++) {
+		char word;
+		int err = run_trial(l, &trials[i], &probes, &word);
+
+		if (err)
+			return err;
+		if (word != WORD_LIVES && word != WORD_NO_SECCOMP) {
+			log_debug("a child under %s %s", trials[i].name, word == WORD_NO_RETURN ?
+				  "met no return probe" : "did not live through a return probe");
+			return 0;
+		}
+	}
+	return 1;
+}
+
+#define FUNCTION(name, code)                                                                    \
+	__asm__(".text\n.globl " name "\n.type " name ", %function\n" name ":\n" code            \
+		".size " name ", . - " name "\n")
+
+/* Begins with an instruction that every kernel emulates (of x86-64 as the functions of the real
+ * libraries do; arm64 steps nop up to 6.12), whatever the compiler would make of it; and one whose
+ * first instruction the kernel single-steps. Both return where they return to. */
+#if defined(__x86_64__)
+FUNCTION("loader_probe_me", "push %rbp\nmov 8(%rsp), %rax\npop %rbp\nret\n");
+FUNCTION("loader_step_me", "mov (%rsp), %rax\nret\n");
+#else
+FUNCTION("loader_probe_me", "b 1f\n1: mov x0, x30\nret\n");
+FUNCTION("loader_step_me", "mov x0, x30\nret\n");
+#endif
+
+struct place {
+	uintptr_t address;
+	uint64_t offset;
+};
+
+static int find_place(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	struct place *place = ctx;
+	uint64_t vaddr = place->address - info->dlpi_addr;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type == PT_LOAD && vaddr >= ph->p_vaddr &&
+		    vaddr < ph->p_vaddr + ph->p_filesz)
+			place->offset = vaddr - ph->p_vaddr + ph->p_offset;
+	}
+	return 1;		/* the executable comes first; look no further */
+}
+
+/* The file offset of a function in this executable, stripped or not. */
+static uint64_t offset_of(uintptr_t (*fn)(void))
+{
+	struct place place = { .address = (uintptr_t)fn };
+
+	dl_iterate_phdr(find_place, &place);
+	return place.offset;
+}
+
+/* The duration of one call in ns: the least of some batches. Few calls, so that their records
+ * fit the smallest ring; readers of the rings begin behind them. */
+static uint64_t time_calls(uintptr_t (*fn)(void), int calls)
+{
+	enum { BATCHES = 5 };
+	uint64_t best = UINT64_MAX;
+
+	for (int b = 0; b < BATCHES; b++) {
+		uint64_t start = time_now_ns(), ns;
+
+		for (int i = 0; i < calls; i++)
+			fn();
+		ns = (time_now_ns() - start) / (uint64_t)calls;
+		best = ns < best ? ns : best;
+	}
+	return best;
+}
+
+/* A call that is hit in vain costs what nested ones do: here, because we are not followed at
+ * first. */
+static int calibrate(struct loader *l, const struct loader_probes *p)
+{
+	enum { CALLS = 64, STEPS = 8 };
+	uint64_t bare = time_calls(loader_probe_me, CALLS), hit, step;
+	int err = loader_attach(l, p);
+
+	if (err)
+		return err;
+	hit = time_calls(loader_probe_me, CALLS);
+	l->nested_cost_ns = num_sub(hit, bare);
+	step = num_sub(time_calls(loader_step_me, STEPS), hit);
+	l->step_cost_ns = num_max(step, 1);	/* 0: it could not be measured */
+	err = loader_follow(l, getpid());
+	if (!err)
+		l->call_cost_ns = num_sub(time_calls(loader_probe_me, CALLS), bare);
+	return err;
+}
+
+static void set_returns(struct loader *l, uint8_t returns)
+{
+	l->returns = returns;
+	l->skel->bss->returns = returns;
+}
+
+/*
+ * Sets the returns that are followed and the costs. returns_kill: as if return probes killed
+ * processes under seccomp. 0 or -errno. Leaves no link and no state of ours.
+ */
+static int selftest_run(struct loader *l, bool returns_kill)
+{
+	uint64_t offsets[] = { offset_of(loader_probe_me), offset_of(loader_step_me) };
+	uint64_t rows[] = { catalog_first_row(0), catalog_first_row(0) };
+	struct loader_probes p = { .path = "/proc/self/exe", .offsets = offsets, .rows = rows,
+				   .n = 2, .pid = getpid() };
+	int harmless, err, me;
+
+	set_returns(l, GP_RETURNS_ALL);	/* whatever another way came to */
+	harmless = returns_kill ? 0 : test_returns(l, p);
+	/* A return that cannot be refused call by call is not probed at all: the kernel readies it
+	 * in every process that meets the probe. */
+	if (harmless <= 0)
+		set_returns(l, l->way == WAY_SESSION ? GP_RETURNS_NO_SECCOMP : GP_RETURNS_NONE);
+	err = harmless < 0 ? harmless : calibrate(l, &p);
+	loader_detach(l);
+	/* Nothing more is sent of this thread. */
+	me = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	if (me >= 0)
+		bpf_map_delete_elem(bpf_map__fd(l->skel->maps.threads), &me);
+	io_close(&me);
+	unfollow(l, getpid());
+	return err;
+}
+
+/* ---- the scheduler's hooks ------------------------------------------------------------------ */
 
 /* Where the kernel counts how often interrupts were disabled (in 7.x it does), that count has
  * the bits in which it counted the hard interrupts and NMIs that it is in, and these have
  * others. */
 #define IN_INTERRUPT 0x00ff0100u
 #define IN_INTERRUPT_MOVED 0x1f000100u
-
-static uint32_t bits_in_interrupt(const struct btf *kernel)
-{
-	return btf__find_by_name_kind(kernel, "local_interrupt_disable_state", BTF_KIND_VAR) < 0 ?
-		       IN_INTERRUPT : IN_INTERRUPT_MOVED;
-}
 
 #if defined(__x86_64__)
 /* May programs refer to this variable? BTF lists it, but kernels without CONFIG_KALLSYMS_ALL
@@ -625,7 +859,10 @@ static void loader_choose_sched(const struct gpuprof_bpf *skel)
 	bool knows = kernel && knows_interrupts(kernel);
 
 	if (knows)
-		skel->rodata->in_interrupt = bits_in_interrupt(kernel);
+		skel->rodata->in_interrupt =
+			btf__find_by_name_kind(kernel, "local_interrupt_disable_state",
+					       BTF_KIND_VAR) < 0 ? IN_INTERRUPT :
+								   IN_INTERRUPT_MOVED;
 	btf__free(kernel);
 	bpf_program__set_autoload(skel->progs.off_switch, true);
 	bpf_program__set_autoload(knows ? skel->progs.off_waking : skel->progs.off_waking_any,
@@ -675,14 +912,18 @@ static void configure(struct loader *l, const struct loader_options *o)
 	struct gpuprof_bpf *skel = l->skel;
 	struct bpf_program *always[] = { skel->progs.task_fork, skel->progs.task_exec,
 					 skel->progs.task_exit, skel->progs.task_states,
-					 skel->progs.task_files,
-					 skel->progs.task_regs };
+					 skel->progs.task_files, skel->progs.task_regs };
+	struct bpf_program *calls[2];
+	size_t n = choose_programs(l, calls);
 
 	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
 		bpf_program__set_autoload(always[i], true);
 	if (l->off_cpu)
 		loader_choose_sched(skel);
-	loader_choose_programs(l);
+	for (size_t i = 0; i < n; i++) {
+		bpf_program__set_autoload(calls[i], true);
+		bpf_program__set_expected_attach_type(calls[i], ways[l->way].attach_type);
+	}
 	bpf_map__set_max_entries(skel->maps.calls, (uint32_t)o->ring_bytes);
 	configure_stacks(skel, o->stack_bytes);
 	skel->rodata->follow_all = o->follow_all;
@@ -691,13 +932,6 @@ static void configure(struct loader *l, const struct loader_options *o)
 	for (unsigned int i = 0; i < catalog_n_rows(); i++)
 		if (catalog_row(i))
 			catalog_wire_row(catalog_row(i), (struct gp_row *)&skel->rodata->rows[i]);
-}
-
-static int test_self(struct loader *l, const struct loader_options *o)
-{
-	int err = selftest_run(l, o->returns_kill, &l->costs);
-
-	return err ? err : loader_counts(l, &l->before);
 }
 
 static int try_way(struct loader *l, const struct loader_options *o, enum loader_way way)
@@ -711,7 +945,9 @@ static int try_way(struct loader *l, const struct loader_options *o, enum loader
 	configure(l, o);
 	err = gpuprof_bpf__load(l->skel);
 	if (!err)
-		err = test_self(l, o);
+		err = selftest_run(l, o->returns_kill);
+	if (!err)
+		err = loader_counts(l, &l->before);
 	if (!err)
 		err = gpuprof_bpf__attach(l->skel);
 	if (!err)
@@ -733,7 +969,7 @@ static int try_each_way(struct loader *l, struct loader_options *o)
 	for (size_t i = 0; i < sizeof(best_first) / sizeof(best_first[0]); i++) {
 		o->way = best_first[i];
 		err = try_way(l, o, o->way);
-		if (!err || loader_why_final(err))
+		if (!err || final_reason(err))
 			break;
 	}
 	return err;
@@ -747,15 +983,14 @@ static int try_ways(struct loader *l, struct loader_options *o)
 
 	l->off_cpu = o->off_cpu;
 	err = try_each_way(l, o);
-	if (!err || !l->off_cpu || loader_why_final(err))
+	if (!err || !l->off_cpu || final_reason(err))
 		return err;
 	l->off_cpu = false;
 	o->way = asked;
 	err = try_each_way(l, o);
 	if (!err)
 		log_warn("this kernel refuses the scheduler's hooks: why threads are off the CPU "
-			 "is not "
-			 "known; -v says what it refuses");
+			 "is not known; -v says what it refuses");
 	return err;
 }
 
@@ -767,16 +1002,19 @@ struct loader *loader_new(const struct loader_options *o)
 
 	if (!l)
 		return NULL;
-	if (loader_why_not_here()) {
-		free(l);
-		errno = ENOTSUP;
-		return NULL;
-	}
 	libbpf_set_print(print_libbpf);
-	err = try_ways(l, &tried);
-	if (!err)
-		return l;
-	err = loader_why(err, &loader_links_of(tried.way)->needs, o->way == WAY_AUTO);
+	/* BPF sees the host's pids; inside a namespace no pid that we or a user know is one of
+	 * those. */
+	if (proc_pids_are_hosts()) {
+		err = try_ways(l, &tried);
+		if (!err)
+			return l;
+		err = loader_why(err, &ways[tried.way].needs, o->way == WAY_AUTO);
+	} else {
+		log_error("cannot profile from inside a container: it has pids of its own; run "
+			  "gpuprof on the host, or the container with --pid=host");
+		err = ENOTSUP;
+	}
 	close_later_wait(&l->closing);
 	free(l);
 	errno = err;
@@ -809,13 +1047,13 @@ struct loader_facts loader_facts(const struct loader *l)
 {
 	return (struct loader_facts){
 		.way = l->way,
-		.probes_max = loader_links_of(l->way)->probes_max,
+		.probes_max = ways[l->way].probes_max,
 		.calls_fd = bpf_map__fd(l->skel->maps.calls),
 		.tasks_fd = bpf_map__fd(l->skel->maps.tasks),
 		.stacks_fd = l->skel->rodata->stack_bytes ? bpf_map__fd(l->skel->maps.stacks) : -1,
-		.call_cost_ns = l->costs.call_ns,
-		.nested_cost_ns = l->costs.nested_ns,
-		.step_cost_ns = l->costs.step_ns,
+		.call_cost_ns = l->call_cost_ns,
+		.nested_cost_ns = l->nested_cost_ns,
+		.step_cost_ns = l->step_cost_ns,
 		.returns = l->returns,
 		.off_cpu = l->off_cpu,
 		.knows_interrupts = l->off_cpu && bpf_program__autoload(l->skel->progs.off_waking),
@@ -827,24 +1065,6 @@ int loader_follow(struct loader *l, pid_t pid)
 	uint32_t key = (uint32_t)pid, parent = 0;
 
 	return bpf_map_update_elem(bpf_map__fd(l->skel->maps.pids), &key, &parent, BPF_ANY);
-}
-
-void loader_unfollow(struct loader *l, pid_t pid)
-{
-	uint32_t key = (uint32_t)pid;
-
-	bpf_map_delete_elem(bpf_map__fd(l->skel->maps.pids), &key);
-}
-
-void loader_forget_thread(struct loader *l, int pidfd)
-{
-	bpf_map_delete_elem(bpf_map__fd(l->skel->maps.threads), &pidfd);
-}
-
-void loader_set_returns(struct loader *l, unsigned int returns)
-{
-	l->returns = (uint8_t)returns;
-	l->skel->bss->returns = l->returns;
 }
 
 bool loader_follows(const struct loader *l, pid_t pid)
@@ -871,38 +1091,7 @@ void loader_set_code(struct loader *l, pid_t pid, const struct gp_code *code)
 		bpf_map_delete_elem(fd, &key);
 }
 
-/* ---- loader read --------------------------------------------------------------------------- */
-
-/* Data that the programs keep for us: states of threads, mappings and counters. */
-
-/* Records of one size, as an iterator writes them: each goes to fn. */
-static int read_records(struct bpf_program *prog, size_t size,
-			void (*fn)(void *, const void *, size_t), void *ctx)
-{
-	uint64_t buf[1024];
-	int fd = loader_open_iterator(prog, NULL), err;
-	char *at = (char *)buf;
-	size_t have = 0;
-	ssize_t n;
-
-	if (fd < 0)
-		return fd;
-	while ((n = read(fd, at + have, sizeof(buf) - have)) != 0) {
-		size_t used = 0;
-
-		if (n < 0 && (errno == EINTR || errno == EAGAIN))
-			continue;
-		if (n < 0)
-			break;
-		for (have += (size_t)n; have - used >= size; used += size)
-			fn(ctx, at + used, size);
-		have -= used;
-		memmove(at, at + used, have);
-	}
-	err = n < 0 ? -errno : 0;
-	close(fd);
-	return err;
-}
+/* ---- what the programs keep ----------------------------------------------------------------- */
 
 struct state_reader {
 	void (*fn)(void *ctx, const void *rec, size_t len);
@@ -968,34 +1157,15 @@ int loader_counts(const struct loader *l, struct gp_counts *sum)
 	return err;
 }
 
-/* ---- loader seed --------------------------------------------------------------------------- */
-
-/* Small wrappers of maps and links; see the header. Knows nothing of stacks. */
-
-static int read_regs(struct loader *l, loader_regs_fn fn, void *ctx)
-{
-	int fd = loader_open_iterator(l->skel->progs.task_regs, NULL), err;
-
-	if (fd < 0)
-		return fd;
-	err = loader_regs_each(fd, fn, ctx);
-	close(fd);
-	return err;
-}
-
 int loader_look(struct loader *l, const uint32_t *pids, size_t n, loader_regs_fn fn, void *ctx)
 {
-	int map = bpf_map__fd(l->skel->maps.looked_at), err = 0;
-	uint32_t yes = 1;
+	int err;
 
 	if (!proc_pids_are_hosts())
 		return -ENOTSUP;
-	for (size_t i = 0; i < n && !err; i++)
-		err = bpf_map_update_elem(map, &pids[i], &yes, BPF_ANY);
-	if (!err)
-		err = read_regs(l, fn, ctx);
+	err = read_regs(l->skel, pids, n, fn, ctx);
 	for (size_t i = 0; i < n; i++)
-		bpf_map_delete_elem(map, &pids[i]);
+		bpf_map_delete_elem(bpf_map__fd(l->skel->maps.looked_at), &pids[i]);
 	return err;
 }
 

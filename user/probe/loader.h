@@ -13,6 +13,17 @@
 #include <sys/types.h>
 
 #include "gpuprof/control.h"
+#include "gpuprof/regs.h"
+
+typedef void (*loader_regs_fn)(void *ctx, const struct gp_thread_regs *regs);
+
+/*
+ * The user-mode registers of all threads of some processes, now, without stopping them (a BPF task
+ * iterator; Linux 5.15). 0 or -errno, not logged, since there is another way (procfs): EPERM (no
+ * right to load BPF programs), ENOTSUP (in a pid namespace, where BPF shows other pids than
+ * procfs).
+ */
+int loader_read_regs(const uint32_t *pids, size_t n, loader_regs_fn fn, void *ctx);
 
 enum loader_way {		/* how functions are probed (design §4) */
 	WAY_AUTO = 0,
@@ -71,9 +82,6 @@ struct loader_facts loader_facts(const struct loader *l);
 void loader_set_code(struct loader *l, pid_t pid, const struct gp_code *code);
 
 int loader_follow(struct loader *l, pid_t pid);	/* adds a process to the set; 0 or -errno */
-void loader_unfollow(struct loader *l, pid_t pid);
-void loader_forget_thread(struct loader *l, int pidfd);	/* its state */
-void loader_set_returns(struct loader *l, unsigned int returns);	/* loader_facts.returns */
 bool loader_follows(const struct loader *l, pid_t pid);	/* is it there, or was its parent? */
 
 /* One file's probes: file offsets and rows (cookies), and the process filter (0: all). */

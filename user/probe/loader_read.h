@@ -11,7 +11,6 @@
 #include "gpuprof/event.h"
 #include "gpuprof/off.h"
 #include "probe/loader.h"
-#include "probe/loader_regs.h"
 
 struct loader_state {
 	struct gp_call head;

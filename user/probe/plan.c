@@ -14,21 +14,17 @@
 #include "catalog/catalog.h"
 #include "elf/elf.h"
 
-static bool fits_budget(const struct catalog_row *row, const struct plan_rules *rules)
+static uint8_t outcome_of(const struct elf_symbol *sym, const struct catalog_row *row,
+			  const struct plan_rules *rules)
 {
 	uint64_t budget_ns = rules->budget_ns ? rules->budget_ns : PLAN_STEP_BUDGET_NS;
 
-	return row->rare || (rules->step_ns && rules->step_ns <= budget_ns);
-}
-
-static uint8_t outcome_of(const struct elf_symbol *sym, const struct catalog_row *row,
-		       const struct plan_rules *rules)
-{
 	if (sym->opening == ELF_REFUSED || sym->opening == ELF_UNKNOWN)
 		return PLAN_REFUSED;
 	if (sym->opening != ELF_STEP)
 		return 0;
-	return fits_budget(row, rules) ? PLAN_STEPPED : PLAN_TOO_DEAR;
+	return row->rare || (rules->step_ns && rules->step_ns <= budget_ns) ? PLAN_STEPPED :
+									      PLAN_TOO_DEAR;
 }
 
 /* Which processes a row is probed for. */
@@ -85,11 +81,6 @@ static void plan_rows(struct plan *plan, const struct elf_symbol *syms, unsigned
  * a local symbol (of libcudart_static.a, some functions stay global and some become local), or a
  * name that only the library's own make gives.
  */
-static bool is_inside(const struct catalog_library *lib, const struct elf_symbol *marker)
-{
-	return marker->offset && (lib->marker_begins || marker->local);
-}
-
 static uint32_t find_static(struct elf_file *ef)
 {
 	struct elf_symbol markers[CATALOG_LIBRARIES];
@@ -109,7 +100,7 @@ static uint32_t find_static(struct elf_file *ef)
 	if (elf_find_symbols(ef, markers, n) <= 0)
 		return 0;
 	for (size_t i = 0; i < n; i++)
-		if (is_inside(catalog_library(of[i]), &markers[i]))
+		if (markers[i].offset && (markers[i].begins || markers[i].local))
 			held |= 1u << of[i];
 	return held;
 }
@@ -157,9 +148,7 @@ int plan_file(struct plan *plan, struct elf_file *ef, const char *path,
 	return err;
 }
 
-/* ---- plan core ----------------------------------------------------------------------------- */
-
-/* Ranks the plan and cuts the list. */
+/* ---- the best few of all plans --------------------------------------------------------------- */
 
 struct candidate {
 	unsigned int rank;
@@ -201,17 +190,7 @@ static void leave_out(struct plan *plan)
 	for (size_t i = 0; i < plan->n_all; i++)
 		plan->outcome[plan->rows[i]] |= PLAN_LEFT_OUT;
 	plan->left_out += (unsigned int)plan->n_all;
-	plan->n = 0;
-	plan->n_all = 0;
-}
-
-static void take_in(struct plan *plan, const struct candidate *c)
-{
-	plan->outcome[c->row] &= (uint8_t)~PLAN_LEFT_OUT;
-	plan->left_out--;
-	plan->offsets[plan->n] = c->offset;
-	plan->rows[plan->n++] = c->row;
-	plan->n_all = plan->n;
+	plan->n = plan->n_all = 0;
 }
 
 int plan_keep_core(struct plan *const *plans, size_t n, size_t max)
@@ -229,8 +208,16 @@ int plan_keep_core(struct plan *const *plans, size_t n, size_t max)
 		qsort(all.v, all.n, sizeof(*all.v), by_rank);
 	for (size_t i = 0; i < n; i++)
 		leave_out(plans[i]);
-	for (size_t i = 0; i < all.n && i < max; i++)
-		take_in(plans[all.v[i].plan], &all.v[i]);
+	for (size_t i = 0; i < all.n && i < max; i++) {
+		const struct candidate *c = &all.v[i];
+		struct plan *plan = plans[c->plan];
+
+		plan->outcome[c->row] &= (uint8_t)~PLAN_LEFT_OUT;
+		plan->left_out--;
+		plan->offsets[plan->n] = c->offset;
+		plan->rows[plan->n++] = c->row;
+		plan->n_all = plan->n;
+	}
 	VEC_FREE(&all);
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* See the header. In no order: there are few, and those that come again come ever more rarely. */
+/* In no order: there are few, and those that come again come ever more rarely. */
 #include "probe/recheck.h"
 
 #include <errno.h>
@@ -100,8 +100,6 @@ void scan_cache_add(struct scan_cache *d, const struct target_event *ev)
 }
 
 /* ---- target_match ---------------------------------------------------------------------------- */
-
-/* See the header. Children that are forked later are followed by BPF. */
 
 struct joining {
 	struct target_match *n;

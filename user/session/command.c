@@ -24,6 +24,19 @@
 #include "host/users.h"
 #include "inject/install.h"
 
+/* Waits for its end: its exit status, or 128 + signal. */
+static int command_wait(struct command *c)
+{
+	int status;
+
+	while (waitpid(c->pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return EXIT_NOT_FOUND;
+	c->pid = 0;
+	io_close(&c->pidfd);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 /* SUDO_UID or SUDO_GID: a number, or -1 when not under sudo. */
 static long sudo_id(const char *name)
 {
@@ -65,32 +78,13 @@ static int find_invoker(struct invoker *who)
 	return 0;
 }
 
-static int become(const struct invoker *who)
-{
-	if (!who->known)
-		return 0;
-	if (setgroups(who->n_groups, who->groups) || setresgid(who->gid, who->gid, who->gid) ||
-	    setresuid(who->uid, who->uid, who->uid))
-		return -errno;
-	return 0;
-}
-
-static void reset_signals(void)
-{
-	sigset_t none;
-
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
-	signal(SIGXFSZ, SIG_DFL);
-}
-
 static _Noreturn void child_main(char *const *argv, const struct invoker *who, int go_fd,
 				 int error_fd, const char *helper)
 {
+	sigset_t none;
 	char word;
 	ssize_t n;
-	int err;
+	int err = 0;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* until exec: not left behind waiting */
 	do
@@ -99,8 +93,14 @@ static _Noreturn void child_main(char *const *argv, const struct invoker *who, i
 	if (n != 1)
 		_exit(EXIT_NOT_RUN);
 	prctl(PR_SET_PDEATHSIG, 0);
-	reset_signals();
-	err = become(who);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	if (who->known &&
+	    (setgroups(who->n_groups, who->groups) || setresgid(who->gid, who->gid, who->gid) ||
+	     setresuid(who->uid, who->uid, who->uid)))
+		err = -errno;
 	if (!err) {
 		if (helper)
 			inject_environment(helper);
@@ -120,9 +120,8 @@ static char *place_helper(const char *name)
 	if (!inject_lacks_room(0, why, sizeof(why))) {
 		file = shared_file_make();
 		if (!file)
-			snprintf(why, sizeof(why),
-				 "there is no directory for its file; gpuprof env --dir "
-				 "installs it in one of your choice");
+			snprintf(why, sizeof(why), "there is no directory for its file; gpuprof "
+				 "env --dir installs it in one of your choice");
 	}
 	if (!file)
 		log_warn("%s runs without the helper, so device times are not known: %s", name,
@@ -139,8 +138,8 @@ static int start_child(struct command *c, char *const *argv, const struct invoke
 	if (pipe2(go, O_CLOEXEC))
 		return -errno;
 	c->go_fd = go[1];
-	err = pipe2(error, O_CLOEXEC) ? -errno : 0;
-	if (err) {
+	if (pipe2(error, O_CLOEXEC)) {
+		err = -errno;
 		close(go[0]);
 		return err;
 	}
@@ -211,46 +210,19 @@ int command_go(struct command *c, const char *name)
 	return command_cannot_run(c, name, err);
 }
 
-int command_wait(struct command *c)
-{
-	int status;
-
-	while (waitpid(c->pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return EXIT_NOT_FOUND;
-	c->pid = 0;
-	io_close(&c->pidfd);
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-/* The terminal signals all of its foreground group; but its hangup only to the session's leader. */
-static bool is_reported(const struct signalfd_siginfo *info)
-{
-	return info->ssi_code == SI_KERNEL && (info->ssi_signo != SIGHUP || getsid(0) != getpid());
-}
-
 bool command_signal(struct command *c, const struct signalfd_siginfo *info)
 {
 	c->signals++;
 	c->last_signal = (int)info->ssi_signo;
 	if (c->signals > 1)
 		return false;
-	if (!is_reported(info))
+	/* The terminal signals all of its foreground group; but its hangup only to the session's
+	 * leader. */
+	if (info->ssi_code != SI_KERNEL || (info->ssi_signo == SIGHUP && getsid(0) == getpid()))
 		kill(c->pid, (int)info->ssi_signo);
 	log_info("process %d is told to end (%s) and waited for; a second signal, as TERM, ends "
-		 "gpuprof at once",
-		 c->pid, strsignal((int)info->ssi_signo));
+		 "gpuprof at once", c->pid, strsignal((int)info->ssi_signo));
 	return true;
-}
-
-static int leave(struct command *c)
-{
-	int status = 128 + c->last_signal;
-
-	log_warn("process %d is still running, and is left so", c->pid);
-	c->pid = 0;
-	io_close(&c->pidfd);
-	return status;
 }
 
 int command_attend(struct command *c, int signal_fd)
@@ -266,8 +238,12 @@ int command_attend(struct command *c, int signal_fd)
 
 		if ((n < 0 && errno != EINTR) || fds[0].revents)
 			return command_wait(c);
-		if (c->signals > 1)
-			return leave(c);
+		if (c->signals > 1) {
+			log_warn("process %d is still running, and is left so", c->pid);
+			c->pid = 0;
+			io_close(&c->pidfd);
+			return 128 + c->last_signal;
+		}
 		if (n > 0 && read(signal_fd, &info, sizeof(info)) == sizeof(info))
 			command_signal(c, &info);
 	}

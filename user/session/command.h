@@ -32,9 +32,6 @@ int command_go(struct command *c, const char *name);
 /* Logs an error of exec's, and sets c->unrun. Returns err. */
 int command_cannot_run(struct command *c, const char *name, int err);
 
-/* Waits for its end: its exit status, or 128 + signal. */
-int command_wait(struct command *c);
-
 /* gpuprof is to end: the first time the signal is passed to the command (the terminal sends it
  * itself). False: it was passed before, so do not wait for the command any more. */
 bool command_signal(struct command *c, const struct signalfd_siginfo *info);

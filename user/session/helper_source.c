@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/map.h"
 #include "base/num.h"
 #include "base/time.h"
@@ -17,8 +16,6 @@
 #include "host/proc.h"
 #include "inject/install.h"
 #include "inject/injectable.h"
-#include "session/probe_source.h"
-#include "source/helper/api_calls.h"
 #include "source/helper/helpers.h"
 #include "target/target.h"
 #include "target/target_mapping.h"
@@ -40,7 +37,7 @@ struct helper_source {
 	struct live_source live;
 	struct helper_plan plan;
 	struct helpers *helpers;
-	unsigned int left_out_noted;	/* of probe_source_left_out */
+	unsigned int left_out_noted;	/* of live_source_ops.left_out */
 	/* Without probes: */
 	uint64_t watermark_ns;
 	uint64_t looked_ns;		/* for new processes */
@@ -75,17 +72,6 @@ static bool wants_whole_graphs(const struct helper_source *s)
 
 	return o->graphs == GRAPHS_WHOLE ||
 	       (o->graphs == GRAPHS_AUTO && s->plan.at_intervals && o->cupti != CUPTI_SUBSCRIBE);
-}
-
-/* A process that was forked or executed below a target, or one that is known to make calls: it may
- * have a helper of its own, by NVTX before it makes any call. Not every process that is executed on
- * the whole host, nor each new thread's process. */
-static bool is_to_be_met(const struct helper_source *s, const struct event *ev)
-{
-	const struct session_options *o = s->plan.targets->o;
-
-	return (ev->kind == EVENT_THREAD && !helpers_know(s->helpers, (pid_t)ev->pid)) ||
-	       ((ev->kind == EVENT_PROCESS || ev->kind == EVENT_FORK) && (o->n_pids || o->cmd));
 }
 
 /* ---- processes that cannot load it ----------------------------------------------------------- */
@@ -136,7 +122,7 @@ static bool cannot_load(pid_t pid, char comm[16])
 	struct proc p;
 
 	if (!proc_open(&p, pid)) {
-		env.block = proc_read(&p, PROC_ENVIRON, &env.len);
+		env = environment_read(&p);
 		cannot = env.block && is_missing(pid, environment_find(&env, INJECT_CUDA));
 		text = cannot ? proc_read(&p, PROC_STAT, NULL) : NULL;
 		/* It lives: else nothing is open in it. */
@@ -190,13 +176,6 @@ static int check_load(struct helper_source *s, pid_t pid)
 	return 0;
 }
 
-static bool could_not_load(const struct helper_source *s, pid_t pid)
-{
-	const struct map_slot *slot = map_find(&s->unloadable.looked_at, (uint64_t)pid);
-
-	return slot && slot->value == CANNOT_LOAD;
-}
-
 static void warn_unloadable(const struct helper_source *s, pid_t pid, const char *comm)
 {
 	live_push_note(s->live.sink, NOTE_HELPER_NOT_LOADABLE, pid,
@@ -226,31 +205,20 @@ static void warn_unloadable_without_probes(const struct helper_source *s)
  * time to execute a program, and did not, is one.
  */
 
-static bool is_forked(pid_t pid)
-{
-	struct proc_stat stat;
-
-	return proc_stat_of(pid, &stat) && stat.forked;
-}
-
-static bool has_own_helper(const struct helper_source *s, pid_t pid)
-{
-	struct helpers_status st;
-
-	return helpers_find(s->helpers, pid, &st) && st.head.tag;
-}
-
 /* A known child of a process that uses CUDA. 0 or -ENOMEM. */
 static int add_forked(struct helper_source *s, const struct helpers_status *parent, pid_t pid)
 {
 	struct forked *f = &s->forked;
+	struct helpers_status own;
+	struct proc_stat stat;
 	bool is_new;
 
 	if (!parent->head.tag || parent->head.state == GP_HELPER_VIRGIN)
 		return 0;
 	if (!map_put(&f->looked_at, (uint64_t)pid, &is_new))
 		return -ENOMEM;
-	if (!is_new || has_own_helper(s, pid) || !is_forked(pid))
+	if (!is_new || (helpers_find(s->helpers, pid, &own) && own.head.tag) ||
+	    !proc_stat_of(pid, &stat) || !stat.forked)
 		return 0;
 	if (!f->n++) {
 		f->first = pid;
@@ -294,8 +262,7 @@ static int meet_below(void *ctx, pid_t pid)
 	return add_forked(b->s, b->parent, pid);
 }
 
-/* A part of the processes at a time: there may be thousands. */
-/* 0 or -ENOMEM. */
+/* A part of the processes at a time: there may be thousands. 0 or -ENOMEM. */
 static int look_below(struct helper_source *s)
 {
 	size_t n = helpers_count(s->helpers);
@@ -356,11 +323,18 @@ static void push_calls_source(struct helper_source *s)
 static int on_event(struct live_source *l, const struct event *ev)
 {
 	struct helper_source *s = source_of(l);
+	const struct session_options *o = s->plan.targets->o;
 	int err = 0;
 
 	if (ev->kind == EVENT_PROCESS)
 		helpers_look_again(s->helpers, (pid_t)ev->pid);
-	if (is_to_be_met(s, ev))
+	/*
+	 * A process that was forked or executed below a target, or one that is known to make calls:
+	 * it may have a helper of its own, by NVTX before it makes any call. Not every process that
+	 * is executed on the whole host, nor each new thread's process.
+	 */
+	if ((ev->kind == EVENT_THREAD && !helpers_know(s->helpers, (pid_t)ev->pid)) ||
+	    ((ev->kind == EVENT_PROCESS || ev->kind == EVENT_FORK) && (o->n_pids || o->cmd)))
 		err = add_target(s, (pid_t)(ev->kind == EVENT_FORK ? ev->tid : ev->pid));
 	if (!err && ev->kind == EVENT_THREAD)
 		err = check_load_on_call(s, (pid_t)ev->pid);
@@ -368,58 +342,45 @@ static int on_event(struct live_source *l, const struct event *ev)
 	       helpers_add_thread(s->helpers, (pid_t)ev->pid, ev->tid, (uint32_t)ev->task.own_tid);
 }
 
-/* Of functions without a probe, CUPTI's records are the calls. */
-static void note_left_out(struct helper_source *s)
-{
-	bool left_out[GP_ROWS_MAX];
-
-	if (!s->plan.probes ||
-	    !probe_source_left_out(s->plan.probes, &s->left_out_noted, left_out))
-		return;
-	for (unsigned int row = 1; row < GP_ROWS_MAX; row++)
-		if (left_out[row])
-			helpers_leave_out(s->helpers, row);
-}
-
 static int read_rings(struct live_source *l)
 {
 	struct helper_source *s = source_of(l);
+	struct live_source *probes = s->plan.probes;
 	uint64_t now_ns = time_now_ns();
+	bool left_out[GP_ROWS_MAX];
 	int err;
 
-	note_left_out(s);
+	/* Of functions without a probe, CUPTI's records are the calls. */
+	if (probes && probes->ops->left_out(probes, &s->left_out_noted, left_out))
+		for (unsigned int row = 1; row < GP_ROWS_MAX; row++)
+			if (left_out[row])
+				helpers_leave_out(s->helpers, row);
 	err = helpers_pump(s->helpers, now_ns, l->sink);
-	if (!err && !s->plan.probes)
+	if (!err && !probes)
 		err = scan(s, now_ns);
 	return err;
 }
 
-static int push_count(const struct event_sink *to, const char *kind, uint64_t received,
-		      uint64_t lost)
+static void push_count(const struct event_sink *to, const char *kind, uint64_t received,
+		       uint64_t lost)
 {
-	return received || lost ? live_push_count(to, "helper", kind, received, lost) : 0;
+	if (received || lost)
+		live_push_count(to, "helper", kind, received, lost);
 }
 
 /* Works of all helpers, and calls without probes; the table `events` has what became of them. */
-static int push_counts_to(const struct helper_source *s, const struct event_sink *to)
+static void push_counts(struct live_source *l, const struct event_sink *to)
 {
+	struct helper_source *s = source_of(l);
 	struct helpers_totals totals;
 	struct model_counts counts;
-	int err;
 
 	helpers_totals(s->helpers, &totals);
 	model_counts(s->plan.model, &counts);
-	err = push_count(to, "work", totals.works, totals.lost_works);
-	if (!err)
-		err = push_count(to, "kept-bytes", 0, totals.kept_bytes);
-	if (err || s->plan.probes)
-		return err;
-	return push_count(to, "call", counts.received[EVENT_CALL], totals.lost_calls);
-}
-
-static void push_counts(struct live_source *l, const struct event_sink *to)
-{
-	push_counts_to(source_of(l), to);
+	push_count(to, "work", totals.works, totals.lost_works);
+	push_count(to, "kept-bytes", 0, totals.kept_bytes);
+	if (!s->plan.probes)
+		push_count(to, "call", counts.received[EVENT_CALL], totals.lost_calls);
 }
 
 static int stop(struct live_source *l, uint64_t now_ns)
@@ -429,9 +390,14 @@ static int stop(struct live_source *l, uint64_t now_ns)
 
 	(void)now_ns;
 	if (!err)
-		err = push_counts_to(s, l->sink);
+		push_counts(l, l->sink);
 	push_calls_source(s);
 	return err;
+}
+
+static int finish(struct live_source *l)
+{
+	return helpers_end_calls(source_of(l)->helpers, l->sink);
 }
 
 /* Without probes. */
@@ -478,10 +444,12 @@ const char *helper_advice(const char *reason)
 	return "";
 }
 
-static const struct {
+struct fault {
 	enum note_code code;
 	const char *text;
-} silences[] = {
+};
+
+static const struct fault faults[] = {		/* by helpers_status.state */
 	[HELPERS_BUSY] = { NOTE_HELPER_BUSY, "four other readers have its helper" },
 	[HELPERS_BROKEN] = { NOTE_HELPER_DAMAGED, "its helper's ring is damaged" },
 	[HELPERS_OTHER] = { NOTE_HELPER_VERSION,
@@ -493,48 +461,38 @@ static const struct {
 			       "CMD, then CUPTI begins with CUDA" },
 };
 
-static bool state_explains(const struct helpers_status *st)
-{
-	return st->state < sizeof(silences) / sizeof(silences[0]) && silences[st->state].text;
-}
-
 /* NULL: nothing is wrong with it. */
-static const char *why_silent(const struct helpers_status *st)
+static const struct fault *find_fault(const struct helpers_status *st)
 {
-	if (state_explains(st))
-		return silences[st->state].text;
+	static const struct fault occupied = { NOTE_CUPTI_OCCUPIED,
+					       "another client uses CUPTI in it" };
+	static const struct fault failed = { NOTE_CUPTI_FAILED,
+					     "its helper could not start CUPTI" };
+
+	if (st->state < sizeof(faults) / sizeof(faults[0]) && faults[st->state].text)
+		return &faults[st->state];
 	/* Its state may have changed since: a process that ends is in order. */
 	if (*st->head.occupant)
-		return "another client uses CUPTI in it";
-	return *st->head.reason ? "its helper could not start CUPTI" : NULL;
+		return &occupied;
+	return *st->head.reason ? &failed : NULL;
 }
 
-static enum note_code silence_code(const struct helpers_status *st)
+/* The other client, or why CUPTI did not start; "" if neither is known. */
+static const char *fault_detail(const struct helpers_status *st)
 {
-	return state_explains(st) ? silences[st->state].code :
-	       *st->head.occupant ? NOTE_CUPTI_OCCUPIED :
-				     NOTE_CUPTI_FAILED;
+	return *st->head.occupant ? st->head.occupant : st->head.reason;
 }
 
 enum silence { NONE, REFUSED, STOPPED, SILENT, PENDING };
 
-/* While the session runs: a helper that works, or will come with CUDA, has sent nothing yet. */
-static bool is_pending(const struct helper_source *s, const struct helpers_status *st,
-		       enum live_moment when)
-{
-	return when != LIVE_END && !why_silent(st) &&
-	       (st->head.tag || s->plan.targets->command.pid);
-}
-
 static enum silence read_why(struct strbuf *why, const struct helpers_status *st)
 {
-	const char *wrong = why_silent(st);
+	const struct fault *fault = find_fault(st);
 	struct subject subject;
 
-	if (wrong)
-		strbuf_addf(why, "%s%s%s%s", wrong,
-			    *st->head.occupant || *st->head.reason ? ": " : "", st->head.occupant,
-			    *st->head.occupant ? "" : st->head.reason);
+	if (fault)
+		strbuf_addf(why, "%s%s%s", fault->text, *fault_detail(st) ? ": " : "",
+			    fault_detail(st));
 	else if (st->head.tag)
 		strbuf_addstr(why, "its helper told of none");
 	if (why->len)
@@ -552,10 +510,14 @@ static void push_why(struct helper_source *s, const struct helpers_status *st,
 	static const char *const names[] = { [NONE] = "none", [REFUSED] = "refused",
 					     [STOPPED] = "stopped", [SILENT] = "silent",
 					     [PENDING] = "pending" };
+	/* While the session runs: a helper that works, or will come with CUDA, has sent nothing
+	 * yet. */
+	bool is_pending = when != LIVE_END && !find_fault(st) &&
+			  (st->head.tag || s->plan.targets->command.pid);
 	struct strbuf why = STRBUF_INIT;
-	enum silence is = is_pending(s, st, when) ? PENDING : read_why(&why, st);
+	enum silence is = is_pending ? PENDING : read_why(&why, st);
 
-	if (is == PENDING)
+	if (is_pending)
 		strbuf_addstr(&why, st->counts.works ?
 					    "its helper's times come about a second late: a later "
 					    "report has them" :
@@ -575,12 +537,13 @@ static bool is_silent(const struct helper_source *s, struct helpers_status *st,
 	return !helpers_has_sent(s->helpers, st->pid);
 }
 
+#define EXPLAINED_NS (10 * NS_PER_SEC)
+
 /*
  * As facts about processes with calls: `helper`: none (in it), refused (none can be), stopped (none
  * can be until kill -CONT), silent (it sent no device record) or pending (not yet); `helper_why`
  * explains it. Of each pid the last process that had it.
  */
-
 static void explain_silence(struct live_source *l, enum live_moment when)
 {
 	struct helper_source *s = source_of(l);
@@ -591,10 +554,14 @@ static void explain_silence(struct live_source *l, enum live_moment when)
 	for (size_t i = model_processes(m); i-- > 0;) {
 		const struct model_process *p = model_process(m, i);
 		struct helpers_status st = { .pid = (pid_t)p->pid };
+		/* It ended so long ago that an interval before has explained it. */
+		bool is_over = when != LIVE_END && p->exit_ns &&
+			       num_sub(time_now_ns(), p->exit_ns) > EXPLAINED_NS;
 
 		if (!map_put(&seen, p->pid, &is_new))
 			break;
-		if (is_new && !p->past && call_stats_count(&p->calls) && is_silent(s, &st, when))
+		if (is_new && !p->past && call_stats_count(&p->calls) && !is_over &&
+		    is_silent(s, &st, when))
 			push_why(s, &st, when);
 	}
 	map_free(&seen);
@@ -602,16 +569,36 @@ static void explain_silence(struct live_source *l, enum live_moment when)
 
 /* ---- warnings at the end --------------------------------------------------------------------- */
 
+static void warn_clock(const struct helper_counts *c, pid_t pid, const struct event_sink *to)
+{
+	char unplaced[64] = "";
+
+	if (c->unplaced)
+		snprintf(unplaced, sizeof(unplaced), "; %" PRIu64 " records have no time",
+			 c->unplaced);
+	if (c->clock_steps)
+		live_push_note(to, NOTE_CLOCK_SET, pid,
+			       "the clock that times the works of process %d was set meanwhile, %"
+			       PRIu64 " times: around that it is not known what its devices did",
+			       pid, c->clock_steps);
+	if (c->tick_ps)
+		live_push_note(to, NOTE_CLOCK_FOREIGN, pid,
+			       "another profiler of process %d set CUPTI's clock to ticks of %.3f "
+			       "ns%s: times are interpolated between readings%s", pid,
+			       (double)c->tick_ps / 1000, c->clock_replaced ? " meanwhile" : "",
+			       unplaced);
+}
+
 static void warn_process(const struct helpers_status *st, const struct event_sink *to)
 {
 	uint64_t lost = num_add(num_add(st->lost, st->counts.dropped), st->counts.invalid);
+	const struct fault *fault = find_fault(st);
 
-	if (why_silent(st))
-		live_push_note(to, silence_code(st), st->pid,
-			       "device times of process %d are not %sknown: %s%s%s%s%s", st->pid,
-			       st->counts.works ? "all " : "", why_silent(st),
-			       *st->head.reason || *st->head.occupant ? ": " : "",
-			       st->head.occupant, *st->head.occupant ? "" : st->head.reason,
+	if (fault)
+		live_push_note(to, fault->code, st->pid,
+			       "device times of process %d are not %sknown: %s%s%s%s", st->pid,
+			       st->counts.works ? "all " : "", fault->text,
+			       *fault_detail(st) ? ": " : "", fault_detail(st),
 			       *st->head.occupant ? "" : helper_advice(st->head.reason));
 	if (*st->head.chained && strcmp(st->head.chained, GP_CHAIN_LOADED))
 		live_push_note(to, NOTE_INJECTION_NOT_CHAINED, st->pid,
@@ -638,12 +625,8 @@ static void warn_process(const struct helpers_status *st, const struct event_sin
 			       "what devices did for process %d is not known for %.3g s: gpuprof "
 			       "did not run for so long that the helper took it for gone",
 			       st->pid, (double)st->away_ns / NS_PER_SEC);
-	if (st->counts.clock_steps)
-		live_push_note(to, NOTE_CLOCK_SET, st->pid,
-			       "the clock that times the works of process %d was set meanwhile, %"
-			       PRIu64 " times: around that it is not known what its devices did",
-			       st->pid, st->counts.clock_steps);
-	if (st->unread_ns && !why_silent(st))
+	warn_clock(&st->counts, st->pid, to);
+	if (st->unread_ns && !fault)
 		live_push_note(to, NOTE_RECORDS_UNREAD, st->pid,
 			       "what devices did for process %d in the last %.3g s is not known: "
 			       "it was killed or stopped, CUPTI did not answer, or gpuprof did "
@@ -667,33 +650,26 @@ static bool has_launched(const struct model *m, size_t process)
 	return false;
 }
 
-/* Processes that get another warning. */
-static int note_silent(const struct helper_source *s, struct map *silent)
-{
-	struct helpers_status st;
-
-	for (size_t i = 0; i < helpers_count(s->helpers); i++) {
-		helpers_status(s->helpers, i, &st);
-		if (why_silent(&st) && !map_put(silent, (uint64_t)st.pid, NULL))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 /* Processes that could not load the helper; and, where others sent device records, each that did
  * not. */
 static void warn_unfound(const struct helper_source *s)
 {
 	struct helpers_totals totals;
-	struct map silent = { 0 };
-	int err;
+	struct helpers_status st;
+	struct map silent = { 0 };	/* processes that get another warning */
+	int err = 0;
 
 	helpers_totals(s->helpers, &totals);
-	err = note_silent(s, &silent);
+	for (size_t i = 0; !err && i < helpers_count(s->helpers); i++) {
+		helpers_status(s->helpers, i, &st);
+		if (find_fault(&st) && !map_put(&silent, (uint64_t)st.pid, NULL))
+			err = -ENOMEM;
+	}
 	for (size_t i = 0; !err && i < model_processes(s->plan.model); i++) {
 		const struct model_process *p = model_process(s->plan.model, i);
 		const uint32_t pid = p->pid;
-		bool is_closed = could_not_load(s, (pid_t)pid), is_new = false;
+		const struct map_slot *slot = map_find(&s->unloadable.looked_at, pid);
+		bool is_closed = slot && slot->value == CANNOT_LOAD, is_new = false;
 
 		if (!(is_closed || totals.works) || pid == MODEL_PAST_PID ||
 		    helpers_has_sent(s->helpers, (pid_t)pid) || !has_launched(s->plan.model, i))
@@ -725,12 +701,29 @@ static void warn_uncounted(const struct helper_source *s, uint64_t dropped)
 			       lost, counted ? "fewer" : "none");
 }
 
+/* Launches that probes saw of which CUPTI recorded not even the call. */
+static void warn_missing(const struct helper_source *s)
+{
+	for (size_t i = 0; i < model_processes(s->plan.model); i++) {
+		const struct model_process *p = model_process(s->plan.model, i);
+
+		if (p->missing)
+			live_push_note(s->live.sink, NOTE_RECORDS_MISSING,
+				       p->pid == MODEL_PAST_PID ? 0 : (pid_t)p->pid,
+				       "%" PRIu64 " launches of process %u have no record: CUPTI "
+				       "holds them back while a kernel runs on, or another client "
+				       "has taken them; device time is unknown meanwhile",
+				       p->missing, p->pid);
+	}
+}
+
 static void warn(const struct live_source *l)
 {
 	const struct helper_source *s = (const struct helper_source *)l;
 	struct helpers_totals totals;
 	struct helpers_status st;
 
+	warn_missing(s);
 	warn_unfound(s);
 	warn_forked(s);
 	warn_unloadable_without_probes(s);
@@ -748,6 +741,12 @@ static void warn(const struct live_source *l)
 				       "of process %d, nodes of graphs are known by their order, "
 				       "as without --cupti subscribe: %s", st.pid,
 				       st.head.unsubscribed);
+		if (st.counts.no_launch)
+			live_push_note(s->live.sink, NOTE_GRAPHS_UNMATCHED, st.pid,
+				       "of process %d, %" PRIu64 " works of graphs are not matched "
+				       "with their launches: before 13.1 Update 1 CUPTI numbers "
+				       "them wrongly when it records a second time", st.pid,
+				       st.counts.no_launch);
 		if (st.counts.whole_graphs && !wants_whole_graphs(s))
 			live_push_note(s->live.sink, NOTE_GRAPHS_WHOLE, st.pid,
 				       "of process %d, %" PRIu64 " graphs were told whole: CUPTI "
@@ -764,11 +763,11 @@ static int start(struct helper_source *s)
 	const struct session_options *o = s->plan.targets->o;
 	int err = 0;
 
-	s->helpers = helpers_new(!s->plan.probes ? HELPERS_ALL_CALLS : HELPERS_UNPROBED_CALLS);
+	s->helpers = helpers_new(!s->plan.probes ? HELPERS_ALL_CALLS : HELPERS_UNPROBED_CALLS,
+				 (wants_whole_graphs(s) ? 0 : GP_RING_WANT_NODES) |
+				 (o->cupti == CUPTI_SUBSCRIBE ? GP_RING_WANT_SUBSCRIBED : 0));
 	if (!s->helpers)
 		return -ENOMEM;
-	helpers_want(s->helpers, (wants_whole_graphs(s) ? 0 : GP_RING_WANT_NODES) |
-				 (o->cupti == CUPTI_SUBSCRIBE ? GP_RING_WANT_SUBSCRIBED : 0));
 	if (s->plan.targets->command.pid)
 		err = add_target(s, s->plan.targets->command.pid);
 	for (size_t i = 0; i < o->n_pids && !err; i++)
@@ -796,6 +795,7 @@ static void free_source(struct live_source *l)
 
 static const struct live_source_ops ops = {
 	.on_event = on_event, .read = read_rings, .explain_silence = explain_silence, .stop = stop,
+	.finish = finish,
 	.push_counts = push_counts, .explain_empty = explain_empty, .warn = warn,
 	.release = release, .free = free_source,
 };

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Events that every live source pushes about itself. */
+/* Events that every live source pushes about itself, and how one reports what it cannot do. */
 #include "session/live_source.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/num.h"
@@ -51,4 +53,17 @@ int live_push_count(const struct event_sink *to, const char *source, const char 
 						  .count.hits = num_add(received, lost),
 						  .count.received = received,
 						  .count.lost = lost });
+}
+
+int live_cannot(const char *what, int err)
+{
+	static const char *const advice[] = {
+		[EMFILE] = "; raise the limit of open files (ulimit -n)",
+		[EAGAIN] = " to start a thread; raise the limit of processes (ulimit -u)",
+		[ENOMEM] = "; give a smaller --ring-size, or raise the limit of memory (ulimit -v)",
+	};
+	const char *text = (size_t)err < sizeof(advice) / sizeof(advice[0]) ? advice[err] : NULL;
+
+	log_error("cannot %s: %s%s", what, strerror(err), text ? text : "");
+	return err == ENOMEM ? -EIO : -err;
 }

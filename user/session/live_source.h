@@ -12,7 +12,9 @@
 #include "base/note.h"
 #include "base/str.h"
 #include "event/event.h"
+#include "gpuprof/row.h"
 
+struct capture_sink;
 struct live_source;
 
 /* The state of the session when it asks for reasons. */
@@ -21,6 +23,12 @@ enum live_moment { LIVE_FIRST_INTERVAL, LIVE_INTERVAL, LIVE_END };
 struct live_source_ops {	/* NULL: nothing to do */
 	/* Facts about the source, before EVENT_START. */
 	void (*describe)(struct live_source *l);
+	/* EVENT_START was pushed: pushes the calls that threads are in. 0, -ENOMEM or the sink's
+	 * error. */
+	int (*begin)(struct live_source *l, uint64_t start_ns);
+	/* Starts its threads. keep: the capture whose blocks they store; NULL: none. 0 or -errno,
+	 * logged unless -ENOMEM. */
+	int (*run)(struct live_source *l, struct capture_sink *keep);
 	/* An event of any source. 0 or -ENOMEM. */
 	int (*on_event)(struct live_source *l, const struct event *ev);
 	/* One of fds is readable. */
@@ -32,10 +40,14 @@ struct live_source_ops {	/* NULL: nothing to do */
 	void (*cut)(struct live_source *l, uint64_t until_ns);
 	/* Why processes are silent about their devices, as facts. */
 	void (*explain_silence)(struct live_source *l, enum live_moment when);
+	/* Rows without a probe in some file, if that changed since *noted (at first 0). */
+	bool (*left_out)(struct live_source *l, unsigned int *noted, bool left_out[GP_ROWS_MAX]);
 	/* The session is about to stop. Does not wait. */
 	void (*request_stop)(struct live_source *l);
 	/* Reads and pushes the last of everything. 0, or the sink's error. */
 	int (*stop)(struct live_source *l, uint64_t now_ns);
+	/* All have stopped: pushes what had to wait for others' last. 0, or the sink's error. */
+	int (*finish)(struct live_source *l);
 	/* Counters so far, for a capture file that ends now. */
 	void (*push_counts)(struct live_source *l, const struct event_sink *to);
 	/* After stop: why there may be no call at all. */
@@ -67,5 +79,9 @@ void live_push_note(const struct event_sink *to, enum note_code code, pid_t pid,
 /* An EVENT_COUNT: hits = received + lost. 0 or the sink's error. */
 int live_push_count(const struct event_sink *to, const char *source, const char *kind,
 		    uint64_t received, uint64_t lost);
+
+/* Adds advice to an error that starting a thread or a mapping met, logs it. Returns -errno for the
+ * caller to pass on, never -ENOMEM, since it is logged. */
+int live_cannot(const char *what, int err);
 
 #endif

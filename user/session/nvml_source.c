@@ -34,19 +34,9 @@ static int on_event(struct live_source *l, const struct event *ev)
 {
 	struct nvml_source *s = nvml_of(l);
 
-	if (!s->wanted)
-		s->wanted = ev->kind == EVENT_DEVICE || ev->kind == EVENT_THREAD ||
-			    event_is_call(ev->kind);
+	s->wanted = s->wanted || ev->kind == EVENT_DEVICE || ev->kind == EVENT_THREAD ||
+		    event_is_call(ev->kind);
 	return 0;
-}
-
-static void begin(struct nvml_source *s)
-{
-	s->began = true;
-	s->reader = nvml_start(nvml_load);
-	if (!s->reader)
-		live_push_note(s->live.sink, NOTE_NVML_FAILED, 0,
-			       "cannot read devices by NVML: %s", strerror(errno));
 }
 
 /* ---- facts and warnings ---------------------------------------------------------------------- */
@@ -69,18 +59,11 @@ static bool is_stuck(const struct nvml_status *st, uint64_t now_ns)
 	       now_ns - st->since_ns > STUCK_NS;
 }
 
-static void report_stuck(struct nvml_source *s, const struct nvml_status *st)
-{
-	char why[128];
-
-	snprintf(why, sizeof(why), NVML_LIBRARY " did not answer for %llu s while %s",
-		 (unsigned long long)(STUCK_NS / NS_PER_SEC), st->doing);
-	report_missing(s, why, true);
-}
-
 /* A host without NVML gets no warning: the report shows it. */
 static void report(struct nvml_source *s, const struct nvml_status *st)
 {
+	char why[128];
+
 	if (*st->driver && !s->described) {
 		s->described = true;
 		live_push_fact(s->live.sink, "nvml", "driver %s, %u device%s, %s%s", st->driver,
@@ -91,8 +74,11 @@ static void report(struct nvml_source *s, const struct nvml_status *st)
 	}
 	if (*st->why)
 		report_missing(s, st->why, st->state != NVML_FAILED || !st->unloaded);
-	else if (is_stuck(st, time_now_ns()))
-		report_stuck(s, st);
+	if (*st->why || !is_stuck(st, time_now_ns()))
+		return;
+	snprintf(why, sizeof(why), NVML_LIBRARY " did not answer for %llu s while %s",
+		 (unsigned long long)(STUCK_NS / NS_PER_SEC), st->doing);
+	report_missing(s, why, true);
 }
 
 /* ---- the course of a session ----------------------------------------------------------------- */
@@ -103,8 +89,13 @@ static int read_samples(struct live_source *l)
 	struct nvml_status st;
 	int err;
 
-	if (!s->reader && s->wanted && !s->began)
-		begin(s);
+	if (!s->reader && s->wanted && !s->began) {
+		s->began = true;
+		s->reader = nvml_start(nvml_load);
+		if (!s->reader)
+			live_push_note(l->sink, NOTE_NVML_FAILED, 0,
+				       "cannot read devices by NVML: %s", strerror(errno));
+	}
 	if (!s->reader)
 		return 0;
 	err = nvml_pump(s->reader, l->sink);
@@ -188,16 +179,6 @@ void nvml_ask_end(struct nvml *n)
 
 /* ---- MIG instances --------------------------------------------------------------------------- */
 
-static void copy_instance(struct gpu_instance *to, const struct nvml_instance *from)
-{
-	*to = (struct gpu_instance){ .gpu = device_number_gpu(from->number),
-				     .place = device_number_place(from->number),
-				     .gi = from->gpu_instance,
-				     .ci = from->compute_instance,
-				     .cap = -1 };
-	snprintf(to->uuid, sizeof(to->uuid), "%s", from->uuid);
-}
-
 /* Returns the number of instances; why: the obstacle when NVML does not know. */
 static size_t list_instances(struct gpu_instance *found, char *why, size_t why_bytes)
 {
@@ -216,8 +197,13 @@ static size_t list_instances(struct gpu_instance *found, char *why, size_t why_b
 	else
 		snprintf(why, why_bytes, "%s", st.why);
 	count = nvml_instances(n, all, GPUS_INSTANCES_MAX);
-	for (size_t i = 0; i < count; i++)
-		copy_instance(&found[i], &all[i]);
+	for (size_t i = 0; i < count; i++) {
+		found[i] = (struct gpu_instance){ .gpu = device_number_gpu(all[i].number),
+						  .place = device_number_place(all[i].number),
+						  .gi = all[i].gpu_instance,
+						  .ci = all[i].compute_instance, .cap = -1 };
+		snprintf(found[i].uuid, sizeof(found[i].uuid), "%s", all[i].uuid);
+	}
 	nvml_ask_end(n);
 	return count;
 }

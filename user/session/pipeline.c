@@ -37,11 +37,9 @@ static int push_trait(void *ctx, const char *key, const char *value)
 {
 	struct trait *t = ctx;
 
-	return stamp_and_forward(t->tap, &(struct event){ .kind = EVENT_IDENTITY,
-							  .pid = t->pid,
-							  .tid = t->pid,
-							  .fact.key = key,
-							  .fact.value = value });
+	return stamp_and_forward(t->tap, &(struct event){
+		.kind = EVENT_IDENTITY, .pid = t->pid, .tid = t->pid,
+		.fact.key = key, .fact.value = value });
 }
 
 /* procfs' last reading of a process: it may have exited when its events arrive, and its pid may
@@ -56,20 +54,7 @@ struct reading {
 
 static struct reading *last_reading(const struct pipeline *tap, pid_t pid)
 {
-	const struct map_slot *slot = map_find(&tap->read, (uint64_t)pid);
-
-	return slot ? (struct reading *)(uintptr_t)slot->value : NULL;
-}
-
-/* process_ns 0: the last one. */
-static const struct reading *find_reading(const struct pipeline *tap, pid_t pid,
-					  uint64_t process_ns)
-{
-	const struct reading *r = last_reading(tap, pid);
-
-	while (r && process_ns && !births_match(r->p.start_ns, process_ns))
-		r = r->before;
-	return r;
+	return map_pointer(&tap->read, (uint64_t)pid);
 }
 
 static void free_readings(void *last)
@@ -136,25 +121,22 @@ static void read_now(struct pipeline *tap, pid_t pid, bool with_identity)
 	proc_close(&proc);
 }
 
-/* procfs' birth is up to a tick early. */
-static uint64_t began(const struct pipeline *tap, uint64_t ns)
-{
-	return ns < tap->oldest_ns && ns + SAME_BIRTH_NS >= tap->oldest_ns ? tap->oldest_ns : ns;
-}
-
 static int push_reading(struct pipeline *tap, const struct reading *r, uint64_t process_ns,
 			uint64_t exec_ns)
 {
+	/* procfs' birth is up to a tick early. */
+	const bool is_early = r->p.start_ns < tap->oldest_ns &&
+			      r->p.start_ns + SAME_BIRTH_NS >= tap->oldest_ns;
 	struct trait t = { tap, (uint32_t)r->p.pid };
 	struct event ev = {
 		.kind = EVENT_PROCESS, .pid = t.pid, .tid = t.pid, .task.comm = r->p.comm,
 		.task.cmdline = tap->no_cmdline || !*r->p.cmdline ? NULL : r->p.cmdline,
-		.start_ns = process_ns ? process_ns : began(tap, r->p.start_ns), .end_ns = exec_ns,
+		.task.process_ns = process_ns,
+		.start_ns = process_ns ? process_ns : is_early ? tap->oldest_ns : r->p.start_ns,
+		.end_ns = exec_ns,
 	};
-	int err;
+	int err = stamp_and_forward(tap, &ev);
 
-	ev.task.process_ns = process_ns;
-	err = stamp_and_forward(tap, &ev);
 	return err || !r->has_identity ? err : identity_each(&r->id, push_trait, &t);
 }
 
@@ -162,14 +144,17 @@ static int push_reading(struct pipeline *tap, const struct reading *r, uint64_t 
 static int describe(struct pipeline *tap, pid_t pid, uint64_t process_ns, bool calls,
 		    const struct event *instead)
 {
-	struct event ev = { .kind = EVENT_PROCESS, .pid = (uint32_t)pid, .tid = (uint32_t)pid };
+	struct event ev = { .kind = EVENT_PROCESS, .pid = (uint32_t)pid, .tid = (uint32_t)pid,
+			    .task.process_ns = process_ns };
+	uint64_t exec_ns = instead ? instead->end_ns : 0;
 	const struct reading *r;
 
 	read_now(tap, pid, calls);
-	r = find_reading(tap, pid, process_ns);
-	if (r && r->at_ns > (instead ? instead->end_ns : 0))
-		return push_reading(tap, r, process_ns, instead ? instead->end_ns : 0);
-	ev.task.process_ns = process_ns;
+	r = last_reading(tap, pid);
+	while (r && process_ns && !births_match(r->p.start_ns, process_ns))
+		r = r->before;
+	if (r && r->at_ns > exec_ns)
+		return push_reading(tap, r, process_ns, exec_ns);
 	return instead || process_ns ? stamp_and_forward(tap, instead ? instead : &ev) : 0;
 }
 
@@ -198,23 +183,17 @@ int pipeline_describe(struct pipeline *tap, pid_t pid)
 }
 
 /* Devices are opened after the first calls, so they are looked for again when one is in use. */
-static bool uses_device(const struct pipeline *tap, const struct event *ev)
+static int settle(struct pipeline *tap, const struct event *ev)
 {
 	static const uint32_t classes = 1u << CLASS_LAUNCH | 1u << CLASS_COPY | 1u << CLASS_SET |
 					1u << CLASS_ALLOC;
-
-	return classes >> model_funcs(tap->model)->v[ev->func].class & 1;
-}
-
-static int settle(struct pipeline *tap, const struct event *ev)
-{
 	struct trait t = { tap, ev->pid };
 	struct identity id = { .user = "" };
 	struct proc proc;
 	bool is_new;
 	int err = 0;
 
-	if (!uses_device(tap, ev))
+	if (!(classes >> model_funcs(tap->model)->v[ev->func].class & 1))
 		return 0;
 	if (!map_put(&tap->settled, ev->process, &is_new))
 		return -ENOMEM;
@@ -227,13 +206,6 @@ static int settle(struct pipeline *tap, const struct event *ev)
 	}
 	proc_close(&proc);
 	return err;
-}
-
-static void forget(struct pipeline *tap, const struct event *exit)
-{
-	map_del(&tap->seen, exit->process);
-	unsettle(tap, exit->process);
-	forget_readings(tap, (pid_t)exit->pid, exit->task.process_ns);
 }
 
 int pipeline_push(void *ctx, const struct event *ev)
@@ -263,8 +235,11 @@ int pipeline_push(void *ctx, const struct event *ev)
 		return describe(tap, (pid_t)ev->pid, ev->task.process_ns,
 				map_find(&tap->seen, own.process), ev);
 	case EVENT_EXIT:
-		if (ev->tid == ev->pid)
-			forget(tap, &own);
+		if (ev->tid != ev->pid)
+			break;
+		map_del(&tap->seen, own.process);
+		unsettle(tap, own.process);
+		forget_readings(tap, (pid_t)own.pid, own.task.process_ns);
 		break;
 	case EVENT_WATERMARK:
 		tap->watermark_ns = ev->end_ns;

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* See the header. Probes are made by probe_set.c and, while the session runs, by worker.c. */
+/*
+ * How targets are probed: -p gives each process its own links with the kernel's pid filter; -a
+ * and -- CMD give each library one unfiltered link, and for CMD and selectors the set of pids in
+ * BPF decides which are recorded. The worker probes the files that are mapped later.
+ */
 #include "session/probe_source.h"
 
 #include <errno.h>
@@ -11,19 +15,30 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/time.h"
 #include "catalog/catalog.h"
 #include "event/names.h"
 #include "host/caps.h"
 #include "host/proc.h"
+#include "inject/injectable.h"
+#include "probe/attach.h"
 #include "probe/loader_read.h"
-#include "session/probe_set.h"
-#include "source/bpf/bpf_source.h"
+#include "session/worker.h"
+#include "source/bpf/drain.h"
 #include "source/helper/ring_reader.h"
+#include "stack/inflight.h"
+#include "target/selection.h"
+#include "target/target.h"
+
+extern char **environ;
 
 struct probe_source {
 	struct live_source live;
-	struct probe_set set;
+	struct targets *targets;
+	struct loader *loader;
+	struct attach *attach;
+	struct worker *worker;		/* probes files mapped later */
+	struct worker_rules rules;	/* for worker_run */
+	struct inflight *inflight;	/* NULL: none; the worker's while that runs */
 	struct bpf_source bpf;
 };
 
@@ -82,10 +97,8 @@ static int deny(const struct session_options *o, const struct caps_need *missing
 	for (size_t i = 0; i < o->n_pids; i++)
 		if (!has_helper((pid_t)o->pids[i]))
 			log_error("cannot probe process %u: %s is missing (needed to %s); run as "
-				  "root or with "
-				  "sudo, or without probes by the helper: --inject brings it into "
-				  "a process "
-				  "of yours",
+				  "root or with sudo, or without probes by the helper: --inject "
+				  "brings it into a process of yours",
 				  o->pids[i], missing->name, missing->why);
 	return -EPERM;
 }
@@ -130,33 +143,327 @@ static int after_failure(const struct session_options *o, const struct event_sin
 	return do_without(none, "BPF cannot be used here", "gpuprof doctor tells more");
 }
 
-/* ---- opening --------------------------------------------------------------------------------- */
+/* ---- the files of one process ---------------------------------------------------------------- */
 
-
-/* Only -ENOMEM means that the error is not logged yet. */
-static int logged(int err)
+/* Also a family.on_new: new members are followed before their children are looked for. */
+static int follow(void *source, pid_t pid)
 {
-	return err == ENOMEM ? -EIO : -err;
+	const struct probe_source *p = source;
+	int err = loader_follow(p->loader, pid);
+
+	if (err)
+		log_error("cannot follow process %d: %s; %s", pid, strerror(-err), err == -E2BIG ?
+			  "choose fewer than 65,536 processes, or give -a" : "see gpuprof doctor");
+	return err;
 }
 
-static const char *const advice[] = {
-	[EMFILE] = "; raise the limit of open files (ulimit -n)",
-	[EAGAIN] = " to start a thread; raise the limit of processes (ulimit -u)",
-	[ENOMEM] = "; give a smaller --ring-size, or raise the limit of memory (ulimit -v)",
+struct scan {			/* over processes that are attached to */
+	struct probe_source *p;
+	pid_t filter;		/* of the probes that are made; 0: none */
+	unsigned int denied;	/* processes that could not be read */
+	bool uses;		/* the process that is being read has something to probe */
+	int err;		/* of attaching, logged; ends the scan */
 };
 
-int probe_source_cannot(const char *what, int err)
+static int on_file(void *ctx, const struct target_file *file)
 {
-	const char *text = (size_t)err < sizeof(advice) / sizeof(advice[0]) ? advice[err] : NULL;
+	struct scan *scan = ctx;
+	struct attach_result result;
 
-	log_error("cannot %s: %s%s", what, strerror(err), text ? text : "");
-	return logged(err);
+	scan->err = attach_file(scan->p->attach, file, scan->filter, &result);
+	scan->uses |= !scan->err && attach_wants(scan->p->attach, file);
+	return scan->err;
 }
+
+/* 0 or -errno: ESRCH, an error of attaching. */
+static int attach_pid(struct scan *scan, pid_t pid)
+{
+	pid_t *user;
+	int err;
+
+	scan->uses = false;
+	err = target_each_file(pid, on_file, scan);
+	if (!err && scan->uses && scan->p->inflight)
+		err = inflight_add(scan->p->inflight, pid);
+	if (!err && scan->uses) {
+		/* It may have a helper, which is woken once the probes are made. */
+		user = VEC_PUSH(&scan->p->targets->users);
+		if (!user)
+			return -ENOMEM;
+		*user = pid;
+	}
+	if (err == -EACCES || err == -EPERM) {
+		scan->denied++;
+		return 0;
+	}
+	return err;
+}
+
+/* A process that has ended is no error. */
+static int attach_living(void *scan, pid_t pid)
+{
+	int err = attach_pid(scan, pid);
+
+	return err == -ESRCH ? 0 : err;
+}
+
+/* ---- -p: processes and all that is below them ------------------------------------------------ */
+
+/* More than these are probed without filters: each filter looks at every hit of the others. */
+#define WATCHES_MAX 16
+#define FILTERS_MAX 4	/* named processes that use one library, before it is probed for all */
+
+#define WALKS_MAX 8	/* over processes that keep forking */
+
+/* Until a walk finds no new process: BPF follows a member's child once the member is followed. */
+static int walk_family(const struct probe_source *p, struct family *f)
+{
+	const struct session_options *o = p->targets->o;
+	size_t before = SIZE_MAX;
+	int err = family_add(f, o->pids, o->n_pids, false);
+
+	for (int i = 0; i < WALKS_MAX && !err && !o->isolate && f->members.n != before; i++) {
+		before = f->members.n;
+		err = family_add(f, o->pids, o->n_pids, true);
+	}
+	return err;
+}
+
+/* A child that ended meanwhile is no error. */
+static int watch_members(struct probe_source *p, const struct family *f)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < f->members.n && !err; i++) {
+		const struct family_member *m = &f->members.v[i];
+
+		err = worker_watch(p->worker, m->pid, m->named);
+		if (err == -ESRCH && m->pid != m->named)
+			err = 0;
+		else if (err == -ESRCH)
+			log_error("process %d ended before it could be profiled", m->pid);
+	}
+	return err;
+}
+
+static int watch_family(struct probe_source *p, struct family *f)
+{
+	int err = walk_family(p, f);
+
+	if (err)
+		return err;
+	if (p->targets->o->isolate || f->members.n <= WATCHES_MAX)
+		return watch_members(p, f);
+	err = worker_watch(p->worker, -1, 0);
+	p->rules.only_followed = true;
+	if (!err)
+		err = attach_hand_over(p->attach);
+	return err ? err : walk_family(p, f);	/* born before there was a watch */
+}
+
+static int is_wanted(void *ctx, const struct target_file *file)
+{
+	return attach_wants(ctx, file);
+}
+
+static bool uses_library(const struct probe_source *p, pid_t pid)
+{
+	return target_each_file(pid, is_wanted, p->attach) > 0;
+}
+
+/* One process that uses a library, or few that were named: filters keep probes out of others. */
+static int choose_filters(struct probe_source *p, const struct family *f)
+{
+	unsigned int users = 0, below = 0;
+
+	if (p->targets->o->isolate || f->members.n < 2)
+		return 0;
+	for (size_t i = 0; i < f->members.n; i++) {
+		const struct family_member *m = &f->members.v[i];
+
+		if (!uses_library(p, m->pid))
+			continue;
+		users++;
+		below += m->pid != m->named;
+	}
+	return (below && users > 1) || users > FILTERS_MAX ? attach_hand_over(p->attach) : 0;
+}
+
+static int attach_members(struct probe_source *p, const struct family *f)
+{
+	struct scan below = { 0 };
+	int err = 0;
+
+	for (size_t i = 0; i < f->members.n && !err; i++) {
+		const struct family_member *m = &f->members.v[i];
+		struct scan scan = { .p = p, .filter = m->pid };
+
+		err = attach_pid(&scan, m->pid);
+		if (m->pid != m->named) {
+			below.denied += scan.denied;
+			err = err == -ESRCH ? 0 : err;
+		} else if (err == -ESRCH) {
+			log_error("process %d ended before it could be profiled", m->pid);
+		} else if (!err && scan.denied) {
+			log_error("cannot read what process %d maps: permission denied; %s",
+				  m->pid, denied_reading());
+			err = -EPERM;
+		}
+	}
+	if (below.denied)
+		live_push_note(p->live.sink, NOTE_PROCESSES_UNREADABLE, 0,
+			       "%u child processes could not be read: permission denied, "
+			       "CAP_SYS_PTRACE is needed", below.denied);
+	return err;
+}
+
+static int attach_named(struct probe_source *p)
+{
+	struct family f = { .on_new = follow, .ctx = p };
+	int err;
+
+	p->rules.follow_children = !p->targets->o->isolate;
+	err = watch_family(p, &f);
+	if (!err)
+		err = choose_filters(p, &f);
+	if (!err)
+		err = attach_members(p, &f);
+	family_free(&f);
+	return err;
+}
+
+/* ---- -a, -- CMD ------------------------------------------------------------------------------ */
+
+static int attach_all(struct probe_source *p)
+{
+	struct scan scan = { .p = p };
+	int err = worker_watch(p->worker, -1, 0);
+
+	if (!err)
+		err = target_each_pid(attach_living, &scan);
+	if (scan.denied)
+		live_push_note(p->live.sink, NOTE_PROCESSES_UNREADABLE, 0,
+			       "%u process%s could not be read: permission denied, "
+			       "CAP_SYS_PTRACE is needed; libraries used by no other are not "
+			       "probed", scan.denied, scan.denied == 1 ? "" : "es");
+	return err;
+}
+
+static int attach_command(struct probe_source *p)
+{
+	const char *name = p->targets->o->cmd[0];
+	struct scan scan = { .p = p };
+	int err = follow(p, p->targets->command.pid);
+
+	if (!err)
+		err = worker_watch(p->worker, p->targets->command.pid, 0);
+	if (err)
+		return err;
+	err = target_expect(p->targets->o->cmd, environ, catalog_wants_file, on_file, &scan);
+	if (err == -ENOENT) {
+		bool there = strchr(name, '/') && !access(name, F_OK);
+
+		return command_cannot_run(&p->targets->command, name, there ? -EACCES : -ENOENT);
+	}
+	/* Unreadable files are noticed when they are mapped, and exec reports a command that
+	 * cannot be run. */
+	return err == -ENOMEM ? err : scan.err;
+}
+
+/* ---- selectors ------------------------------------------------------------------------------- */
+
+/*
+ * Processes that match when the session begins are attached with all below them; those that
+ * begin to match later join them (probe/recheck.h). One watch of the host; the set of pids in
+ * BPF decides which are recorded.
+ */
+
+/* Those that use a library now: they have a name in the report, calls or not. */
+static int list_users(struct probe_source *p, const struct selection *found)
+{
+	for (size_t i = 0; i < found->all.n; i++) {
+		pid_t pid = found->all.v[i].pid, *slot;
+
+		if (!uses_library(p, pid))
+			continue;
+		slot = VEC_PUSH(&p->targets->chosen);
+		if (!slot)
+			return -ENOMEM;
+		*slot = pid;
+	}
+	return 0;
+}
+
+static void report_selection(const struct scan *scan, const struct selection *found)
+{
+	const struct session_options *o = scan->p->targets->o;
+	struct strbuf sb = STRBUF_INIT;
+
+	selection_describe(found, o->selector, &sb);
+	if (found->matches)
+		log_info("%s", sb.s);
+	else
+		log_info("%s yet; waiting for one to start, %s", sb.s,
+			 o->duration_ns ? "as long as -d says" : "until Ctrl-C");
+	strbuf_free(&sb);
+	if (found->denied)
+		live_push_note(scan->p->live.sink, NOTE_MATCH_UNKNOWN, 0,
+			       "of %u process%s it cannot be told whether they match: permission "
+			       "denied, CAP_SYS_PTRACE is needed", found->denied,
+			       found->denied == 1 ? "" : "es");
+	if (scan->denied)
+		live_push_note(scan->p->live.sink, NOTE_PROCESSES_UNREADABLE, 0,
+			       "%u of these could not be read: permission denied, CAP_SYS_PTRACE "
+			       "is needed", scan->denied);
+}
+
+static int attach_selected(struct probe_source *p)
+{
+	const struct session_options *o = p->targets->o;
+	struct selection found = { .denied = 0 };
+	struct scan scan = { .p = p };
+	int err = worker_watch(p->worker, -1, 0);
+
+	p->rules.only_followed = true;
+	p->rules.follow_children = !o->isolate;
+	if (!err)
+		err = selection_find(&found, o->selector, !o->isolate);
+	for (size_t i = 0; i < found.all.n && !err; i++)
+		err = follow(p, found.all.v[i].pid);
+	if (!err)
+		err = list_users(p, &found);
+	/* While one process uses a library, the kernel keeps probes out of all others. */
+	scan.filter = p->targets->chosen.n == 1 ? p->targets->chosen.v[0] : 0;
+	p->rules.filter = scan.filter;
+	p->rules.match = (struct target_match){ .selector = o->selector, .loader = p->loader,
+						.below = !o->isolate };
+	if (!err && !scan.filter)
+		err = attach_hand_over(p->attach);
+	for (size_t i = 0; i < found.all.n && !err; i++)
+		err = attach_living(&scan, found.all.v[i].pid);
+	if (!err)
+		report_selection(&scan, &found);
+	selection_free(&found);
+	return err;
+}
+
+static int attach_targets(struct probe_source *p)
+{
+	const struct session_options *o = p->targets->o;
+	int err = o->n_pids   ? attach_named(p) :
+		  o->selector ? attach_selected(p) :
+		  o->cmd      ? attach_command(p) :
+				attach_all(p);
+
+	return err ? err : attach_begin(p->attach);
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
 
 /* 0 or -errno, logged unless -ENOMEM. */
 static int start_loader(struct probe_source *p)
 {
-	const struct session_options *o = p->set.targets->o;
+	const struct session_options *o = p->targets->o;
 	struct loader_options lo = {
 		.way = (enum loader_way)o->attach,
 		.ring_bytes = o->ring_bytes,
@@ -169,30 +476,30 @@ static int start_loader(struct probe_source *p)
 					  .budget_ns = o->budget_ns,
 					  .launch = (enum plan_launch)o->launch };
 
-	p->set.loader = loader_new(&lo);
-	if (!p->set.loader)
-		return logged(errno);
-	p->set.attach = attach_new(p->set.loader, &rules);
-	p->set.inflight = inflight_new(p->set.loader, (unsigned int)o->tier);
-	p->set.worker = p->set.attach ? worker_new(p->set.attach, p->set.inflight) : NULL;
-	if (!p->set.worker)
-		return probe_source_cannot("watch what is mapped", errno);
-	p->bpf.drain = drain_start(loader_facts(p->set.loader).calls_fd,
-				   loader_facts(p->set.loader).tasks_fd);
-	return p->bpf.drain ? 0 : probe_source_cannot("read the ring buffers", errno);
+	p->loader = loader_new(&lo);
+	if (!p->loader)
+		return errno == ENOMEM ? -EIO : -errno;	/* logged */
+	p->attach = attach_new(p->loader, &rules);
+	p->inflight = inflight_new(p->loader, (unsigned int)o->tier);
+	p->worker = p->attach ? worker_new(p->attach, p->inflight) : NULL;
+	if (!p->worker)
+		return live_cannot("watch what is mapped", errno);
+	p->bpf.drain = drain_start(loader_facts(p->loader).calls_fd,
+				   loader_facts(p->loader).tasks_fd);
+	return p->bpf.drain ? 0 : live_cannot("read the ring buffers", errno);
 }
 
 static void release(struct live_source *l)
 {
 	struct probe_source *p = probes_of(l);
 
-	worker_free(p->set.worker);
-	inflight_free(p->set.inflight);
-	attach_free(p->set.attach);
+	worker_free(p->worker);
+	inflight_free(p->inflight);
+	attach_free(p->attach);
 	drain_free(p->bpf.drain);
-	p->set.worker = NULL;
-	p->set.inflight = NULL;
-	p->set.attach = NULL;
+	p->worker = NULL;
+	p->inflight = NULL;
+	p->attach = NULL;
 	p->bpf.drain = NULL;
 }
 
@@ -200,7 +507,7 @@ static void release(struct live_source *l)
 static void free_source(struct live_source *l)
 {
 	release(l);
-	loader_free(probes_of(l)->set.loader);
+	loader_free(probes_of(l)->loader);
 	free(l);
 }
 
@@ -213,19 +520,10 @@ static struct probe_source *new_source(const struct probe_plan *plan)
 	if (!p)
 		return NULL;
 	p->live = (struct live_source){ .ops = &ops, .sink = plan->sink, .fds = { -1, -1 } };
-	p->set.targets = plan->targets;
-	p->set.sink = plan->sink;
+	p->targets = plan->targets;
 	p->bpf.decoder = plan->decoder;
 	p->bpf.sink = *plan->sink;
 	return p;
-}
-
-static void finish_opening(struct probe_source *p)
-{
-	p->live.fds[0] = drain_queue_fd(drain_queue_of(p->bpf.drain));
-	p->live.fds[1] = worker_fd(p->set.worker);
-	if (loader_facts(p->set.loader).way == WAY_PERF)	/* also for files loaded later */
-		p->live.caps = 1ull << CAP_SYS_ADMIN;
 }
 
 int probe_source_open(struct live_source **out, const struct probe_plan *plan,
@@ -243,47 +541,42 @@ int probe_source_open(struct live_source **out, const struct probe_plan *plan,
 		return -ENOMEM;
 	err = after_failure(o, plan->sink, none, start_loader(p));
 	if (!err && !none->why)
-		err = probe_set_attach(&p->set);
+		err = attach_targets(p);
 	if (err || none->why) {
 		free_source(&p->live);
 		return err;
 	}
-	finish_opening(p);
+	p->live.fds[0] = drain_fd(p->bpf.drain);
+	p->live.fds[1] = worker_facts(p->worker).fd;
+	if (loader_facts(p->loader).way == WAY_PERF)	/* also for files loaded later */
+		p->live.caps = 1ull << CAP_SYS_ADMIN;
+	if (loader_facts(p->loader).stacks_fd >= 0)
+		p->rules.stacks = p->loader;
 	*out = &p->live;
 	return 0;
 }
 
-int probe_source_find_inflight(struct live_source *l, uint64_t start_ns)
+static int begin(struct live_source *l, uint64_t start_ns)
 {
 	struct probe_source *p = probes_of(l);
 
-	return p->set.inflight ? inflight_find(p->set.inflight, start_ns, l->sink) : 0;
+	return p->inflight ? inflight_find(p->inflight, start_ns, l->sink) : 0;
 }
 
-static int start_stacks(struct probe_source *p)
+static int run(struct live_source *l, struct capture_sink *keep)
 {
-	int err;
-
-	if (loader_facts(p->set.loader).stacks_fd < 0)
-		return 0;
-	err = worker_take_stacks(p->set.worker, p->set.loader);
-	return err ? probe_source_cannot("read stacks of calls", -err) : 0;
+	return worker_run(probes_of(l)->worker, &probes_of(l)->rules, keep);
 }
 
-int probe_source_run(struct live_source *l, struct capture_sink *keep)
+static bool left_out(struct live_source *l, unsigned int *noted, bool rows[GP_ROWS_MAX])
 {
-	struct probe_source *p = probes_of(l);
-	int err = start_stacks(p);
+	const struct worker_facts facts = worker_facts(probes_of(l)->worker);
 
-	if (err)
-		return err;
-	err = worker_run(p->set.worker, keep);
-	return err ? probe_source_cannot("probe what is mapped later", -err) : 0;
-}
-
-bool probe_source_left_out(struct live_source *l, unsigned int *noted, bool left_out[GP_ROWS_MAX])
-{
-	return worker_left_out(probes_of(l)->set.worker, noted, left_out);
+	if (facts.noted == *noted)
+		return false;
+	*noted = facts.noted;
+	memcpy(rows, facts.left_out, sizeof(facts.left_out));
+	return true;
 }
 
 /* ---- while it runs --------------------------------------------------------------------------- */
@@ -293,7 +586,7 @@ static void pump(struct live_source *l)
 {
 	struct probe_source *p = probes_of(l);
 
-	worker_pump(p->set.worker, l->sink);
+	worker_pump(p->worker, l->sink);
 	bpf_source_pump(&p->bpf);
 }
 
@@ -315,7 +608,7 @@ static void cut(struct live_source *l, uint64_t until_ns)
 	struct probe_source *p = probes_of(l);
 	struct off_reading r = { &p->bpf, until_ns };
 
-	if (loader_each_off(p->set.loader, on_off, &r))
+	if (loader_each_off(p->loader, on_off, &r))
 		live_push_note(l->sink, NOTE_OFF_CPU_UNREAD, 0,
 			       "cannot read who is off the CPU: what began before this "
 			       "interval's end and goes on is shown as other");
@@ -330,63 +623,14 @@ static const char *const kind_names[GP_KINDS] = {
 	[GP_OFF] = "off",
 };
 
-static void put_counts(const struct probe_source *p, const struct gp_counts *c,
-		       const struct event_sink *to)
-{
-	const uint64_t counters[COUNTER_END] = {
-		[COUNTER_NESTED] = c->nested, [COUNTER_REACHED] = c->reached,
-		[COUNTER_ABANDONED] = c->abandoned, [COUNTER_FOREIGN] = c->foreign,
-		[COUNTER_UNFOLLOWED] = c->unfollowed,
-	};
-
-	for (int k = 1; k < GP_KINDS; k++)
-		live_push_count(to, "uprobe", kind_names[k], p->bpf.received[k], c->lost[k]);
-	if (c->no_state)
-		live_push_count(to, "uprobe", "unplaced", 0, c->no_state);
-	if (p->bpf.invalid)
-		live_push_count(to, "uprobe", "malformed", 0, p->bpf.invalid);
-	if (p->bpf.skipped)
-		live_push_count(to, "uprobe", "unknown", 0, p->bpf.skipped);
-	for (size_t i = 0; i < COUNTER_END; i++)
-		live_push_fact(to, counter_name(i), "%" PRIu64, counters[i]);
-}
-
-static void check_counts(const struct probe_source *p, const struct gp_counts *c)
-{
-	for (int k = 1; k < GP_KINDS; k++)
-		if (c->hits[k] != p->bpf.received[k] + c->lost[k])
-			live_push_note(p->live.sink, NOTE_COUNTERS_UNBALANCED, 0,
-				       "%s records do not add up: %" PRIu64 " hits, %" PRIu64
-				       " received, %" PRIu64 " lost; please report this",
-				       kind_names[k], c->hits[k], p->bpf.received[k], c->lost[k]);
-	if (c->unfollowed)
-		live_push_note(p->live.sink, NOTE_TOO_MANY_CHILDREN, 0,
-			       "%" PRIu64 " child processes were not followed: more than 65,536 "
-			       "at a time are not; give -a", c->unfollowed);
-	if (p->bpf.invalid || p->bpf.skipped)
-		live_push_note(p->live.sink, NOTE_RECORDS_MALFORMED, 0,
-			       "%" PRIu64 " malformed records and %" PRIu64 " of unknown kinds "
-			       "came from the kernel side; please report this", p->bpf.invalid,
-			       p->bpf.skipped);
-}
-
 /* The kernel's counters; the worker counts the events of its own ring. */
 static int read_counters(struct probe_source *p, struct gp_counts *c)
 {
-	p->bpf.received[GP_STACK] = worker_stacks_received(p->set.worker);
-	return loader_counts(p->set.loader, c);
+	p->bpf.received[GP_STACK] = worker_facts(p->worker).stacks_received;
+	return loader_counts(p->loader, c);
 }
 
-static void push_last_counts(struct probe_source *p)
-{
-	struct gp_counts c;
-
-	if (read_counters(p, &c))
-		return;
-	check_counts(p, &c);
-	put_counts(p, &c, p->live.sink);
-}
-
+/* A hit that is neither received nor lost is on its way, and counted in the next file. */
 static void push_counts(struct live_source *l, const struct event_sink *to)
 {
 	struct probe_source *p = probes_of(l);
@@ -394,10 +638,43 @@ static void push_counts(struct live_source *l, const struct event_sink *to)
 
 	if (read_counters(p, &c))
 		return;
-	/* A hit that is neither received nor lost is on its way, and the next file's. */
 	for (int k = 1; k < GP_KINDS; k++)
-		c.hits[k] = p->bpf.received[k] + c.lost[k];
-	put_counts(p, &c, to);
+		live_push_count(to, "uprobe", kind_names[k], p->bpf.received[k], c.lost[k]);
+	if (c.no_state)
+		live_push_count(to, "uprobe", "unplaced", 0, c.no_state);
+	if (p->bpf.invalid)
+		live_push_count(to, "uprobe", "malformed", 0, p->bpf.invalid);
+	if (p->bpf.skipped)
+		live_push_count(to, "uprobe", "unknown", 0, p->bpf.skipped);
+	live_push_fact(to, counter_name(COUNTER_NESTED), "%" PRIu64, c.nested);
+	live_push_fact(to, counter_name(COUNTER_REACHED), "%" PRIu64, c.reached);
+	live_push_fact(to, counter_name(COUNTER_ABANDONED), "%" PRIu64, c.abandoned);
+	live_push_fact(to, counter_name(COUNTER_FOREIGN), "%" PRIu64, c.foreign);
+	live_push_fact(to, counter_name(COUNTER_UNFOLLOWED), "%" PRIu64, c.unfollowed);
+}
+
+/* After stop: nothing is on its way. */
+static void check_counts(struct probe_source *p)
+{
+	struct gp_counts c;
+
+	if (read_counters(p, &c))
+		return;
+	for (int k = 1; k < GP_KINDS; k++)
+		if (c.hits[k] != p->bpf.received[k] + c.lost[k])
+			live_push_note(p->live.sink, NOTE_COUNTERS_UNBALANCED, 0,
+				       "%s records do not add up: %" PRIu64 " hits, %" PRIu64
+				       " received, %" PRIu64 " lost; please report this",
+				       kind_names[k], c.hits[k], p->bpf.received[k], c.lost[k]);
+	if (c.unfollowed)
+		live_push_note(p->live.sink, NOTE_TOO_MANY_CHILDREN, 0,
+			       "%" PRIu64 " child processes were not followed: more than 65,536 "
+			       "at a time are not; give -a", c.unfollowed);
+	if (p->bpf.invalid || p->bpf.skipped)
+		live_push_note(p->live.sink, NOTE_RECORDS_MALFORMED, 0,
+			       "%" PRIu64 " malformed records and %" PRIu64 " of unknown kinds "
+			       "came from the kernel side; please report this", p->bpf.invalid,
+			       p->bpf.skipped);
 }
 
 /* ---- facts ----------------------------------------------------------------------------------- */
@@ -431,7 +708,7 @@ static void push_list(struct probe_source *p, const char *key, uint8_t outcome)
 	unsigned int more = 0;
 
 	for (unsigned int row = 1; row < catalog_n_rows(); row++) {
-		if (!(attach_outcome(p->set.attach, row) & outcome))
+		if (!(attach_outcome(p->attach, row) & outcome))
 			continue;
 		if (names.len < LIST_MAX)
 			strbuf_addf(&names, "%s%s", names.len ? "," : "", catalog_row(row)->name);
@@ -453,26 +730,21 @@ static const char *whose_launches(const struct probe_source *p)
 		[LAUNCH_DRIVER] = "driver: of the driver alone",
 	};
 
-	return attach_probes_driver(p->set.attach) ?
+	return attach_probes_driver(p->attach) ?
 	       "runtime: of the runtime, and of the driver for a process without one to probe" :
-	       modes[p->set.targets->o->launch];
-}
-
-static void push_numbers(struct probe_source *p)
-{
-	unsigned int probed = 0, left_out = 0;
-
-	for (size_t i = 0; i < attach_count(p->set.attach); i++) {
-		probed += attach_get(p->set.attach, i)->result.probes;
-		left_out += attach_get(p->set.attach, i)->result.left_out;
-	}
-	live_push_fact(p->live.sink, "functions_probed", "%u", probed);
-	live_push_fact(p->live.sink, "functions_left_out", "%u", left_out);
+	       modes[p->targets->o->launch];
 }
 
 static void push_reach(struct probe_source *p)
 {
-	push_numbers(p);
+	unsigned int probed = 0, unprobed = 0;
+
+	for (size_t i = 0; i < attach_count(p->attach); i++) {
+		probed += attach_get(p->attach, i)->result.probes;
+		unprobed += attach_get(p->attach, i)->result.left_out;
+	}
+	live_push_fact(p->live.sink, "functions_probed", "%u", probed);
+	live_push_fact(p->live.sink, "functions_left_out", "%u", unprobed);
 	live_push_fact(p->live.sink, "launch", "%s", whose_launches(p));
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		push_list(p, lists[i].key, lists[i].outcome);
@@ -482,8 +754,8 @@ static void push_libraries(struct probe_source *p)
 {
 	char key[32];
 
-	for (size_t i = 0; i < attach_count(p->set.attach); i++) {
-		const struct attach_info *info = attach_get(p->set.attach, i);
+	for (size_t i = 0; i < attach_count(p->attach); i++) {
+		const struct attach_info *info = attach_get(p->attach, i);
 
 		snprintf(key, sizeof(key), "library.%zu", i);
 		live_push_fact(p->live.sink, key,
@@ -496,7 +768,7 @@ static void push_libraries(struct probe_source *p)
 static void describe(struct live_source *l)
 {
 	struct probe_source *p = probes_of(l);
-	const struct loader_facts facts = loader_facts(p->set.loader);
+	const struct loader_facts facts = loader_facts(p->loader);
 	const struct event_sink *to = l->sink;
 
 	live_push_fact(to, "attach", "%s", loader_way_name(facts.way));
@@ -545,21 +817,10 @@ static void on_last_off(void *ctx, const void *rec, size_t len)
 	states->full |= !slot;
 }
 
-/* At once, since a thread that ends takes its state with it. */
-static void read_states(struct probe_source *p, struct states *states)
-{
-	if (loader_each_off(p->set.loader, on_last_off, states) ||
-	    loader_each_state(p->set.loader, on_state, states) || states->full)
-		live_push_note(p->live.sink, NOTE_STATES_UNREAD, 0,
-			       "cannot read the threads' last states; calls still open are not "
-			       "shown");
-}
-
 static void push_states(struct probe_source *p, struct states *states, uint64_t now_ns)
 {
 	for (size_t i = 0; i < states->all.n; i++)
-		bpf_source_push_state(&p->bpf, &states->all.v[i], sizeof(states->all.v[i]),
-				      now_ns);
+		bpf_source_push_state(&p->bpf, &states->all.v[i], sizeof(states->all.v[i]), now_ns);
 	/* Behind the last numbers, so that holes before them are known. */
 	for (size_t i = 0; i < states->off.n; i++)
 		bpf_source_push_off(&p->bpf, &states->off.v[i], sizeof(states->off.v[i]), now_ns);
@@ -573,50 +834,56 @@ static int stop(struct live_source *l, uint64_t now_ns)
 	struct probe_source *p = probes_of(l);
 	struct states states = { 0 };
 
-	worker_stop(p->set.worker);
-	worker_pump(p->set.worker, l->sink);
-	if (p->set.inflight)
-		inflight_stop(p->set.inflight, l->sink);
-	loader_detach(p->set.loader);
-	read_states(p, &states);
+	worker_stop(p->worker);
+	worker_pump(p->worker, l->sink);
+	if (p->inflight)
+		inflight_stop(p->inflight, l->sink);
+	loader_detach(p->loader);
+	/* At once, since a thread that ends takes its state with it. */
+	if (loader_each_off(p->loader, on_last_off, &states) ||
+	    loader_each_state(p->loader, on_state, &states) || states.full)
+		live_push_note(l->sink, NOTE_STATES_UNREAD, 0, "cannot read the threads' last "
+			       "states; calls still open are not shown");
 	drain_finish(p->bpf.drain, pump_drain, &p->bpf);
-	worker_finish_stacks(p->set.worker);
-	worker_pump(p->set.worker, l->sink);
+	worker_finish_stacks(p->worker);
+	worker_pump(p->worker, l->sink);
 	push_reach(p);
 	push_states(p, &states, now_ns);
-	push_last_counts(p);
+	check_counts(p);
+	push_counts(l, l->sink);
 	return 0;
 }
 
 static void explain_empty(const struct live_source *l, struct strbuf *why)
 {
 	const struct probe_source *p = (const struct probe_source *)l;
-	unsigned int probes = 0, left_out = 0;
-	size_t files = attach_count(p->set.attach);
+	unsigned int probes = 0, refused = 0;
+	size_t files = attach_count(p->attach);
 
 	for (size_t i = 0; i < files; i++) {
-		const struct attach_result *r = &attach_get(p->set.attach, i)->result;
+		const struct attach_result *r = &attach_get(p->attach, i)->result;
 
 		probes += r->probes;
-		left_out += r->too_dear + r->refused;
+		refused += r->too_dear + r->refused;
 	}
 	if (probes)
 		strbuf_addf(why, "%u functions in %zu file%s%s were probed, none was called and "
 				 "no thread was in one", probes, files, files > 1 ? "s" : "",
-			    p->set.targets->o->cmd ? " that it uses or might load" : "");
-	else if (left_out)
+			    p->targets->o->cmd ? " that it uses or might load" : "");
+	else if (refused)
 		strbuf_addf(why, "none of the %u functions that were found can be probed here",
-			    left_out);
-	else if (worker_missed(p->set.worker))
+			    refused);
+	else if (worker_facts(p->worker).missed)
 		strbuf_addstr(why, "what mapped a CUDA or NCCL library had ended before it could "
 				   "be probed; with `--` before the command that is done first");
 	else
 		strbuf_addf(why, "no CUDA or NCCL library was mapped%s",
-			    p->set.targets->o->tier ?
+			    p->targets->o->tier ?
 				    "" : " (what cublas and cudnn do alone needs --tier 1)");
 }
 
 static const struct live_source_ops ops = {
-	.describe = describe, .pump = pump, .cut = cut, .stop = stop, .push_counts = push_counts,
+	.describe = describe, .begin = begin, .run = run, .pump = pump, .cut = cut,
+	.left_out = left_out, .stop = stop, .push_counts = push_counts,
 	.explain_empty = explain_empty, .release = release, .free = free_source,
 };

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -24,7 +25,6 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "base/version.h"
-#include "capture/sink_open.h"
 #include "findings/findings_next.h"
 #include "host/caps.h"
 #include "host/proc.h"
@@ -58,15 +58,10 @@ struct session {
 	size_t targets_left;
 	int epoll_fd, signal_fd;
 	uint64_t start_ns, intervals, interval_start_ns, flushed_ns;
-	uint64_t interval_end_ns;	/* reached, and not yet cut; 0: none */
+	uint64_t interval_end_ns;	/* reached, and the next one has not begun; 0: none */
 	uint64_t looked_for_ended_ns;
 	struct capture_sink_stats kept;
 };
-
-static void signals_hold(int signal);
-static void signals_hold_ends(void);
-static int signals_open(bool with_trigger);
-static void signals_read(struct session *s);
 
 /* ---- events that the session itself makes ---------------------------------------------------- */
 
@@ -88,6 +83,59 @@ static void keep_error(struct session *s, int err)
 {
 	if (err && !s->err)
 		s->err = err;
+}
+
+/* ---- signals --------------------------------------------------------------------------------- */
+
+static const int ends[] = { SIGINT, SIGTERM, SIGQUIT };
+
+static void signals_hold(int signal)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, signal);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+/* From here on they are read, with_trigger: SIGUSR1 too; to the end of the program. A signalfd, the
+ * caller's, or -errno. */
+static int signals_open(bool with_trigger)
+{
+	struct sigaction hangup;
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		sigaddset(&set, ends[i]);
+	/* Under nohup, gpuprof is to survive the hangup. */
+	if (sigaction(SIGHUP, NULL, &hangup) || hangup.sa_handler != SIG_IGN)
+		sigaddset(&set, SIGHUP);
+	if (with_trigger)
+		sigaddset(&set, SIGUSR1);
+	/* Blocked to the end: a second Ctrl-C must not cost the report. */
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return -errno;
+	signal(SIGPIPE, SIG_IGN);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+/* The first signal with a command is the command's; the session ends when the command does. A
+ * second one ends the session at once. */
+static void signals_read(struct session *s)
+{
+	struct signalfd_siginfo info;
+
+	if (read(s->signal_fd, &info, sizeof(info)) != sizeof(info))
+		return;
+	if (info.ssi_signo == SIGUSR1) {
+		capture_sink_fire(s->tap.keep);	/* logged; the session goes on */
+		return;
+	}
+	if (!s->targets.command.pid || !command_signal(&s->targets.command, &info))
+		s->state = SESSION_STOPPING;
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -126,15 +174,6 @@ static int add_timer(struct session *s, uint64_t ns, uint64_t again_ns, enum wak
 	return add_fd(s, *fd, what);
 }
 
-static void explain_interval(struct session *s, struct live_source *l, uint64_t end_ns)
-{
-	if (l && l->ops->cut)
-		l->ops->cut(l, end_ns);
-	if (l && l->ops->explain_silence)
-		l->ops->explain_silence(l, s->interval_start_ns ? LIVE_INTERVAL :
-								  LIVE_FIRST_INTERVAL);
-}
-
 static void on_interval(struct session *s, int fd)
 {
 	uint64_t at = s->tap.watermark_ns;
@@ -147,32 +186,16 @@ static void on_interval(struct session *s, int fd)
 	}
 	if (!at || at <= s->interval_start_ns)
 		return;		/* nothing has been delivered since */
-	for (size_t i = 0; i < SOURCES; i++)
-		explain_interval(s, s->sources[i], at);
+	for (size_t i = 0; i < SOURCES; i++) {
+		struct live_source *l = s->sources[i];
+
+		if (l && l->ops->cut)
+			l->ops->cut(l, at);
+		if (l && l->ops->explain_silence)
+			l->ops->explain_silence(l, s->interval_start_ns ? LIVE_INTERVAL :
+									  LIVE_FIRST_INTERVAL);
+	}
 	s->interval_end_ns = at;
-}
-
-static void pump_sources(struct session *s)
-{
-	for (size_t i = 0; i < SOURCES; i++)
-		if (s->sources[i] && s->sources[i]->ops->pump)
-			s->sources[i]->ops->pump(s->sources[i]);
-}
-
-static void read_sources(struct session *s)
-{
-	for (size_t i = 0; i < SOURCES; i++)
-		if (s->sources[i] && s->sources[i]->ops->read)
-			keep_error(s, s->sources[i]->ops->read(s->sources[i]));
-}
-
-/* The caller has read the model at the interval's end. */
-static void end_interval(struct session *s)
-{
-	model_cut(s->tap.model, s->interval_end_ns);
-	s->interval_start_ns = s->interval_end_ns;
-	s->interval_end_ns = 0;
-	s->intervals++;
 }
 
 static void on_wake(struct session *s, enum wake what, int fd)
@@ -188,11 +211,15 @@ static void on_wake(struct session *s, enum wake what, int fd)
 		on_interval(s, fd);
 		break;
 	case WAKE_SOURCE:
-		pump_sources(s);
+		for (size_t i = 0; i < SOURCES; i++)
+			if (s->sources[i] && s->sources[i]->ops->pump)
+				s->sources[i]->ops->pump(s->sources[i]);
 		break;
 	case WAKE_READ:
 		io_clear(fd);
-		read_sources(s);
+		for (size_t i = 0; i < SOURCES; i++)
+			if (s->sources[i] && s->sources[i]->ops->read)
+				keep_error(s, s->sources[i]->ops->read(s->sources[i]));
 		break;
 	case WAKE_TARGET:
 		epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
@@ -200,26 +227,6 @@ static void on_wake(struct session *s, enum wake what, int fd)
 			s->state = SESSION_STOPPING;
 		break;
 	}
-}
-
-static int flush_capture(struct session *s)
-{
-	uint64_t now = time_now_ns();
-
-	if (!s->tap.keep || now - s->flushed_ns < NS_PER_SEC)
-		return 0;
-	s->flushed_ns = now;
-	return capture_sink_flush(s->tap.keep);
-}
-
-/* Events behind an interval's end wait, so that the model is read at that end. */
-static void wait_for_events(struct session *s)
-{
-	struct epoll_event ev[8];
-	int n = epoll_wait(s->epoll_fd, ev, 8, 1000);
-
-	for (int i = 0; i < n && !s->interval_end_ns; i++)
-		on_wake(s, (enum wake)(ev[i].data.u64 >> 32), (int)(uint32_t)ev[i].data.u64);
 }
 
 #define LOOK_FOR_ENDED_NS (5 * NS_PER_SEC)
@@ -239,49 +246,46 @@ static void note_ended(struct session *s)
 	}
 }
 
-static void look_for_ended(struct session *s)
-{
-	uint64_t now_ns = time_now_ns();
-
-	if (now_ns - s->looked_for_ended_ns < LOOK_FOR_ENDED_NS)
-		return;
-	s->looked_for_ended_ns = now_ns;
-	note_ended(s);
-}
-
 enum session_step session_step(struct session *s)
 {
-	if (s->interval_end_ns)
-		end_interval(s);
+	struct epoll_event ev[8];
+	uint64_t now_ns;
+	int n;
+
+	if (s->interval_end_ns) {	/* the caller has read the model there */
+		s->interval_start_ns = s->interval_end_ns;
+		s->interval_end_ns = 0;
+		s->intervals++;
+	}
 	if (s->state != SESSION_RUNNING || s->err)
 		return SESSION_ENDED;
-	wait_for_events(s);
-	if (!s->err)
-		look_for_ended(s);
-	if (!s->err)
-		s->err = flush_capture(s);
+	n = epoll_wait(s->epoll_fd, ev, 8, 1000);
+	/* Events behind an interval's end wait, so that the model is read at that end. */
+	for (int i = 0; i < n && !s->interval_end_ns; i++)
+		on_wake(s, (enum wake)(ev[i].data.u64 >> 32), (int)(uint32_t)ev[i].data.u64);
+	now_ns = time_now_ns();
+	if (!s->err && now_ns - s->looked_for_ended_ns >= LOOK_FOR_ENDED_NS) {
+		s->looked_for_ended_ns = now_ns;
+		note_ended(s);
+	}
+	if (!s->err && s->tap.keep && now_ns - s->flushed_ns >= NS_PER_SEC) {
+		s->flushed_ns = now_ns;
+		s->err = capture_sink_flush(s->tap.keep);
+	}
 	return s->interval_end_ns ? SESSION_INTERVAL : SESSION_GOES_ON;
 }
 
-/* ---- start ----------------------------------------------------------------------------------- */
+/* ---- the parts of a start -------------------------------------------------------------------- */
 
 /* Errors of capabilities and of the kernel, from what makes probes or enters a process. Elsewhere
- * -EACCES is a file's. */
-static int fail(struct session *s, int err)
+ * -EACCES is a file's. Returns err, 0 too. */
+static int note_failure(struct session *s, int err)
 {
-	s->failure = err == -EPERM || err == -EACCES ? EXIT_PERMISSION :
+	s->failure = !err			     ? 0 :
+		     err == -EPERM || err == -EACCES ? EXIT_PERMISSION :
 		     err == -ENOTSUP		     ? EXIT_UNSUPPORTED :
 						       EXIT_FAIL;
 	return err;
-}
-
-static int start_probes(struct session *s)
-{
-	struct probe_plan plan = { .targets = &s->targets, .decoder = s->decoder,
-				   .sink = &s->sink };
-	int err = probe_source_open(&s->sources[SOURCE_PROBES], &plan, &s->no_probes);
-
-	return err ? fail(s, err) : 0;
 }
 
 static int start_helpers(struct session *s)
@@ -335,11 +339,10 @@ static struct capture_sink_plan plan_capture(const struct session_plan *plan)
 {
 	const struct session_options *o = plan->o;
 
-	return (struct capture_sink_plan){ .pattern = plan->capture_path,
-				      .max_bytes = o->max_bytes,
-				      .max_files = o->max_files,
-				      .before_ns = o->before_ns,
-				      .on = (enum trigger)o->on };
+	return (struct capture_sink_plan){
+		.pattern = plan->capture_path, .max_bytes = o->max_bytes,
+		.max_files = o->max_files, .before_ns = o->before_ns, .on = (enum trigger)o->on,
+	};
 }
 
 /* Of the time before the capture was open. 0, or the capture's error, logged. */
@@ -410,27 +413,21 @@ static int start_waits(struct session *s)
 				WAKE_INTERVAL);
 	if (!err)
 		err = add_timer(s, READ_EVERY_NS, READ_EVERY_NS, WAKE_READ);
-	return err ? probe_source_cannot("wait for events", -err) : 0;
-}
-
-/* Without probes no source reports that the command executes its program. */
-static int push_exec(struct session *s, uint64_t exec_ns)
-{
-	const uint32_t pid = (uint32_t)s->targets.command.pid;
-
-	if (!s->no_probes.why)
-		return 0;
-	return session_push(s, &(struct event){ .kind = EVENT_PROCESS, .pid = pid, .tid = pid,
-						.end_ns = exec_ns, .task.comm = "" });
+	return err ? live_cannot("wait for events", -err) : 0;
 }
 
 static int let_go(struct session *s)
 {
+	const uint32_t pid = (uint32_t)s->targets.command.pid;
 	uint64_t exec_ns = time_now_ns();
 
 	if (command_go(&s->targets.command, s->plan->o->cmd[0]))
 		return -EIO;	/* logged */
-	return push_exec(s, exec_ns);
+	if (!s->no_probes.why)
+		return 0;
+	/* Without probes no source reports that the command executes its program. */
+	return session_push(s, &(struct event){ .kind = EVENT_PROCESS, .pid = pid, .tid = pid,
+						.end_ns = exec_ns, .task.comm = "" });
 }
 
 /* When all is open and before other threads start: keeps what attaching to later files needs. The
@@ -515,87 +512,102 @@ static void push_facts(struct session *s)
 	if (s->no_probes.why)
 		live_push_fact(to, "without_probes", "%s%s; %s", s->no_probes.why,
 			       caps_missing() && s->no_probes.why == caps_missing()->name ?
-				       " is missing" : "",
-			       s->no_probes.remedy);
+				       " is missing" : "", s->no_probes.remedy);
 	for (size_t i = 0; i < SOURCES; i++)
 		if (s->sources[i] && s->sources[i]->ops->describe)
 			s->sources[i]->ops->describe(s->sources[i]);
 }
 
-static void describe_targets(struct session *s)
-{
-	const struct targets *t = &s->targets;
-
-	for (size_t i = 0; i < t->o->n_pids && !s->err; i++)
-		s->err = pipeline_describe(&s->tap, (pid_t)t->o->pids[i]);
-	for (size_t i = 0; i < t->chosen.n && !s->err; i++)
-		s->err = pipeline_describe(&s->tap, t->chosen.v[i]);
-}
-
 /* ---- the start ------------------------------------------------------------------------------- */
+
+/* Of the processes of -p, if they exist. 0 or -errno, logged unless -ENOMEM. */
+static int open_pidfds(struct targets *t)
+{
+	const struct session_options *o = t->o;
+
+	for (size_t i = 0; i < o->n_pids; i++) {
+		int *fd = VEC_PUSH(&t->pidfds);
+
+		if (!fd)
+			return -ENOMEM;
+		*fd = (int)syscall(SYS_pidfd_open, (pid_t)o->pids[i], 0);
+		if (*fd < 0) {
+			int err = errno;
+
+			if (err == EINVAL || err == ENOENT)	/* the latter since Linux 6.15 */
+				log_error("cannot profile %u: it is a thread, not a process; give "
+					  "the pid of its process", o->pids[i]);
+			else
+				log_error("cannot profile process %u: %s", o->pids[i],
+					  err == ESRCH ? "there is none, or none any more" :
+							 strerror(err));
+			return -ESRCH;
+		}
+	}
+	return 0;
+}
 
 /* Up to the point where nothing of ours can refuse any more. */
 static int prepare(struct session *s)
 {
 	const struct session_options *o = s->plan->o;
-	int err = targets_check(&s->targets);
+	int err = open_pidfds(&s->targets);
 
-	if (!err) {
-		err = targets_inject(o);
-		if (err)
-			fail(s, err);
-	}
+	if (!err)
+		err = note_failure(s, targets_inject(o));
 	if (!err && o->cmd)
 		err = command_start(&s->targets.command, o->cmd);
 	io_raise_limit();	/* not the command's */
 	if (!err)
 		err = start_tap(s);
-	if (!err)
-		err = start_probes(s);
+	if (!err) {
+		const struct probe_plan plan = { .targets = &s->targets, .decoder = s->decoder,
+						 .sink = &s->sink };
+
+		err = note_failure(s, probe_source_open(&s->sources[SOURCE_PROBES], &plan,
+							&s->no_probes));
+	}
 	/* From here on a signal before start_waits loses no measured data. */
-	signals_hold_ends();
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		signals_hold(ends[i]);
 	return err ? err : start_capture(s);
 }
 
 static int start(struct session *s)
 {
-	struct live_source **probes = &s->sources[SOURCE_PROBES];
+	const struct targets *t = &s->targets;
 	int err = prepare(s);
+	struct live_source *probes = s->sources[SOURCE_PROBES];
 
 	if (err)
 		return err;
 	err = start_helpers(s);
 	push_facts(s);
 	s->start_ns = time_now_ns();
-	s->tap.oldest_ns = s->targets.command.pid ? s->start_ns : 0;
+	s->tap.oldest_ns = t->command.pid ? s->start_ns : 0;
 	if (!err)
-		err = session_push(s,
-				   &(struct event){ .kind = EVENT_START, .start_ns = s->start_ns });
-	describe_targets(s);
-	if (!err && *probes)
-		err = probe_source_find_inflight(*probes, s->start_ns);
+		err = session_push(s, &(struct event){ .kind = EVENT_START,
+						       .start_ns = s->start_ns });
+	for (size_t i = 0; i < t->o->n_pids && !s->err; i++)
+		s->err = pipeline_describe(&s->tap, (pid_t)t->o->pids[i]);
+	for (size_t i = 0; i < t->chosen.n && !s->err; i++)
+		s->err = pipeline_describe(&s->tap, t->chosen.v[i]);
+	if (!err && probes)
+		err = probes->ops->begin(probes, s->start_ns);
 	drop_privileges(s);
-	if (!err && *probes)
-		err = probe_source_run(*probes, s->tap.keep);
+	if (!err && probes)
+		err = probes->ops->run(probes, s->tap.keep);
 	if (!err)
 		err = start_waits(s);
-	if (!err && s->targets.command.pid)
+	if (!err && t->command.pid)
 		err = let_go(s);
 	s->state = err ? SESSION_STOPPING : SESSION_RUNNING;
 	return err;
 }
 
-static int check_plan(const struct session_plan *plan)
-{
-	const struct capture_sink_plan capture = plan_capture(plan);
-
-	if (plan->capture_path && capture_sink_plan_check(&capture))
-		return EXIT_USAGE;
-	return targets_ask_inject(plan->o);
-}
-
 struct session *session_open(const struct session_plan *plan)
 {
+	const struct capture_sink_plan capture = plan_capture(plan);
 	struct session *s = calloc(1, sizeof(*s));
 
 	if (!s) {
@@ -608,7 +620,8 @@ struct session *session_open(const struct session_plan *plan)
 	s->epoll_fd = s->signal_fd = -1;
 	if (plan->o->on == ON_SIGNAL)
 		signals_hold(SIGUSR1); /* one that comes before its purpose exists waits */
-	s->rc = check_plan(plan);
+	s->rc = plan->capture_path && capture_sink_plan_check(&capture) ?
+			EXIT_USAGE : targets_ask_inject(plan->o);
 	if (s->rc) {
 		s->state = SESSION_STOPPED;
 		return s;
@@ -662,31 +675,27 @@ static void stop_sources(struct session *s, uint64_t now_ns)
 	for (size_t i = 0; i < SOURCES; i++)
 		if ((l = s->sources[i]) && l->ops->stop)
 			keep_error(s, l->ops->stop(l, now_ns));
-}
-
-/* When they are stopped. */
-static void conclude(struct session *s)
-{
-	struct live_source *helpers = s->sources[SOURCE_HELPERS];
-
-	explain_empty(s);
-	note_ended(s);
-	helpers->ops->explain_silence(helpers, LIVE_END);
-	keep_error(s, model_finish(s->tap.model));
-	helpers->ops->warn(helpers);
+	for (size_t i = 0; i < SOURCES; i++)
+		if ((l = s->sources[i]) && l->ops->finish)
+			keep_error(s, l->ops->finish(l));
 }
 
 /* Nothing recorded is lost by stopping: probes off, rings emptied, then the calls still open.
  * The model is finished when it has all, as in a report. */
 static void read_last(struct session *s)
 {
+	struct live_source *helpers = s->sources[SOURCE_HELPERS];
 	uint64_t now_ns = time_now_ns();
 
-	if (!s->sources[SOURCE_HELPERS] || !s->sources[SOURCE_NVML])
+	if (!helpers || !s->sources[SOURCE_NVML])
 		return;
 	session_push(s, &(struct event){ .kind = EVENT_STOP, .end_ns = now_ns });
 	stop_sources(s, now_ns);
-	conclude(s);
+	explain_empty(s);
+	note_ended(s);
+	helpers->ops->explain_silence(helpers, LIVE_END);
+	keep_error(s, model_finish(s->tap.model));
+	helpers->ops->warn(helpers);
 }
 
 static void close_all(int *fds, size_t n)
@@ -709,79 +718,6 @@ static void release(struct session *s)
 	VEC_FREE(&s->targets.users);
 	VEC_FREE(&s->timers);
 	io_close(&s->epoll_fd);
-}
-
-/* ---- signals --------------------------------------------------------------------------------- */
-
-static const int ends[] = { SIGINT, SIGTERM, SIGQUIT };
-
-static void add_ends(sigset_t *set)
-{
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		sigaddset(set, ends[i]);
-}
-
-static void signals_hold(int signal)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, signal);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-}
-
-static void signals_hold_ends(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	add_ends(&set);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-}
-
-/* nohup: the caller wants gpuprof to survive the hangup. */
-static bool hangs_up(void)
-{
-	struct sigaction now;
-
-	return sigaction(SIGHUP, NULL, &now) || now.sa_handler != SIG_IGN;
-}
-
-/* From here on they are read, with_trigger: SIGUSR1 too; to the end of the program. A signalfd, the
- * caller's, or -errno. */
-static int signals_open(bool with_trigger)
-{
-	sigset_t set;
-	int fd;
-
-	sigemptyset(&set);
-	add_ends(&set);
-	if (hangs_up())
-		sigaddset(&set, SIGHUP);
-	if (with_trigger)
-		sigaddset(&set, SIGUSR1);
-	/* Blocked to the end: a second Ctrl-C must not cost the report. */
-	if (sigprocmask(SIG_BLOCK, &set, NULL))
-		return -errno;
-	signal(SIGPIPE, SIG_IGN);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd < 0 ? -errno : fd;
-}
-
-/* The first signal with a command is the command's; the session ends when the command does. A
- * second one ends the session at once. */
-static void signals_read(struct session *s)
-{
-	struct signalfd_siginfo info;
-
-	if (read(s->signal_fd, &info, sizeof(info)) != sizeof(info))
-		return;
-	if (info.ssi_signo == SIGUSR1) {
-		capture_sink_fire(s->tap.keep);	/* logged; the session goes on */
-		return;
-	}
-	if (!s->targets.command.pid || !command_signal(&s->targets.command, &info))
-		s->state = SESSION_STOPPING;
 }
 
 /* ---- stop and close -------------------------------------------------------------------------- */

@@ -28,8 +28,8 @@ struct session *session_open(const struct session_plan *plan);
 
 enum session_step { SESSION_ENDED, SESSION_GOES_ON, SESSION_INTERVAL };
 
-/* Waits for events, for a second at most. SESSION_INTERVAL: the model is to be read at
- * session_interval_end before the next step, which cuts it there. */
+/* Waits for events, for a second at most. SESSION_INTERVAL: an interval has ended;
+ * before the next step the model is as it was then, at session_interval_end. */
 enum session_step session_step(struct session *s);
 uint64_t session_interval_end(const struct session *s);
 

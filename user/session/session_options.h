@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "capture/sink_open.h"
+#include "capture/capture_sink.h"
 #include "host/selector.h"
 
 /* `auto` is on for chosen processes and off for the whole host. */
@@ -51,6 +51,7 @@ struct session_options {
 	int graphs;			/* enum graph_mode */
 	int cupti;			/* enum cupti_mode */
 	bool inject;			/* load it into running processes */
+	bool force;			/* ... also where that may harm them */
 	bool yes;			/* without confirmation */
 };
 

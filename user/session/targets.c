@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/exit.h"
@@ -19,37 +18,11 @@
 #include "base/time.h"
 #include "host/proc.h"
 #include "inject/process.h"
-#include "source/helper/life.h"
+#include "source/helper/helpers.h"
 #include "source/helper/ring_reader.h"
 #include "target/selection.h"
 #include "target/target.h"
 #include "target/target_mapping.h"
-
-int targets_check(struct targets *t)
-{
-	const struct session_options *o = t->o;
-
-	for (size_t i = 0; i < o->n_pids; i++) {
-		int *fd = VEC_PUSH(&t->pidfds);
-
-		if (!fd)
-			return -ENOMEM;
-		*fd = (int)syscall(SYS_pidfd_open, (pid_t)o->pids[i], 0);
-		if (*fd < 0) {
-			int err = errno;
-
-			if (err == EINVAL || err == ENOENT)	/* the latter since Linux 6.15 */
-				log_error("cannot profile %u: it is a thread, not a process; give "
-					  "the pid of its process", o->pids[i]);
-			else
-				log_error("cannot profile process %u: %s", o->pids[i],
-					  err == ESRCH ? "there is none, or none any more" :
-							 strerror(err));
-			return -ESRCH;
-		}
-	}
-	return 0;
-}
 
 bool targets_has_ended(pid_t pid)
 {
@@ -135,15 +108,6 @@ static int own_pids(struct target_list *c, size_t n)
 	return 0;
 }
 
-static int copy_selection(struct target_list *c, const struct selection *found)
-{
-	if (own_pids(c, found->all.n))
-		return EXIT_FAIL;
-	for (size_t i = 0; i < c->n; i++)
-		c->own[i] = (uint32_t)found->all.v[i].pid;
-	return 0;
-}
-
 int target_list_find(struct target_list *c, const struct session_options *o)
 {
 	struct selection found = { .denied = 0 };
@@ -160,7 +124,9 @@ int target_list_find(struct target_list *c, const struct session_options *o)
 	else if (!found.matches)
 		log_error("%s; gpuprof doctor says what can be measured", sb.s);
 	else
-		rc = copy_selection(c, &found);
+		rc = own_pids(c, found.all.n);
+	for (size_t i = 0; !rc && i < c->n; i++)
+		c->own[i] = (uint32_t)found.all.v[i].pid;
 	if (!rc)
 		log_info("%s", sb.s);
 	strbuf_free(&sb);
@@ -219,18 +185,13 @@ static int find_cuda(void *ctx, const struct target_mapping *m)
 	return 1;
 }
 
-static pid_t parent_of(pid_t pid)
-{
-	struct proc_stat stat;
-
-	return proc_stat_of(pid, &stat) ? stat.ppid : 0;
-}
-
 static bool is_copy(const struct inject_list *list, const struct inject_target *one)
 {
-	const struct map_slot *parent =
-		one->cuda_at ? map_find(&list->family.known, (uint64_t)parent_of(one->pid)) : NULL;
+	const struct map_slot *parent = NULL;
+	struct proc_stat stat;
 
+	if (one->cuda_at && proc_stat_of(one->pid, &stat))
+		parent = map_find(&list->family.known, (uint64_t)stat.ppid);
 	return parent && list->v.v[parent->value].cuda_at == one->cuda_at;
 }
 
@@ -281,90 +242,6 @@ static bool needs_helper(const struct inject_target *one)
 
 /* ---- --inject -------------------------------------------------------------------------------- */
 
-/* No confirmation: it was started with the helper in order to be watched. */
-static void report_first_time(uint32_t pid)
-{
-	struct gp_ring_head head;
-
-	if (!ring_reader_peek((pid_t)pid, &head) && head.state == GP_HELPER_VIRGIN &&
-	    !helper_is_confined(&head, (pid_t)pid))
-		log_info("the helper in process %u begins for the first time: CUPTI may stall "
-			 "launches for "
-			 "seconds, once",
-			 pid);
-}
-
-static bool answers_yes(void)
-{
-	char line[16] = "";
-
-	fflush(stderr);
-	return fgets(line, sizeof(line), stdin) && (*line == 'y' || *line == 'Y');
-}
-
-static int ask_user(uint32_t pid, size_t others)
-{
-	char more[32] = "";
-
-	if (others)
-		snprintf(more, sizeof(more), " and %zu more", others);
-	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
-		log_error("--inject would load the helper into process %u%s, whose launches may "
-			  "then stall "
-			  "for seconds; give --yes, as nobody can be asked here",
-			  pid, more);
-		return EXIT_USAGE;
-	}
-	fprintf(stderr,
-		"gpuprof: this loads the helper into process %u%s by ptrace. It stays there, "
-		"asleep, "
-		"after gpuprof.\nWhen it begins to measure, CUPTI may stall the process's launches "
-		"for seconds, once. Go on? [y/N] ",
-		pid, more);
-	if (answers_yes())
-		return EXIT_OK;
-	log_error("nothing was done: it was not answered with y");
-	return EXIT_FAIL;
-}
-
-/* A hidden process is refused, without confirmation. */
-static bool wants_answer(const struct inject_target *one)
-{
-	return needs_helper(one) && !(one->is_unknown && target_is_hidden(one->pid));
-}
-
-int targets_ask_inject(const struct session_options *o)
-{
-	struct inject_list list;
-	size_t lacking = 0;
-	uint32_t first = 0;
-
-	if (!o->inject || o->yes)
-		return EXIT_OK;
-	if (read_targets(&list, o)) {
-		free_targets(&list);
-		log_error("cannot look for processes to bring the helper into: out of memory");
-		return EXIT_FAIL;
-	}
-	for (size_t i = 0; i < list.v.n; i++)
-		if (wants_answer(&list.v.v[i]) && !lacking++)
-			first = (uint32_t)list.v.v[i].pid;
-	free_targets(&list);
-	return lacking ? ask_user(first, lacking - 1) : EXIT_OK;
-}
-
-/* Named processes must get it; some below them may not. */
-static int inject_target(const struct inject_target *one)
-{
-	struct inject_outcome out;
-	int err = inject_process(one->pid, one->is_named ? LOG_ERROR : LOG_WARN, &out);
-
-	if (!err)
-		log_info("the helper is in process %d; its thread %d was stopped for %.1f ms",
-			 one->pid, out.tid, (double)out.stopped_ns / (double)NS_PER_MS);
-	return err;
-}
-
 struct group {			/* reported in one line */
 	size_t n;
 	pid_t first;
@@ -384,6 +261,73 @@ static void count_others(const struct group *g, char out[32])
 		snprintf(out, 32, " and %zu more", g->n - 1);
 }
 
+/* No confirmation: it was started with the helper in order to be watched. */
+static void report_first_time(uint32_t pid)
+{
+	struct gp_ring_head head;
+
+	if (!ring_reader_peek((pid_t)pid, &head) && head.state == GP_HELPER_VIRGIN &&
+	    !helper_is_confined(&head, (pid_t)pid))
+		log_info("the helper in process %u begins for the first time: CUPTI may stall "
+			 "launches for seconds, once", pid);
+}
+
+static int ask_user(const struct group *lacking)
+{
+	char more[32], line[16] = "";
+
+	count_others(lacking, more);
+	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
+		log_error("--inject would load the helper into process %d%s, whose launches may "
+			  "then stall for seconds; give --yes, as nobody can be asked here",
+			  lacking->first, more);
+		return EXIT_USAGE;
+	}
+	fprintf(stderr, "gpuprof: this loads the helper into process %d%s by ptrace. It stays "
+		"there, asleep, after gpuprof.\nWhen it begins to measure, CUPTI may stall the "
+		"process's launches for seconds, once. Go on? [y/N] ", lacking->first, more);
+	fflush(stderr);
+	if (fgets(line, sizeof(line), stdin) && (*line == 'y' || *line == 'Y'))
+		return EXIT_OK;
+	log_error("nothing was done: it was not answered with y");
+	return EXIT_FAIL;
+}
+
+int targets_ask_inject(const struct session_options *o)
+{
+	struct inject_list list;
+	struct group lacking = { 0 };
+
+	if (!o->inject || o->yes)
+		return EXIT_OK;
+	if (read_targets(&list, o)) {
+		free_targets(&list);
+		log_error("cannot look for processes to bring the helper into: out of memory");
+		return EXIT_FAIL;
+	}
+	for (size_t i = 0; i < list.v.n; i++) {
+		const struct inject_target *one = &list.v.v[i];
+
+		/* A hidden process is refused, without confirmation. */
+		add_to_group(&lacking, one, needs_helper(one) &&
+			     !(one->is_unknown && target_is_hidden(one->pid)));
+	}
+	free_targets(&list);
+	return lacking.n ? ask_user(&lacking) : EXIT_OK;
+}
+
+/* Named processes must get it; some below them may not. */
+static int inject_target(const struct inject_target *one, bool insists)
+{
+	struct inject_outcome out;
+	int err = inject_process(one->pid, insists, one->is_named ? LOG_ERROR : LOG_WARN, &out);
+
+	if (!err)
+		log_info("the helper is in process %d; its thread %d was stopped for %.1f ms",
+			 one->pid, out.tid, (double)out.stopped_ns / (double)NS_PER_MS);
+	return err;
+}
+
 /* Why some have none: most processes below never use CUDA. */
 static void report_others(const struct inject_list *list)
 {
@@ -401,14 +345,11 @@ static void report_others(const struct inject_list *list)
 	count_others(&without, more);
 	if (without.n)
 		log_info("no CUDA (libcuda) is loaded yet in process %d%s: the helper is only in "
-			 "those of -p, and below "
-			 "them, that have it",
-			 without.first, more);
+			 "those of -p, and below them, that have it", without.first, more);
 	count_others(&copies, more);
 	if (copies.n)
 		log_info("process %d%s was forked with CUDA loaded, and is left without the "
-			 "helper; if it uses a device "
-			 "itself, name it: -p %d",
+			 "helper; if it uses a device itself, name it: -p %d",
 			 copies.first, more, copies.first);
 }
 
@@ -424,7 +365,7 @@ static int inject_all(const struct inject_list *list, const struct session_optio
 		any |= one->has_helper;
 		if (!needs_helper(one))
 			continue;
-		err = inject_target(one);
+		err = inject_target(one, o->force);
 		if (err < 0 && (one->is_named || err == -ENOMEM))
 			return err;
 		any |= err >= 0;
@@ -438,7 +379,7 @@ static int inject_all(const struct inject_list *list, const struct session_optio
 		log_error("no process of -p has the helper, nor one below them");
 	return last ? last :
 		      inject_target(&(struct inject_target){ .pid = (pid_t)o->pids[0],
-							     .is_named = true });
+							     .is_named = true }, o->force);
 }
 
 int targets_inject(const struct session_options *o)

@@ -16,8 +16,7 @@ struct target_list {
 	uint32_t *own;		/* NULL: pids are the options' */
 };
 
-/* With selectors also the processes below (unless --isolate). 0, or an exit code, logged: no match.
- */
+/* With selectors also those below (unless --isolate). 0, or an exit code, logged: no match. */
 int target_list_find(struct target_list *c, const struct session_options *o);
 
 /* Appends all processes that are now below those of -p. 0, or an exit code, logged. */
@@ -38,9 +37,6 @@ struct targets {
 	VEC(pid_t) chosen;		/* by selectors; used a library at the start */
 	VEC(pid_t) users;		/* all that used a library at the start */
 };
-
-/* Do the processes of -p exist? Opens their pidfds. 0 or -errno, logged. */
-int targets_check(struct targets *t);
 
 /* With --inject: confirms before the helper is loaded into running processes. EXIT_OK, or an
  * exit code, logged. */

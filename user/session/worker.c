@@ -39,9 +39,8 @@ struct worker {
 	uint64_t armed_ns;		/* when probes were made last */
 	struct recheck later;
 	/* selector NULL: no process is selected by its properties */
-	struct target_match target_match;
+	struct worker_rules rules;
 	struct scan_cache empty_files;
-	bool follow_children, only_followed;
 	bool heard;			/* the last reading of a watch had events */
 	bool missed;			/* a process had a library, and exited too soon */
 	VEC(struct watch) watches;
@@ -64,13 +63,36 @@ struct worker {
 	bool left_out[GP_ROWS_MAX];
 };
 
-struct worker_turn {
-	struct worker *w;
-	const struct watch *watch;
-};
+/* ---- what the engine reads ------------------------------------------------------------------- */
 
-static void worker_note_left_out(struct worker *w);
-static int worker_push(struct worker *w, const struct event *ev);
+/* To the engine. An event_sink.push. */
+static int worker_push(void *ctx, const struct event *ev)
+{
+	struct worker *w = ctx;
+	struct event *own = event_clone(ev), **slot;
+
+	pthread_mutex_lock(&w->lock);
+	slot = own ? VEC_PUSH(&w->events) : NULL;
+	if (slot)
+		*slot = own;
+	pthread_mutex_unlock(&w->lock);
+	io_notify(w->event_fd);
+	if (slot)
+		return 0;
+	free(own);
+	return -ENOMEM;
+}
+
+static void worker_note_left_out(struct worker *w)
+{
+	const unsigned int left_out = PLAN_TOO_DEAR | PLAN_REFUSED | PLAN_LEFT_OUT | PLAN_FAILED;
+
+	pthread_mutex_lock(&w->lock);
+	for (unsigned int row = 1; row < catalog_n_rows(); row++)
+		w->left_out[row] = attach_outcome(w->attach, row) & left_out;
+	w->noted++;
+	pthread_mutex_unlock(&w->lock);
+}
 
 /* ---- stacks of calls ------------------------------------------------------------------------- */
 
@@ -90,7 +112,7 @@ struct stack_feed {
 	struct callstacks *stacks;
 	struct ring *ring;
 	VEC(pid_t) mapped;	/* processes that have mapped something */
-	uint64_t limit;		/* of the ring: records from before this round's events */
+	uint64_t limit;		/* the ring's end before this round's events were read */
 	uint64_t read_ns, pushed_ns, cost_ns;
 	int err;
 };
@@ -137,24 +159,6 @@ static int on_copy(void *ctx, const void *rec, size_t len)
 
 	keep_error(f, callstacks_take(f->stacks, rec, len));
 	return 0;
-}
-
-static void take_copies(struct stack_feed *f)
-{
-	ring_consume(f->ring, f->limit, on_copy, f);
-}
-
-/* Before the events of a round are read: they explain the ring's present content. */
-static void stack_feed_begin(struct stack_feed *f)
-{
-	f->limit = ring_produced(f->ring);
-}
-
-/* A target from the beginning: its maps are read now, else with its first stack. */
-static void stack_feed_target(struct stack_feed *f, pid_t pid)
-{
-	if (pid > 0)
-		keep_error(f, callstacks_mapped(f->stacks, pid));
 }
 
 static void note_mapped(struct stack_feed *f, pid_t pid)
@@ -211,7 +215,7 @@ static int stack_feed_round(struct stack_feed *f, const struct event_sink *to, b
 	uint64_t now_ns = time_now_ns();
 
 	read_mapped(f);
-	take_copies(f);
+	ring_consume(f->ring, f->limit, on_copy, f);
 	if (!f->err && (now || now_ns - f->pushed_ns >= PUSH_NS + PUSH_SHARE * f->cost_ns)) {
 		f->pushed_ns = now_ns;
 		keep_error(f, callstacks_send(f->stacks, to));
@@ -240,51 +244,42 @@ struct arrival {		/* one mapping on its way to being probed */
 	bool empty;		/* its file has nothing to probe */
 };
 
-/* A process's identity can be read now; at its first recorded call it may have exited. */
-static void announce(struct worker *w, const struct target_file *file)
-{
-	if (file->pid == w->announced || !attach_wants(w->attach, file))
-		return;
-	w->announced = file->pid;
-	worker_push(w, &(struct event){ .kind = EVENT_PROCESS, .pid = (uint32_t)file->pid,
-				 .tid = (uint32_t)file->pid });
-}
-
 static int on_file(void *ctx, const struct target_file *file)
 {
 	struct arrival *ar = ctx;
+	struct worker *w = ar->w;
 	pid_t filter = ar->watch->filter ? file->pid : 0;
 	struct attach_result result;
-	int err = attach_file(ar->w->attach, file, filter, &result);
+	int err = attach_file(w->attach, file, filter, &result);
+	bool wanted = attach_wants(w->attach, file);
 
-	announce(ar->w, file);
-	ar->empty = !err && !attach_wants(ar->w->attach, file) && scan_cache_may_add(file);
+	if (file->pid != w->announced && wanted) {
+		/* Its identity can be read now; at its first recorded call it may have exited. */
+		w->announced = file->pid;
+		worker_push(w, &(struct event){ .kind = EVENT_PROCESS, .pid = (uint32_t)file->pid,
+						.tid = (uint32_t)file->pid });
+	}
+	ar->empty = !err && !wanted && scan_cache_may_add(file);
 	if (err)
-		worker_note_left_out(ar->w);
+		worker_note_left_out(w);
 	if (err || !result.probes)
 		return 0;		/* logged by attach; other files still matter */
 	if (filter != ar->watch->filter)
-		attach_hand_over(ar->w->attach);
+		attach_hand_over(w->attach);
 	log_info("attached to %s in process %d: %u functions", file->path, file->pid,
 		 result.probes);
-	ar->w->armed_ns = time_now_ns();
-	worker_note_left_out(ar->w);
-	worker_push(ar->w, &(struct event){ .kind = EVENT_UNARMED, .pid = (uint32_t)file->pid,
-				     .start_ns = ar->time_ns, .end_ns = ar->w->armed_ns });
-	if (ar->w->inside)
-		inflight_add(ar->w->inside, file->pid);	/* it may be in a call by now */
+	w->armed_ns = time_now_ns();
+	worker_note_left_out(w);
+	worker_push(w, &(struct event){ .kind = EVENT_UNARMED, .pid = (uint32_t)file->pid,
+					.start_ns = ar->time_ns, .end_ns = w->armed_ns });
+	if (w->inside)
+		inflight_add(w->inside, file->pid);	/* it may be in a call by now */
 	return 0;
 }
 
 static bool is_ours(const struct worker *w, pid_t pid)
 {
-	return !w->only_followed || attach_follows(w->attach, pid);
-}
-
-/* As if it had just mapped all that it maps. */
-static void attach_to(void *ctx, pid_t pid)
-{
-	target_each_file(pid, on_file, ctx);
+	return !w->rules.only_followed || attach_follows(w->attach, pid);
 }
 
 /* A new process, which may be in a call by now. */
@@ -293,7 +288,7 @@ static void take_in(void *ctx, pid_t pid)
 	struct arrival *ar = ctx;
 	struct worker *w = ar->w;
 
-	attach_to(ar, pid);
+	target_each_file(pid, on_file, ar);
 	if (!w->inside || w->announced != pid)
 		return;		/* it uses no library */
 	w->armed_ns = time_now_ns();
@@ -306,9 +301,9 @@ static int rescan_pid(void *ctx, pid_t pid)
 	struct arrival *ar = ctx;
 
 	if (is_ours(ar->w, pid))
-		attach_to(ar, pid);
-	else if (ar->w->target_match.selector)
-		target_match_take(&ar->w->target_match, pid, take_in, ar);
+		target_each_file(pid, on_file, ar);	/* as if it had just mapped them */
+	else if (ar->w->rules.match.selector)
+		target_match_take(&ar->w->rules.match, pid, take_in, ar);
 	return 0;
 }
 
@@ -327,7 +322,7 @@ static void note_newborn(const struct arrival *ar, const struct target_event *ev
 {
 	const struct worker *w = ar->w;
 
-	if (w->target_match.selector || (ar->watch->filter && w->follow_children))
+	if (w->rules.match.selector || (ar->watch->filter && w->rules.follow_children))
 		look_later(ar, ev->child, NEWBORN_NS, 0);
 }
 
@@ -353,7 +348,7 @@ static void on_stranger(struct arrival *ar, const struct target_event *ev)
 {
 	struct worker *w = ar->w;
 
-	if (!w->target_match.selector)
+	if (!w->rules.match.selector)
 		return;
 	if (ev->kind == TARGET_FORK)
 		note_newborn(ar, ev);
@@ -364,7 +359,7 @@ static void on_stranger(struct arrival *ar, const struct target_event *ev)
 	if (ev->kind != TARGET_MMAP || !catalog_wants_file(str_basename(ev->text)))
 		return;
 	rescan_pid(ar, ev->pid);
-	if (selector_waits(w->target_match.selector) && !is_ours(w, ev->pid)) {
+	if (selector_waits(w->rules.match.selector) && !is_ours(w, ev->pid)) {
 		recheck_forget(&w->later, ev->pid);
 		look_later(ar, ev->pid, DEVICE_NS, DEVICE_NS);
 	}
@@ -405,22 +400,6 @@ static void on_mapped(struct arrival *ar, const struct target_event *ev)
 		scan_cache_add(&ar->w->empty_files, ev);
 }
 
-/* Born before its parent was chosen, or as it was: BPF has not followed it. */
-static void on_fork(struct arrival *ar, const struct target_event *ev)
-{
-	struct target_match *n = &ar->w->target_match;
-
-	if (n->selector && n->below && !is_ours(ar->w, ev->child))
-		target_match_follow(n, ev->child);
-	note_newborn(ar, ev);
-}
-
-static bool is_left_alone(const struct worker_turn *t, pid_t pid)
-{
-	return t->watch->filter && t->watch->pid != -1 && !t->w->follow_children && pid &&
-	       pid != t->watch->filter;
-}
-
 /* Several processes may share what watches the host for them. */
 static const struct watch *watch_of(const struct worker *w, pid_t root, const struct watch *read)
 {
@@ -428,11 +407,6 @@ static const struct watch *watch_of(const struct worker *w, pid_t root, const st
 		if (root && w->watches.v[i].pid == root)
 			return &w->watches.v[i];
 	return read;
-}
-
-bool worker_missed(const struct worker *w)
-{
-	return w->missed;
 }
 
 /* ---- after events were lost ------------------------------------------------------------------ */
@@ -462,7 +436,7 @@ static void rescan(struct rescan *r)
 		return;
 	}
 	rescan_once(r, root);
-	if (r->ar.watch->filter && !r->ar.w->follow_children)
+	if (r->ar.watch->filter && !r->ar.w->rules.follow_children)
 		return;
 	if (!r->tree)
 		r->tree = target_tree_read();
@@ -487,35 +461,40 @@ static void rescan_all(struct worker *w, const struct watch *read, uint64_t sinc
 
 static void worker_on_event(void *ctx, const struct target_event *ev)
 {
-	const struct worker_turn *read = ctx;
-	const struct worker_turn turn = { read->w, watch_of(read->w, ev->root, read->watch) };
-	const struct worker_turn *t = &turn;
-	struct arrival ar = { .w = t->w, .watch = t->watch, .time_ns = ev->time_ns };
+	const struct arrival *read = ctx;
+	struct worker *w = read->w;
+	const struct watch *watch = watch_of(w, ev->root, read->watch);
+	struct target_match *match = &w->rules.match;
+	struct arrival ar = { .w = w, .watch = watch, .time_ns = ev->time_ns };
 
-	t->w->heard = true;
-	if (is_left_alone(t, ev->pid))
+	w->heard = true;
+	if (watch->filter && watch->pid != -1 && !w->rules.follow_children && ev->pid &&
+	    ev->pid != watch->filter)
 		return;			/* a child: named by BPF, not followed */
-	if (ev->kind == TARGET_EXEC && ev->pid == t->w->announced)
-		t->w->announced = 0;
-	if (ev->pid && !is_ours(t->w, ev->pid)) {
+	if (ev->kind == TARGET_EXEC && ev->pid == w->announced)
+		w->announced = 0;
+	if (ev->pid && !is_ours(w, ev->pid)) {
 		on_stranger(&ar, ev);
 		return;
 	}
-	if (t->w->feed)
-		stack_feed_event(t->w->feed, ev, t->watch->pid);
+	if (w->feed)
+		stack_feed_event(w->feed, ev, watch->pid);
 	switch (ev->kind) {
 	case TARGET_MMAP:
 		on_mapped(&ar, ev);
 		break;
 	case TARGET_FORK:
-		on_fork(&ar, ev);
+		/* Born before its parent was chosen, or as it was: BPF has not followed it. */
+		if (match->selector && match->below && !is_ours(w, ev->child))
+			target_match_follow(match, ev->child);
+		note_newborn(&ar, ev);
 		break;
 	case TARGET_EXEC:
 	case TARGET_EXIT:
-		recheck_forget(&t->w->later, ev->pid);
+		recheck_forget(&w->later, ev->pid);
 		break;
 	case TARGET_MISSED:
-		rescan_all(t->w, read->watch, ev->time_ns);
+		rescan_all(w, read->watch, ev->time_ns);
 		break;
 	default:
 		break;
@@ -541,27 +520,21 @@ struct worker *worker_new(struct attach *a, struct inflight *inside)
 	return NULL;
 }
 
-/* With the first one, if that can take more; else a watch of its own. */
-static int open_watch(struct worker *w, struct watch *watch)
-{
-	struct target_watch *first = w->watches.n > 1 ? w->watches.v[0].tw : NULL;
-	int err = first && watch->pid > 0 ? target_watch_add(first, watch->pid) : -EINVAL;
-
-	if (err != -EINVAL)
-		return err;
-	watch->tw = target_watch_new(watch->pid);
-	return watch->tw ? 0 : errno ? -errno : -ENOMEM;
-}
-
 int worker_watch(struct worker *w, pid_t pid, pid_t filter)
 {
 	struct watch *watch = VEC_PUSH(&w->watches);
+	struct target_watch *first = w->watches.n > 1 ? w->watches.v[0].tw : NULL;
 	int err;
 
 	if (!watch)
 		return -ENOMEM;
 	*watch = (struct watch){ .pid = pid, .filter = filter };
-	err = open_watch(w, watch);
+	/* With the first one, if that can take more; else a watch of its own. */
+	err = first && pid > 0 ? target_watch_add(first, pid) : -EINVAL;
+	if (err == -EINVAL) {
+		watch->tw = target_watch_new(pid);
+		err = watch->tw ? 0 : errno ? -errno : -ENOMEM;
+	}
 	if (err)
 		w->watches.n--;
 	return err;
@@ -602,56 +575,22 @@ static void store_blocks(struct worker *w)
 		capture_sink_store(w->keep, got[i]);
 }
 
-/* ---- events for the engine ------------------------------------------------------------------ */
-
-static int worker_push(struct worker *w, const struct event *ev)
+/* The time until something is due without an event; -1: never. */
+static int wait_ms(const struct worker *w)
 {
-	struct event *own = event_clone(ev), **slot;
-
-	pthread_mutex_lock(&w->lock);
-	slot = own ? VEC_PUSH(&w->events) : NULL;
-	if (slot)
-		*slot = own;
-	pthread_mutex_unlock(&w->lock);
-	io_notify(w->event_fd);
-	if (slot)
-		return 0;
-	free(own);
-	return -ENOMEM;
-}
-
-/* An event_sink for the worker's parts. */
-static int push_event(void *ctx, const struct event *ev)
-{
-	return worker_push(ctx, ev);
-}
-
-/* ---- calls that began before their probes ---------------------------------------------------- */
-
-static void follow_inside(struct worker *w)
-{
-	struct event_sink sink = { push_event, w };
-
-	if (!w->inside)
-		return;
-	inflight_find(w->inside, w->armed_ns, &sink);
-	inflight_work(w->inside, &sink);
-}
-
-/* So long nothing is to be done unasked; -1: for ever. */
-static int idle_ms(const struct worker *w)
-{
-	int later = recheck_timeout_ms(&w->later, time_now_ns());
+	int ms = recheck_timeout_ms(&w->later, time_now_ns());
 	int inside = w->inside ? inflight_timeout_ms(w->inside) : -1;
 
-	return later < 0 || (inside >= 0 && inside < later) ? inside : later;
+	if (ms < 0 || (inside >= 0 && inside < ms))
+		ms = inside;
+	return w->feed && (ms < 0 || ms > STACK_FEED_MS) ? STACK_FEED_MS : ms;
 }
 
 /* Stacks that were sent wait for the engine, which has to know them. When no more can be sent,
  * copies are still taken: received must add up. */
 static void feed_stacks(struct worker *w, bool now)
 {
-	struct event_sink to = { push_event, w };
+	struct event_sink to = { worker_push, w };
 	int err = w->feed ? stack_feed_round(w->feed, &to, now) : 0;
 
 	if (err && !w->feed_failed)
@@ -660,22 +599,13 @@ static void feed_stacks(struct worker *w, bool now)
 	w->feed_failed = err;
 }
 
-static int wait_ms(const struct worker *w)
-{
-	int idle = idle_ms(w);
-
-	if (!w->feed)
-		return idle;
-	return idle >= 0 && idle < STACK_FEED_MS ? idle : STACK_FEED_MS;
-}
-
 /* A host's activity comes in bursts: a program that starts maps several files. */
 #define GATHER_US 2000
 
 /* Activity of unmatched processes is gathered, so that a busy host is not read event by event. */
 static void read_watch(struct worker *w, const struct watch *watch, bool readable)
 {
-	struct worker_turn t = { .w = w, .watch = watch };
+	struct arrival read = { .w = w, .watch = watch };
 
 	if (!watch->tw || !(readable || w->feed))
 		return;
@@ -683,12 +613,13 @@ static void read_watch(struct worker *w, const struct watch *watch, bool readabl
 		usleep(GATHER_US);
 	w->heard = false;
 	/* Mappings must be known before stacks in them are unwound. */
-	target_watch_read(watch->tw, worker_on_event, &t);
+	target_watch_read(watch->tw, worker_on_event, &read);
 }
 
 static void *worker_main(void *ctx)
 {
 	struct worker *w = ctx;
+	struct event_sink sink = { worker_push, w };
 	sigset_t all;
 
 	sigfillset(&all);
@@ -697,42 +628,42 @@ static void *worker_main(void *ctx)
 		if (poll(w->fds, w->watches.n + 2, wait_ms(w)) < 0)
 			continue;
 		if (w->feed)
-			stack_feed_begin(w->feed);
+			w->feed->limit = ring_produced(w->feed->ring);
 		worker_look_at_due(w);
 		if (w->fds[w->watches.n + 1].revents)
 			store_blocks(w);
 		for (size_t i = 0; i < w->watches.n; i++)
 			read_watch(w, &w->watches.v[i], w->fds[i].revents);
-		follow_inside(w);
+		if (w->inside) {	/* calls that began before their probes */
+			inflight_find(w->inside, w->armed_ns, &sink);
+			inflight_work(w->inside, &sink);
+		}
 		feed_stacks(w, false);
 	}
 	return NULL;
 }
 
-void worker_follow_children(struct worker *w)
-{
-	w->follow_children = true;
-}
-
-void worker_only_followed(struct worker *w)
-{
-	w->only_followed = true;
-}
-
-void worker_choose(struct worker *w, const struct target_match *target_match, pid_t filter)
-{
-	w->target_match = *target_match;
-	w->watches.v[0].filter = filter;
-}
-
-int worker_run(struct worker *w, struct capture_sink *keep)
+int worker_run(struct worker *w, const struct worker_rules *rules, struct capture_sink *keep)
 {
 	size_t n = w->watches.n;
 	int err;
 
+	if (rules->stacks) {
+		w->feed = stack_feed_new(rules->stacks);
+		if (!w->feed)
+			return live_cannot("read stacks of calls", errno);
+	}
+	/* A target's maps are read now, another process's with its first stack. */
+	for (size_t i = 0; i < n && w->feed; i++)
+		if (w->watches.v[i].pid > 0)
+			keep_error(w->feed,
+				   callstacks_mapped(w->feed->stacks, w->watches.v[i].pid));
 	w->fds = calloc(n + 2, sizeof(*w->fds));
 	if (!w->fds)
-		return -ENOMEM;
+		return live_cannot("probe what is mapped later", ENOMEM);
+	w->rules = *rules;
+	if (rules->match.selector)
+		w->watches.v[0].filter = rules->filter;
 	w->keep = keep;
 	if (keep)
 		capture_sink_defer(keep, take_block, w);
@@ -741,34 +672,24 @@ int worker_run(struct worker *w, struct capture_sink *keep)
 						   target_watch_fd(w->watches.v[i].tw) : -1,
 					     .events = POLLIN };
 	w->heard = true;
-	if (w->attach)
-		worker_note_left_out(w);
+	worker_note_left_out(w);
 	w->fds[n] = (struct pollfd){ .fd = w->stop_fd, .events = POLLIN };
 	w->fds[n + 1] = (struct pollfd){ .fd = w->block_fd, .events = POLLIN };
 	err = pthread_create(&w->thread, NULL, worker_main, w);
 	w->running = !err;
-	return -err;
-}
-
-int worker_take_stacks(struct worker *w, struct loader *l)
-{
-	w->feed = stack_feed_new(l);
-	if (!w->feed)
-		return -errno;
-	for (size_t i = 0; i < w->watches.n; i++)
-		stack_feed_target(w->feed, w->watches.v[i].pid);
-	return 0;
+	return err ? live_cannot("probe what is mapped later", err) : 0;
 }
 
 void worker_finish_stacks(struct worker *w)
 {
-	struct event_sink to = { push_event, w };
+	struct event_sink to = { worker_push, w };
 	uint64_t over;
 
-	if (w->feed)
-		stack_feed_begin(w->feed);
+	if (!w->feed)
+		return;
+	w->feed->limit = ring_produced(w->feed->ring);
 	feed_stacks(w, true);
-	over = w->feed ? callstacks_counts(w->feed->stacks)->over : 0;
+	over = callstacks_counts(w->feed->stacks)->over;
 	if (over)
 		live_push_note(&to, NOTE_STACKS_LIMIT, 0,
 			       "%llu stacks are not told: more than %u different ones, or %u "
@@ -776,40 +697,18 @@ void worker_finish_stacks(struct worker *w)
 			       STACKS_FRAMES_MAX);
 }
 
-uint64_t worker_stacks_received(const struct worker *w)
+struct worker_facts worker_facts(struct worker *w)
 {
-	if (!w->feed)
-		return 0;
-	return __atomic_load_n(&callstacks_counts(w->feed->stacks)->received, __ATOMIC_RELAXED);
-}
+	struct worker_facts facts = { .fd = w->event_fd, .missed = !w->running && w->missed };
 
-static void worker_note_left_out(struct worker *w)
-{
-	const unsigned int left_out = PLAN_TOO_DEAR | PLAN_REFUSED | PLAN_LEFT_OUT | PLAN_FAILED;
-
+	if (w->feed)
+		facts.stacks_received = __atomic_load_n(
+			&callstacks_counts(w->feed->stacks)->received, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&w->lock);
-	for (unsigned int row = 1; row < catalog_n_rows(); row++)
-		w->left_out[row] = attach_outcome(w->attach, row) & left_out;
-	w->noted++;
+	facts.noted = w->noted;
+	memcpy(facts.left_out, w->left_out, sizeof(facts.left_out));
 	pthread_mutex_unlock(&w->lock);
-}
-
-bool worker_left_out(struct worker *w, unsigned int *noted, bool left_out[GP_ROWS_MAX])
-{
-	bool is_new;
-
-	pthread_mutex_lock(&w->lock);
-	is_new = w->noted != *noted;
-	*noted = w->noted;
-	if (is_new)
-		memcpy(left_out, w->left_out, sizeof(w->left_out));
-	pthread_mutex_unlock(&w->lock);
-	return is_new;
-}
-
-int worker_fd(const struct worker *w)
-{
-	return w->event_fd;
+	return facts;
 }
 
 int worker_pump(struct worker *w, const struct event_sink *sink)

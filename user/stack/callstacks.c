@@ -1,28 +1,73 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * From a copy to frames: the unwinder reads the stack from the copy, tables from files, and
- * nothing from the process itself, which has gone on since. Frames are a tree of callers;
- * callstacks_send.c names them.
+ * nothing from the process itself, which has gone on since. Frames are a tree of callers, which
+ * get their names when they are sent.
  */
 #include "stack/callstacks.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/map.h"
+#include "base/num.h"
+#include "base/sorted.h"
 #include "base/str.h"
+#include "base/time.h"
 #include "base/vec.h"
 #include "catalog/catalog.h"
 #include "elf/demangle.h"
+#include "elf/elf.h"
 #include "stack/maps.h"
 #include "stack/perfmap.h"
 #include "stack/unwind.h"
 
+#define IMAGES_MAX 2048u	/* files kept open */
+#define PAGE 4096u
+#define PAGES 1024u		/* 4 MiB */
+#define VDSO_MAX (64u << 10)
+#define READINGS_MAX 8u		/* of a process's maps; the oldest is forgotten */
+#define ADDRESS_END (1ull << 47)	/* vsyscall and the like lie above */
+
+/*
+ * An ELF file that processes run, kept open: its unwind tables and names can be read after it was
+ * deleted and its processes have exited. One for each file, for all processes.
+ */
+struct image {
+	int fd;
+	char *file;		/* "93ac61ec /usr/lib/libc.so.6": build id and path */
+	struct elf_file *elf;
+	struct map names;	/* vaddr -> name, 0: none */
+};
+
+struct page {
+	uint64_t number;	/* page of the image, from 1 */
+	unsigned int image;
+	char data[PAGE];
+};
+
+struct span {			/* a loaded part of an image */
+	uint64_t start, end;	/* addresses in the process */
+	uint64_t bias;		/* its offset to addresses of the file */
+	unsigned int image;
+};
+
+struct reading {		/* of a process's maps */
+	uint64_t time_ns;
+	struct stack_modules modules;
+	VEC(struct span) spans;		/* sorted by start */
+};
+
 struct process {
-	struct history history;
-	int perfmap_fd;		/* -1: not looked for yet, or none */
+	pid_t pid;
+	uint64_t exec_ns;	/* the present program began; 0: unknown */
+	uint64_t epoch;
+	VEC(struct reading) readings;
+	int perfmap_fd;		/* -1: not looked for yet, or none; open, it survives its removal */
 	struct map own;		/* address of code of its own -> name, 0: none */
 	bool ended;
 };
@@ -39,18 +84,18 @@ struct node {			/* a frame */
 struct callstacks {
 	callstacks_code_fn set_code;
 	void *code_ctx;
-	struct images *images;
+	VEC(struct image) images;	/* number - 1 */
+	struct map image_by_key;	/* hash of device and inode -> number; 0: no ELF file */
+	struct page *pages;		/* of images, by hash; the newest stays */
 	struct map processes;		/* pid -> struct process */
 	VEC(struct node) nodes;		/* number - 1 */
 	struct map node_index;		/* hash -> number */
 	VEC(struct event) stacks;	/* EVENT_STACKs not sent yet */
 	struct map ids;			/* of all stacks */
 	size_t sent;			/* nodes */
-	struct strpool *names;		/* of code that processes made themselves */
+	struct strpool *names;
 	struct callstacks_counts counts;
 };
-
-/* While the process lives; a file that is open can be read when it is removed. */
 
 struct callstacks *callstacks_new(callstacks_code_fn set_code, void *ctx)
 {
@@ -60,20 +105,36 @@ struct callstacks *callstacks_new(callstacks_code_fn set_code, void *ctx)
 		return NULL;
 	cs->set_code = set_code;
 	cs->code_ctx = ctx;
-	cs->images = images_new();
+	cs->pages = calloc(PAGES, sizeof(*cs->pages));
 	cs->names = strpool_new();
-	if (cs->images && cs->names)
+	if (cs->pages && cs->names)
 		return cs;
 	callstacks_free(cs);
 	errno = ENOMEM;
 	return NULL;
 }
 
-static void callstacks_free_process(void *process)
+static void free_image(struct image *im)
+{
+	elf_file_close(im->elf);
+	close(im->fd);
+	map_free(&im->names);
+	free(im->file);
+}
+
+static void free_reading(struct reading *r)
+{
+	stack_modules_free(&r->modules);
+	VEC_FREE(&r->spans);
+}
+
+static void free_process(void *process)
 {
 	struct process *p = process;
 
-	history_free(&p->history);
+	for (size_t i = 0; i < p->readings.n; i++)
+		free_reading(&p->readings.v[i]);
+	VEC_FREE(&p->readings);
 	map_free(&p->own);
 	if (p->perfmap_fd >= 0)
 		close(p->perfmap_fd);
@@ -84,8 +145,12 @@ void callstacks_free(struct callstacks *cs)
 {
 	if (!cs)
 		return;
-	map_free_each(&cs->processes, callstacks_free_process);
-	images_free(cs->images);
+	map_free_each(&cs->processes, free_process);
+	for (size_t i = 0; i < cs->images.n; i++)
+		free_image(&cs->images.v[i]);
+	VEC_FREE(&cs->images);
+	map_free(&cs->image_by_key);
+	free(cs->pages);
 	strpool_free(cs->names);
 	VEC_FREE(&cs->nodes);
 	map_free(&cs->node_index);
@@ -99,28 +164,250 @@ const struct callstacks_counts *callstacks_counts(const struct callstacks *cs)
 	return &cs->counts;
 }
 
+/* ---- images -------------------------------------------------------------------------------- */
+
+/* A copy of our vdso: the kernel maps the same one into every process of this machine's kind. */
+static int open_vdso(void)
+{
+	const char *vdso = (const char *)getauxval(AT_SYSINFO_EHDR);
+	int fd = vdso ? memfd_create("gpuprof-vdso", MFD_CLOEXEC) : -1;
+
+	/* It is mapped page by page; an unmapped page ends the copy. */
+	for (size_t at = 0; fd >= 0 && at < VDSO_MAX; at += PAGE)
+		if (pwrite(fd, vdso + at, PAGE, (off_t)at) != PAGE)
+			break;
+	return fd;
+}
+
+/* The new image's number, 0 (no ELF file) or -ENOMEM. fd is taken. */
+static int add_image(struct callstacks *cs, int fd, const char *mapped)
+{
+	char *path = strndup(mapped, str_len_without(mapped, " (deleted)")), hex[ELF_BUILD_ID_TEXT];
+	struct image im = { .fd = fd }, *place;
+	struct strbuf file = STRBUF_INIT;
+	int err;
+
+	errno = ENOMEM;
+	im.elf = path ? elf_file_open(fd, path) : NULL;
+	err = im.elf || errno == ENOMEM ? -ENOMEM : 0;
+	if (im.elf) {
+		elf_build_id(im.elf, hex, sizeof(hex));
+		strbuf_addf(&file, "%s %s", *hex ? hex : "-", path);
+		im.file = strbuf_detach(&file);
+	}
+	free(path);
+	place = im.file ? VEC_PUSH(&cs->images) : NULL;
+	if (!place) {
+		free_image(&im);
+		return err;
+	}
+	*place = im;
+	return (int)cs->images.n;
+}
+
+/* While an image is open its inode number belongs to no other file. */
+static int find_image(struct callstacks *cs, const struct target_mapping *m)
+{
+	bool vdso = !m->ino && !strcmp(m->path, "[vdso]"), is_new;
+	struct map_slot *slot;
+	int number = 0, fd;
+
+	if (!m->ino && !vdso)
+		return 0;
+	slot = map_put(&cs->image_by_key, map_hash(map_hash(m->dev) ^ m->ino), &is_new);
+	if (!slot)
+		return -ENOMEM;
+	if (!is_new)
+		return (int)slot->value;
+	fd = cs->images.n >= IMAGES_MAX ? -1 : vdso ? open_vdso() : target_mapping_open(m);
+	if (fd >= 0)
+		number = add_image(cs, fd, m->path);
+	if (number > 0)
+		slot->value = (uint64_t)number;
+	return number;
+}
+
+static struct image *image_at(const struct callstacks *cs, unsigned int image)
+{
+	return &cs->images.v[image - 1];
+}
+
+/* len bytes at vaddr (as in the file) when it is loaded, by a page that is loaded as a whole or
+ * without one. 0 or -EFAULT. */
+static int read_image(struct callstacks *cs, unsigned int image, uint64_t vaddr, void *buf,
+		      size_t len)
+{
+	const struct elf_file *ef = image_at(cs, image)->elf;
+	uint64_t number = vaddr / PAGE;
+	struct page *p = &cs->pages[map_hash(number ^ (uint64_t)image << 52) % PAGES];
+
+	if (vaddr % PAGE + len > PAGE)
+		return elf_read_loaded(ef, vaddr, buf, len);
+	if (p->image != image || p->number != number + 1) {
+		p->image = 0;
+		if (elf_read_loaded(ef, number * PAGE, p->data, PAGE))
+			return elf_read_loaded(ef, vaddr, buf, len);
+		p->image = image;
+		p->number = number + 1;
+	}
+	memcpy(buf, p->data + vaddr % PAGE, len);
+	return 0;
+}
+
+/* ---- mappings over time -------------------------------------------------------------------- */
+
+/*
+ * A stack is unwound with the first reading of its process's maps after it was taken, of the
+ * program that ran then. Files are opened while the process maps them: later may be too late.
+ */
+
+/* or NULL */
+static const struct span *find_span(const struct reading *r, uint64_t address)
+{
+	const size_t n = SORTED_UP_TO(r->spans.v, r->spans.n, start, address);
+
+	return n && address < r->spans.v[n - 1].end ? &r->spans.v[n - 1] : NULL;
+}
+
+struct adding {
+	struct reading *r;
+	struct callstacks *cs;
+	struct map seen;	/* images by number and bias */
+	struct span of;		/* image and bias of the parts to come */
+	bool failed;
+};
+
+static void add_span(void *ctx, uint64_t vaddr, uint64_t len)
+{
+	struct adding *a = ctx;
+	struct span *s = VEC_PUSH(&a->r->spans);
+
+	a->failed |= !s;
+	if (!s)
+		return;
+	*s = a->of;
+	s->start = a->of.bias + vaddr;
+	s->end = s->start + len;
+}
+
+static int add_mapping(void *ctx, const struct target_mapping *m)
+{
+	struct adding *a = ctx;
+	const struct stack_module *module = NULL;
+	bool is_new;
+	int image;
+
+	if (m->code)
+		module = stack_find_module(a->r->modules.module.v, a->r->modules.module.n,
+					   m->start);
+	image = module && module->bias_known ? find_image(a->cs, m) : 0;
+	if (image <= 0)
+		return image;
+	a->of = (struct span){ .bias = module->bias, .image = (unsigned int)image };
+	if (!map_put(&a->seen, map_hash(module->bias) ^ (uint64_t)image, &is_new))
+		return -ENOMEM;
+	if (is_new)
+		elf_each_loaded(image_at(a->cs, a->of.image)->elf, add_span, a);
+	return a->failed ? -ENOMEM : 0;
+}
+
+static int compare_spans(const void *a, const void *b)
+{
+	return num_compare(((const struct span *)a)->start, ((const struct span *)b)->start);
+}
+
+/* All code is in two ranges: on either side of the widest gap. */
+static void describe_code(const struct stack_modules *ms, struct gp_code *code)
+{
+	uint64_t start[2] = { 0 }, end[2] = { 0 }, widest = 0, last = 0;
+
+	for (size_t i = 0; i < ms->module.n && ms->module.v[i].end <= ADDRESS_END; i++) {
+		const struct stack_module *m = &ms->module.v[i];
+
+		if (!i)
+			start[0] = m->start;
+		if (i && m->start - last > widest) {
+			widest = m->start - last;
+			end[0] = last;
+			start[1] = m->start;
+		}
+		end[widest ? 1 : 0] = last = m->end;
+	}
+	for (int i = 0; i < 2; i++) {
+		code->start[i] = start[i];
+		code->len[i] = end[i] - start[i];
+	}
+}
+
+static int fill_reading(struct callstacks *cs, pid_t pid, struct reading *r)
+{
+	struct stack_memory *memory = stack_memory_new(pid);
+	struct adding a = { .r = r, .cs = cs };
+	int err;
+
+	r->time_ns = time_now_ns();	/* mappings made after this may be missed */
+	err = memory ? stack_modules_read(&r->modules, pid, memory) : -ENOMEM;
+	stack_memory_free(memory);
+	if (!err)
+		err = target_each_mapping(pid, add_mapping, &a);
+	map_free(&a.seen);
+	if (r->spans.n)
+		qsort(r->spans.v, r->spans.n, sizeof(*r->spans.v), compare_spans);
+	return !err && !r->modules.module.n ? -ESRCH : err;
+}
+
+/* Reads the present mappings. When the process is gone or denies it, the earlier readings stay.
+ * 0 or -ENOMEM. */
+static int read_maps(struct callstacks *cs, struct process *p)
+{
+	struct reading r = { 0 }, *place = NULL;
+	struct gp_code code = { .epoch = 0 };
+	int err = fill_reading(cs, p->pid, &r);
+
+	if (!err && p->readings.n == READINGS_MAX) {
+		free_reading(&p->readings.v[0]);
+		VEC_DROP_FIRST(&p->readings, 1);
+	}
+	if (!err)
+		place = VEC_PUSH(&p->readings);
+	if (!place) {
+		free_reading(&r);
+		return err && err != -ENOMEM ? 0 : -ENOMEM;
+	}
+	*place = r;
+	describe_code(&r.modules, &code);
+	code.epoch = ++p->epoch;
+	cs->set_code(cs->code_ctx, p->pid, &code);
+	return 0;
+}
+
+/* The mappings when a stack was taken; NULL: unknown. */
+static const struct reading *maps_at(const struct process *p, uint64_t time_ns)
+{
+	const struct reading *found = NULL;
+
+	for (size_t i = 0; i < p->readings.n; i++) {
+		const struct reading *r = &p->readings.v[i];
+
+		if ((r->time_ns < p->exec_ns) != (time_ns < p->exec_ns))
+			continue;
+		found = r;
+		if (r->time_ns >= time_ns)
+			break;
+	}
+	return found;
+}
+
 /* ---- processes ---------------------------------------------------------------------------- */
 
-static struct process *callstacks_find(const struct callstacks *cs, pid_t pid)
+static struct process *find_process(const struct callstacks *cs, uint64_t pid)
 {
-	const struct map_slot *slot = map_find(&cs->processes, (uint64_t)pid);
-
-	return slot ? (struct process *)(uintptr_t)slot->value : NULL;
+	return map_pointer(&cs->processes, pid);
 }
 
 bool callstacks_knows(const struct callstacks *cs, pid_t pid)
 {
-	return callstacks_find(cs, pid);
-}
-
-static int read_maps(struct callstacks *cs, struct process *p)
-{
-	struct gp_code code = { .epoch = 0 };
-	int err = history_read(&p->history, cs->images, &code);
-
-	if (!err)
-		cs->set_code(cs->code_ctx, p->history.pid, &code);
-	return err == -ENOMEM ? err : 0;
+	return find_process(cs, (uint64_t)pid);
 }
 
 /* A process that is met for the first time, its maps read. NULL: out of memory. */
@@ -133,7 +420,7 @@ static struct process *meet_process(struct callstacks *cs, pid_t pid)
 		free(p);
 		return NULL;
 	}
-	p->history.pid = pid;
+	p->pid = pid;
 	p->perfmap_fd = -1;
 	slot->value = (uintptr_t)p;
 	return read_maps(cs, p) ? NULL : p;
@@ -141,68 +428,57 @@ static struct process *meet_process(struct callstacks *cs, pid_t pid)
 
 int callstacks_mapped(struct callstacks *cs, pid_t pid)
 {
-	struct process *p = callstacks_find(cs, pid);
+	struct process *p = find_process(cs, (uint64_t)pid);
 
-	if (p) {
-		p->ended = false;
-		return read_maps(cs, p);
-	}
-	return meet_process(cs, pid) ? 0 : -ENOMEM;
+	if (!p)
+		return meet_process(cs, pid) ? 0 : -ENOMEM;
+	p->ended = false;
+	return read_maps(cs, p);
 }
 
-static void callstacks_open_perfmap(struct process *p)
+static void open_perfmap(struct process *p)
 {
 	if (p->perfmap_fd < 0)
-		p->perfmap_fd = perfmap_open(p->history.pid);
+		p->perfmap_fd = perfmap_open(p->pid);
 }
 
 void callstacks_exec(struct callstacks *cs, pid_t pid, uint64_t time_ns)
 {
-	struct process *p = callstacks_find(cs, pid);
+	struct process *p = find_process(cs, (uint64_t)pid);
 
 	if (p)
-		p->history.exec_ns = time_ns;
+		p->exec_ns = time_ns;
 }
 
-/* It is forgotten when its frames are sent, unless its number is used again by then: to the
- * history that is as if it had run another program. */
+/* It is forgotten when its frames are sent, unless its number is used again by then: for its
+ * readings that is as if it had run another program. */
 void callstacks_exit(struct callstacks *cs, pid_t pid, uint64_t time_ns)
 {
-	struct process *p = callstacks_find(cs, pid);
+	struct process *p = find_process(cs, (uint64_t)pid);
 
-	if (p) {
+	callstacks_exec(cs, pid, time_ns);
+	if (p)
 		p->ended = true;
-		p->history.exec_ns = time_ns;
-	}
 	cs->set_code(cs->code_ctx, pid, NULL);
 }
 
 /* ---- frames ------------------------------------------------------------------------------- */
 
-static uint64_t hash_node(const struct node *n)
-{
-	uint64_t h = map_hash(n->caller ^ (uint64_t)n->image << 40);
-
-	h = map_hash(h ^ n->offset);
-	return map_hash(h ^ ((uint64_t)n->pid << 32 | (uint64_t)n->row << 8 | n->flags));
-}
-
-static bool is_same(const struct node *a, const struct node *b)
-{
-	return a->caller == b->caller && a->offset == b->offset && a->image == b->image &&
-	       a->pid == b->pid && a->row == b->row && a->flags == b->flags;
-}
-
 /* Its number; 0: there are too many. -ENOMEM. */
 static int64_t add_node(struct callstacks *cs, const struct node *n)
 {
+	uint64_t key = map_hash(map_hash(n->caller ^ (uint64_t)n->image << 40) ^ n->offset);
 	struct map_slot *slot;
 	struct node *place;
-	uint64_t key = hash_node(n);
 
-	for (; (slot = map_find(&cs->node_index, key)) && slot->value; key++)
-		if (is_same(&cs->nodes.v[slot->value - 1], n))
+	key = map_hash(key ^ ((uint64_t)n->pid << 32 | (uint64_t)n->row << 8 | n->flags));
+	for (; (slot = map_find(&cs->node_index, key)) && slot->value; key++) {
+		const struct node *at = &cs->nodes.v[slot->value - 1];
+
+		if (at->caller == n->caller && at->offset == n->offset && at->image == n->image &&
+		    at->pid == n->pid && at->row == n->row && at->flags == n->flags)
 			return (int64_t)slot->value;
+	}
 	if (cs->nodes.n >= STACKS_FRAMES_MAX)
 		return 0;
 	slot = map_put(&cs->node_index, key, NULL);
@@ -214,12 +490,10 @@ static int64_t add_node(struct callstacks *cs, const struct node *n)
 	return (int64_t)cs->nodes.n;
 }
 
-static struct node make_node(const struct history_reading *r, const struct stack_step *step,
-			     uint32_t pid)
+static struct node make_node(const struct reading *r, const struct stack_step *step, uint32_t pid)
 {
-	/* a return address may lie behind */
-	uint64_t address = step->pc - (step->exact ? 0 : 1);
-	const struct history_span *span = history_span(r, address);
+	uint64_t address = stack_code_address(step->pc, step->exact);
+	const struct span *span = find_span(r, address);
 	struct node n = { .offset = address, .pid = pid,
 			  .flags = (uint8_t)((step->guessed ? FRAME_GUESSED : 0) |
 					     (step->signal ? FRAME_SIGNAL : 0)) };
@@ -237,7 +511,7 @@ static struct node make_node(const struct history_reading *r, const struct stack
 struct copy {
 	struct callstacks *cs;
 	struct process *process;
-	const struct history_reading *maps;
+	const struct reading *maps;
 	const struct gp_stack *head;
 	const char *stack;
 	bool beyond;		/* an address behind the copy was read */
@@ -247,23 +521,15 @@ static int read_copy(void *ctx, uint64_t at, void *buf, size_t len)
 {
 	struct copy *c = ctx;
 	uint64_t into = at - c->head->sp;
-	const struct history_span *span;
+	const struct span *span;
 
 	if (into < c->head->len && len <= c->head->len - into) {
 		memcpy(buf, c->stack + into, len);
 		return 0;
 	}
-	span = history_span(c->maps, at);
+	span = find_span(c->maps, at);
 	c->beyond |= !span && at >= c->head->sp;
-	return span ? images_read(c->cs->images, span->image, at - span->bias, buf, len) : -EFAULT;
-}
-
-static void set_regs(struct stack_regs *regs, const struct gp_thread_regs *from)
-{
-	_Static_assert(STACK_REGS == GP_THREAD_REGS, "registers have one numbering");
-	regs->pc = from->pc;
-	regs->known = from->known;
-	memcpy(regs->reg, from->reg, sizeof(regs->reg));
+	return span ? read_image(c->cs, span->image, at - span->bias, buf, len) : -EFAULT;
 }
 
 /* ev: the EVENT_STACK. 0 or -ENOMEM. */
@@ -273,12 +539,11 @@ static int unwind(struct copy *c, struct event *ev)
 				     .modules = c->maps->modules.module.v,
 				     .n_modules = c->maps->modules.module.n };
 	struct stack_step steps[STACK_DEPTH];
-	struct stack_regs regs = { 0 };
+	struct stack_regs regs = stack_regs_of(&c->head->regs);
 	enum stack_end end;
 	int64_t number = 0;
 	int n;
 
-	set_regs(&regs, &c->head->regs);
 	n = stack_unwind(&space, &regs, steps, STACK_DEPTH, &end);
 	if (n < 0)
 		return n;
@@ -290,7 +555,7 @@ static int unwind(struct copy *c, struct event *ev)
 		node.caller = (uint64_t)number;
 		node.row = n ? 0 : c->head->row;
 		if (!node.image && !node.row)
-			callstacks_open_perfmap(c->process);
+			open_perfmap(c->process);
 		number = add_node(c->cs, &node);
 		if (number <= 0)
 			break;
@@ -302,7 +567,7 @@ static int unwind(struct copy *c, struct event *ev)
 
 static int take_stack(struct callstacks *cs, const struct gp_stack *head)
 {
-	struct process *p = callstacks_find(cs, (pid_t)head->pid);
+	struct process *p = find_process(cs, head->pid);
 	struct event ev = { .kind = EVENT_STACK, .pid = head->pid, .stack.id = head->id,
 			    .stack.known = STACK_KNOWN_CUT };
 	struct copy c = { .cs = cs, .head = head, .stack = (const char *)(head + 1) };
@@ -314,7 +579,7 @@ static int take_stack(struct callstacks *cs, const struct gp_stack *head)
 	if (!p)
 		return -ENOMEM;
 	c.process = p;
-	c.maps = history_at(&p->history, head->time_ns);
+	c.maps = maps_at(p, head->time_ns);
 	if (c.maps)
 		err = unwind(&c, &ev);
 	if (err)
@@ -358,29 +623,29 @@ int callstacks_take(struct callstacks *cs, const void *rec, size_t len)
 static int compare_files(const void *a, const void *b)
 {
 	const struct node *x = *(const struct node *const *)a, *y = *(const struct node *const *)b;
-	int c = (x->image > y->image) - (x->image < y->image);
+	int c = num_compare(x->image, y->image);
 
-	return c ? c : (x->pid > y->pid) - (x->pid < y->pid);
+	return c ? c : num_compare(x->pid, y->pid);
 }
 
-static int keep_own(struct callstacks *cs, struct process *p, struct perfmap_query *q)
+static int keep_name(struct callstacks *cs, struct map *names, uint64_t at, const char *symbol)
 {
-	struct map_slot *slot = map_put(&p->own, q->address, NULL);
+	struct map_slot *slot = map_put(names, at, NULL);
 
-	if (slot && q->name)
-		slot->value = (uintptr_t)elf_demangle_kept(cs->names, q->name);
-	return slot && (!q->name || slot->value) ? 0 : -ENOMEM;
+	if (slot && symbol)
+		slot->value = (uintptr_t)elf_demangle_kept(cs->names, symbol);
+	return slot && (!symbol || slot->value) ? 0 : -ENOMEM;
 }
 
 /* Code without a file: names of the process's own map, in one pass over it. */
 static int name_own(struct callstacks *cs, const struct node *const *group, size_t n)
 {
-	struct process *p = callstacks_find(cs, (pid_t)group[0]->pid);
+	struct process *p = find_process(cs, group[0]->pid);
 	struct perfmap_query *q;
 	int err = 0;
 
 	if (p)
-		callstacks_open_perfmap(p);
+		open_perfmap(p);
 	if (!p || p->perfmap_fd < 0)
 		return 0;
 	q = calloc(n, sizeof(*q));
@@ -392,25 +657,39 @@ static int name_own(struct callstacks *cs, const struct node *const *group, size
 		err = -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		if (!err)
-			err = keep_own(cs, p, &q[i]);
+			err = keep_name(cs, &p->own, q[i].address, q[i].name);
 		free(q[i].name);
 	}
 	free(q);
 	return err;
 }
 
-/* New nodes of the same image, one after another. */
-static int name_group(struct callstacks *cs, const struct node *const *group, size_t n)
+/* Nodes of one image, in one pass over its symbols. */
+static int name_loaded(struct callstacks *cs, const struct node *const *group, size_t n)
 {
-	uint64_t *vaddrs = calloc(n, sizeof(*vaddrs));
-	int err;
+	struct image *im = image_at(cs, group[0]->image);
+	struct elf_address *a = calloc(n, sizeof(*a));
+	size_t k = 0;
+	int err = 0;
 
-	if (!vaddrs)
+	if (!a)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		vaddrs[i] = group[i]->offset;
-	err = images_name(cs->images, group[0]->image, vaddrs, n);
-	free(vaddrs);
+	for (size_t i = 0; i < n; i++) {
+		a[k].owner = (void *)group[i];
+		if (!map_find(&im->names, group[i]->offset) &&
+		    !elf_find_offset(im->elf, group[i]->offset, &a[k].offset))
+			k++;
+	}
+	if (k && elf_name_addresses(im->elf, a, k) == -ENOMEM)
+		err = -ENOMEM;
+	for (size_t i = 0; i < k; i++) {
+		const struct node *node = a[i].owner;
+
+		if (!err)
+			err = keep_name(cs, &im->names, node->offset, a[i].name);
+		free(a[i].name);
+	}
+	free(a);
 	return err;
 }
 
@@ -418,59 +697,38 @@ static int name_nodes(struct callstacks *cs)
 {
 	size_t n = cs->nodes.n - cs->sent, k;
 	const struct node **new = n ? calloc(n, sizeof(*new)) : NULL;
-	int err = new || !n ? 0 : -ENOMEM;
+	int err = 0;
 
-	for (size_t i = 0; i < n && !err; i++)
+	if (!new)
+		return n ? -ENOMEM : 0;
+	for (size_t i = 0; i < n; i++)
 		new[i] = &cs->nodes.v[cs->sent + i];
-	if (n && !err)
-		qsort(new, n, sizeof(*new), compare_files);
+	qsort(new, n, sizeof(*new), compare_files);
 	for (size_t i = 0; i < n && !err; i += k) {
 		for (k = 1; i + k < n && !compare_files(&new[i + k], &new[i]); k++)
 			;
-		err = new[i]->image ? name_group(cs, &new[i], k) : name_own(cs, &new[i], k);
+		err = new[i]->image ? name_loaded(cs, &new[i], k) : name_own(cs, &new[i], k);
 	}
 	free(new);
 	return err;
 }
 
-static const char *own_name(const struct callstacks *cs, const struct node *n)
-{
-	const struct process *p = callstacks_find(cs, (pid_t)n->pid);
-	const struct map_slot *slot = p ? map_find(&p->own, n->offset) : NULL;
-
-	return slot ? (const char *)(uintptr_t)slot->value : NULL;
-}
-
 static int send_node(struct callstacks *cs, size_t i, const struct event_sink *to)
 {
 	const struct node *n = &cs->nodes.v[i];
-	const char *own = n->image ? NULL : own_name(cs, n);
-	struct event ev = { .kind = EVENT_FRAME, .frame.flags = n->flags, .frame.function = own };
+	const struct image *im = n->image ? image_at(cs, n->image) : NULL;
+	const struct process *p = im ? NULL : find_process(cs, n->pid);
+	struct event ev = { .kind = EVENT_FRAME, .frame.flags = n->flags };
+	const char *name = NULL;
 
+	if (im || p)
+		name = map_pointer(im ? &im->names : &p->own, n->offset);
 	ev.frame.number = i + 1;
 	ev.frame.caller = n->caller;
 	ev.frame.offset = n->offset;
-	if (n->row)
-		ev.frame.function = catalog_row(n->row)->name;
-	else if (n->image)
-		ev.frame.function = images_function(cs->images, n->image, n->offset);
-	ev.frame.file = n->image ? images_file(cs->images, n->image) : own ? "- [jit]" : NULL;
+	ev.frame.function = n->row ? catalog_row(n->row)->name : name;
+	ev.frame.file = im ? im->file : name ? "- [jit]" : NULL;
 	return to->push(to->ctx, &ev);
-}
-
-static void forget_ended(struct callstacks *cs)
-{
-	for (size_t i = 0; i < cs->processes.cap;) {
-		struct map_slot *slot = &cs->processes.slot[i];
-		struct process *p = slot->used ? (struct process *)(uintptr_t)slot->value : NULL;
-
-		if (p && p->ended) {
-			map_del(&cs->processes, slot->key);
-			callstacks_free_process(p);
-		} else {
-			i++;	/* else another one has moved here */
-		}
-	}
 }
 
 int callstacks_send(struct callstacks *cs, const struct event_sink *to)
@@ -482,6 +740,16 @@ int callstacks_send(struct callstacks *cs, const struct event_sink *to)
 	for (size_t i = 0; i < cs->stacks.n && !err; i++)
 		err = to->push(to->ctx, &cs->stacks.v[i]);
 	cs->stacks.n = 0;
-	forget_ended(cs);
+	for (size_t i = 0; i < cs->processes.cap;) {
+		struct map_slot *slot = &cs->processes.slot[i];
+		struct process *p = slot->used ? (struct process *)(uintptr_t)slot->value : NULL;
+
+		if (p && p->ended) {
+			map_del(&cs->processes, slot->key);
+			free_process(p);
+		} else {
+			i++;	/* else another one has moved here */
+		}
+	}
 	return err;
 }

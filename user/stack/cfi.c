@@ -58,34 +58,36 @@ static inline int64_t cursor_signed(struct cursor *c, unsigned int n)
 	return (int64_t)(cursor_unsigned(c, n) << shift) >> shift;
 }
 
-static inline uint64_t cursor_uleb(struct cursor *c)
+/* *shift: the bits read; *last: the byte that ended it. */
+static uint64_t cursor_leb(struct cursor *c, unsigned int *shift, uint8_t *last)
 {
 	uint64_t value = 0;
-	unsigned int shift = 0;
-	uint8_t byte;
 
+	*shift = 0;
 	do {
-		byte = (uint8_t)cursor_unsigned(c, 1);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80 && !c->bad);
+		*last = (uint8_t)cursor_unsigned(c, 1);
+		if (*shift < 64)
+			value |= (uint64_t)(*last & 0x7f) << *shift;
+		*shift += 7;
+	} while (*last & 0x80 && !c->bad);
 	return value;
 }
 
-static inline int64_t cursor_sleb(struct cursor *c)
+static uint64_t cursor_uleb(struct cursor *c)
 {
-	uint64_t value = 0;
-	unsigned int shift = 0;
-	uint8_t byte;
+	unsigned int shift;
+	uint8_t last;
 
-	do {
-		byte = (uint8_t)cursor_unsigned(c, 1);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80 && !c->bad);
-	if (shift < 64 && byte & 0x40)
+	return cursor_leb(c, &shift, &last);
+}
+
+static int64_t cursor_sleb(struct cursor *c)
+{
+	unsigned int shift;
+	uint8_t last;
+	uint64_t value = cursor_leb(c, &shift, &last);
+
+	if (shift < 64 && last & 0x40)
 		value |= ~0ull << shift;
 	return (int64_t)value;
 }
@@ -112,17 +114,6 @@ static inline uint64_t cursor_pointer(struct cursor *c, uint8_t encoding, uint64
 	default: c->bad = true; return 0;
 	}
 }
-
-struct cfi_program {
-	uint64_t pc;		/* the row that holds here is wanted */
-	uint64_t begin;		/* where the FDE begins */
-	uint64_t code_factor;
-	int64_t data_factor;
-	uint8_t encoding;	/* of pointers */
-	bool augmented;
-	struct cursor common;	/* instructions of the CIE */
-	struct cursor own;	/* and of the FDE */
-};
 
 /* ---- expression ---------------------------------------------------------------------------- */
 
@@ -183,16 +174,6 @@ static uint64_t peek(struct machine *m, unsigned int depth)
 	return 0;
 }
 
-static uint64_t read_reg(struct machine *m, uint64_t number)
-{
-	if (number == stack_abi.pc)
-		return m->regs->pc;
-	if (number < STACK_REGS && m->regs->known >> number & 1)
-		return m->regs->reg[number];
-	fail(m, number < STACK_REGS ? -ENODATA : -EBADMSG);
-	return 0;
-}
-
 static uint64_t read_memory(struct machine *m, uint64_t at, unsigned int size)
 {
 	uint64_t value = 0;
@@ -202,25 +183,6 @@ static uint64_t read_memory(struct machine *m, uint64_t at, unsigned int size)
 	else if (!m->err)
 		fail(m, m->space->read(m->space->ctx, at, &value, size));
 	return value;
-}
-
-static void jump(struct machine *m, int64_t by)
-{
-	struct cursor *c = &m->code;
-
-	if (by < c->start - c->at || by > c->end - c->at)
-		fail(m, -EBADMSG);
-	else
-		c->at += by;
-}
-
-static void do_constant(struct machine *m, uint8_t op)
-{
-	/* const1u const1s const2u ... const8s: width by pairs, odd codes are signed. */
-	unsigned int size = 1u << (op - OP_CONST1U) / 2;
-
-	push(m, op & 1 ? (uint64_t)cursor_signed(&m->code, size) :
-			 cursor_unsigned(&m->code, size));
 }
 
 static uint64_t divide(struct machine *m, uint64_t a, uint64_t b, bool modulo)
@@ -266,13 +228,6 @@ static uint64_t compute(struct machine *m, uint8_t op, uint64_t a, uint64_t b)
 	}
 }
 
-static void do_binary(struct machine *m, uint8_t op)
-{
-	uint64_t b = pop(m), a = pop(m);
-
-	push(m, compute(m, op, a, b));
-}
-
 static void do_unary(struct machine *m, uint8_t op)
 {
 	uint64_t a = pop(m);
@@ -306,57 +261,89 @@ static void do_stack(struct machine *m, uint8_t op)
 	}
 }
 
-static void do_flow(struct machine *m, uint8_t op)
-{
-	int64_t by = cursor_signed(&m->code, 2);
-
-	if (op == OP_SKIP || pop(m))
-		jump(m, by);
-}
-
 static void do_reg(struct machine *m, uint8_t op)
 {
 	uint64_t number = op == OP_BREGX ? cursor_uleb(&m->code) : (uint64_t)(op - OP_BREG0);
-	uint64_t base = read_reg(m, number);
+	uint64_t base = 0;
 
+	if (number == stack_abi.pc)
+		base = m->regs->pc;
+	else if (number < STACK_REGS && m->regs->known >> number & 1)
+		base = m->regs->reg[number];
+	else
+		fail(m, number < STACK_REGS ? -ENODATA : -EBADMSG);
 	push(m, base + (uint64_t)cursor_sleb(&m->code));
+}
+
+static void do_flow(struct machine *m, uint8_t op)
+{
+	struct cursor *c = &m->code;
+	int64_t by = cursor_signed(c, 2);
+
+	if (op == OP_BRA && !pop(m))
+		return;
+	if (by < c->start - c->at || by > c->end - c->at)
+		fail(m, -EBADMSG);
+	else
+		c->at += by;
 }
 
 static void step(struct machine *m)
 {
 	uint8_t op = (uint8_t)cursor_unsigned(&m->code, 1);
+	unsigned int size;
+	uint64_t a, b;
 
-	if (op >= OP_LIT0 && op <= OP_LIT31)
+	switch (op) {
+	case OP_NOP:
+		break;
+	case OP_LIT0 ... OP_LIT31:
 		push(m, op - OP_LIT0);
-	else if ((op >= OP_BREG0 && op <= OP_BREG31) || op == OP_BREGX)
+		break;
+	case OP_BREG0 ... OP_BREG31: case OP_BREGX:
 		do_reg(m, op);
-	else if (op == OP_ADDR)
+		break;
+	case OP_ADDR:
 		push(m, cursor_unsigned(&m->code, 8));
-	else if (op >= OP_CONST1U && op < OP_CONSTU)
-		do_constant(m, op);
-	else if (op == OP_CONSTU)
+		break;
+	case OP_CONST1U ... OP_CONSTU - 1:
+		/* const1u const1s const2u ... const8s: width by pairs, odd codes are signed. */
+		size = 1u << (op - OP_CONST1U) / 2;
+		push(m, op & 1 ? (uint64_t)cursor_signed(&m->code, size) :
+				 cursor_unsigned(&m->code, size));
+		break;
+	case OP_CONSTU:
 		push(m, cursor_uleb(&m->code));
-	else if (op == OP_CONSTS)
+		break;
+	case OP_CONSTS:
 		push(m, (uint64_t)cursor_sleb(&m->code));
-	else if (op >= OP_DUP && op <= OP_ROT)
+		break;
+	case OP_DUP ... OP_ROT:
 		do_stack(m, op);
-	else if (op == OP_ABS || op == OP_NEG || op == OP_NOT || op == OP_PLUS_UCONST ||
-		 op == OP_DEREF || op == OP_DEREF_SIZE)
+		break;
+	case OP_ABS: case OP_NEG: case OP_NOT: case OP_PLUS_UCONST: case OP_DEREF:
+	case OP_DEREF_SIZE:
 		do_unary(m, op);
-	else if (op == OP_BRA || op == OP_SKIP)
+		break;
+	case OP_BRA: case OP_SKIP:
 		do_flow(m, op);
-	else if (op != OP_NOP)
-		do_binary(m, op);
+		break;
+	default:
+		b = pop(m);
+		a = pop(m);
+		push(m, compute(m, op, a, b));
+	}
 }
 
-int expression_run(const struct stack_space *space, const struct stack_regs *regs,
-		   const struct expression *e, uint64_t *result)
+int cfi_compute(const struct stack_space *space, const struct stack_regs *regs,
+		const struct cfi_place *place, const uint64_t *first, uint64_t *result)
 {
+	const uint8_t *code = place->expression;
 	struct machine m = { .space = space, .regs = regs,
-			     .code = { .start = e->code, .at = e->code, .end = e->code + e->len } };
+			     .code = { .start = code, .at = code, .end = code + place->value } };
 
-	if (e->has_first)
-		push(&m, e->first);
+	if (first)
+		push(&m, *first);
 	for (unsigned int i = 0; m.code.at < m.code.end && !m.err && !m.code.bad; i++) {
 		if (i == STEPS)
 			return -EBADMSG;
@@ -393,8 +380,14 @@ enum {				/* with these being 0 */
 };
 
 struct runner {
-	const struct cfi_program *p;
-	struct cursor c;
+	uint64_t pc;			/* the row that holds here is wanted */
+	uint64_t begin;			/* where the FDE begins */
+	uint64_t code_factor;
+	int64_t data_factor;
+	uint8_t encoding;		/* of pointers */
+	bool augmented;
+	struct cursor common, own;	/* instructions of the CIE, of the FDE */
+	struct cursor c;		/* in one of them */
 	struct cfi_row *row;
 	struct cfi_row initial;		/* after the CIE's instructions */
 	struct cfi_row kept[REMEMBER];
@@ -404,11 +397,11 @@ struct runner {
 	bool bad;
 };
 
-static void set_column(struct runner *r, uint64_t number, uint8_t rule, int64_t value)
+static void set_column(struct runner *r, uint64_t number, struct cfi_place place)
 {
 	/* Vector registers have numbers above ours and rules that are not needed here. */
 	if (number < CFI_COLUMNS)
-		r->row->column[number] = (struct cfi_place){ .rule = rule, .value = value };
+		r->row->column[number] = place;
 }
 
 static struct cfi_place take_block(struct runner *r, uint8_t rule)
@@ -421,13 +414,13 @@ static struct cfi_place take_block(struct runner *r, uint8_t rule)
 
 static int64_t factored(const struct runner *r, int64_t value)
 {
-	return (int64_t)((uint64_t)value * (uint64_t)r->p->data_factor);
+	return (int64_t)((uint64_t)value * (uint64_t)r->data_factor);
 }
 
 static void advance(struct runner *r, uint64_t units)
 {
-	r->location += units * r->p->code_factor;
-	r->done = r->location > r->p->pc;
+	r->location += units * r->code_factor;
+	r->done = r->location > r->pc;
 }
 
 static void restore_column(struct runner *r, uint64_t number)
@@ -445,102 +438,54 @@ static void set_cfa(struct runner *r, uint64_t number, int64_t value)
 
 static void do_cfa(struct runner *r, uint8_t op)
 {
-	uint64_t number;
+	uint64_t number = r->row->cfa_reg;
 
-	switch (op) {
-	case CFA_DEF_CFA:
-		number = cursor_uleb(&r->c);
-		set_cfa(r, number, (int64_t)cursor_uleb(&r->c));
-		break;
-	case CFA_DEF_CFA_SF:
-		number = cursor_uleb(&r->c);
-		set_cfa(r, number, factored(r, cursor_sleb(&r->c)));
-		break;
-	case CFA_DEF_CFA_REGISTER:
-		r->bad |= r->row->cfa.rule != CFI_REGISTER;
-		set_cfa(r, cursor_uleb(&r->c), r->row->cfa.value);
-		break;
-	case CFA_DEF_CFA_OFFSET:
-		set_cfa(r, r->row->cfa_reg, (int64_t)cursor_uleb(&r->c));
-		break;
-	case CFA_DEF_CFA_OFFSET_SF:
-		set_cfa(r, r->row->cfa_reg, factored(r, cursor_sleb(&r->c)));
-		break;
-	default:
+	if (op == CFA_DEF_CFA_EXPRESSION) {
 		r->row->cfa = take_block(r, CFI_VAL_EXPRESSION);
+		return;
 	}
-}
-
-static void do_location(struct runner *r, uint8_t op)
-{
-	if (op == CFA_SET_LOC) {
-		r->location = cursor_pointer(&r->c, r->p->encoding & 0x7f, 0);
-		r->done = r->location > r->p->pc;
+	if (op == CFA_DEF_CFA || op == CFA_DEF_CFA_SF || op == CFA_DEF_CFA_REGISTER)
+		number = cursor_uleb(&r->c);
+	if (op == CFA_DEF_CFA_REGISTER) {
+		r->bad |= r->row->cfa.rule != CFI_REGISTER;
+		set_cfa(r, number, r->row->cfa.value);
+	} else if (op == CFA_DEF_CFA_SF || op == CFA_DEF_CFA_OFFSET_SF) {
+		set_cfa(r, number, factored(r, cursor_sleb(&r->c)));
 	} else {
-		advance(r, cursor_unsigned(&r->c, 1u << (op - CFA_ADVANCE1)));
+		set_cfa(r, number, (int64_t)cursor_uleb(&r->c));
 	}
-}
-
-static void do_state(struct runner *r, uint8_t op)
-{
-	if (op == CFA_REMEMBER && r->n_kept < REMEMBER)
-		r->kept[r->n_kept++] = *r->row;
-	else if (op == CFA_RESTORE_STATE && r->n_kept)
-		*r->row = r->kept[--r->n_kept];
-	else
-		r->bad = true;
 }
 
 static void do_column(struct runner *r, uint8_t op)
 {
+	static const uint8_t rules[] = {
+		[CFA_OFFSET_EXTENDED] = CFI_OFFSET, [CFA_OFFSET_SF] = CFI_OFFSET,
+		[CFA_GNU_NEGATIVE_OFFSET] = CFI_OFFSET, [CFA_VAL_OFFSET] = CFI_VAL_OFFSET,
+		[CFA_VAL_OFFSET_SF] = CFI_VAL_OFFSET, [CFA_REGISTER] = CFI_REGISTER,
+		[CFA_UNDEFINED] = CFI_UNDEFINED, [CFA_SAME] = CFI_SAME,
+		[CFA_EXPRESSION] = CFI_EXPRESSION, [CFA_VAL_EXPRESSION] = CFI_VAL_EXPRESSION,
+	};
 	uint64_t number = cursor_uleb(&r->c);
+	struct cfi_place place = { .rule = rules[op] };
 
 	switch (op) {
-	case CFA_OFFSET_EXTENDED:
-		set_column(r, number, CFI_OFFSET, factored(r, (int64_t)cursor_uleb(&r->c)));
+	case CFA_OFFSET_EXTENDED: case CFA_VAL_OFFSET:
+		place.value = factored(r, (int64_t)cursor_uleb(&r->c));
 		break;
-	case CFA_OFFSET_SF:
-		set_column(r, number, CFI_OFFSET, factored(r, cursor_sleb(&r->c)));
+	case CFA_OFFSET_SF: case CFA_VAL_OFFSET_SF:
+		place.value = factored(r, cursor_sleb(&r->c));
 		break;
 	case CFA_GNU_NEGATIVE_OFFSET:
-		set_column(r, number, CFI_OFFSET,
-			   factored(r, (int64_t)(0 - cursor_uleb(&r->c))));
-		break;
-	case CFA_VAL_OFFSET:
-		set_column(r, number, CFI_VAL_OFFSET, factored(r, (int64_t)cursor_uleb(&r->c)));
-		break;
-	case CFA_VAL_OFFSET_SF:
-		set_column(r, number, CFI_VAL_OFFSET, factored(r, cursor_sleb(&r->c)));
+		place.value = factored(r, (int64_t)(0 - cursor_uleb(&r->c)));
 		break;
 	case CFA_REGISTER:
-		set_column(r, number, CFI_REGISTER, (int64_t)cursor_uleb(&r->c));
+		place.value = (int64_t)cursor_uleb(&r->c);
 		break;
-	case CFA_RESTORE_EXTENDED:
-		restore_column(r, number);
+	case CFA_EXPRESSION: case CFA_VAL_EXPRESSION:
+		place = take_block(r, rules[op]);
 		break;
-	default:
-		set_column(r, number, op == CFA_UNDEFINED ? CFI_UNDEFINED : CFI_SAME, 0);
 	}
-}
-
-static void do_expression(struct runner *r, uint8_t op)
-{
-	uint64_t number = cursor_uleb(&r->c);
-	struct cfi_place place = take_block(r, op == CFA_EXPRESSION ? CFI_EXPRESSION :
-								      CFI_VAL_EXPRESSION);
-
-	if (number < CFI_COLUMNS)
-		r->row->column[number] = place;
-}
-
-static void do_signing(struct runner *r, uint8_t op)
-{
-	if (op != CFA_SET_RA_STATE) {
-		r->row->ra_signed = !r->row->ra_signed;
-		return;
-	}
-	r->row->ra_signed = cursor_uleb(&r->c) != 0;
-	cursor_sleb(&r->c);		/* its start: implied by the place in the code */
+	set_column(r, number, place);
 }
 
 static void do_extended(struct runner *r, uint8_t op)
@@ -548,31 +493,49 @@ static void do_extended(struct runner *r, uint8_t op)
 	switch (op) {
 	case CFA_NOP:
 		break;
-	case CFA_SET_LOC: case CFA_ADVANCE1: case CFA_ADVANCE2: case CFA_ADVANCE4:
-		do_location(r, op);
+	case CFA_SET_LOC:
+		r->location = cursor_pointer(&r->c, r->encoding & 0x7f, 0);
+		r->done = r->location > r->pc;
 		break;
-	case CFA_REMEMBER: case CFA_RESTORE_STATE:
-		do_state(r, op);
+	case CFA_ADVANCE1: case CFA_ADVANCE2: case CFA_ADVANCE4:
+		advance(r, cursor_unsigned(&r->c, 1u << (op - CFA_ADVANCE1)));
 		break;
-	case CFA_DEF_CFA: case CFA_DEF_CFA_SF: case CFA_DEF_CFA_REGISTER: case CFA_DEF_CFA_OFFSET:
-	case CFA_DEF_CFA_OFFSET_SF: case CFA_DEF_CFA_EXPRESSION:
+	case CFA_RESTORE_EXTENDED:
+		restore_column(r, cursor_uleb(&r->c));
+		break;
+	case CFA_REMEMBER:
+		if (r->n_kept < REMEMBER)
+			r->kept[r->n_kept++] = *r->row;
+		else
+			r->bad = true;
+		break;
+	case CFA_RESTORE_STATE:
+		if (r->n_kept)
+			*r->row = r->kept[--r->n_kept];
+		else
+			r->bad = true;
+		break;
+	case CFA_DEF_CFA ... CFA_DEF_CFA_EXPRESSION: case CFA_DEF_CFA_SF:
+	case CFA_DEF_CFA_OFFSET_SF:
 		do_cfa(r, op);
 		break;
-	case CFA_EXPRESSION: case CFA_VAL_EXPRESSION:
-		do_expression(r, op);
+	case CFA_OFFSET_EXTENDED: case CFA_UNDEFINED ... CFA_REGISTER:
+	case CFA_EXPRESSION ... CFA_OFFSET_SF: case CFA_VAL_OFFSET ... CFA_VAL_EXPRESSION:
+	case CFA_GNU_NEGATIVE_OFFSET:
+		do_column(r, op);
 		break;
-	case CFA_SET_RA_STATE: case CFA_NEGATE_RA_STATE_WITH_PC: case CFA_NEGATE_RA_STATE:
-		do_signing(r, op);
+	case CFA_SET_RA_STATE:
+		r->row->ra_signed = cursor_uleb(&r->c) != 0;
+		cursor_sleb(&r->c);	/* its start: implied by the place in the code */
+		break;
+	case CFA_NEGATE_RA_STATE_WITH_PC: case CFA_NEGATE_RA_STATE:
+		r->row->ra_signed = !r->row->ra_signed;
 		break;
 	case CFA_GNU_ARGS_SIZE:
 		cursor_uleb(&r->c);
 		break;
 	default:
-		if (op > CFA_GNU_NEGATIVE_OFFSET ||
-		    (op > CFA_VAL_EXPRESSION && op < CFA_SET_RA_STATE))
-			r->bad = true;
-		else
-			do_column(r, op);
+		r->bad = true;
 	}
 }
 
@@ -586,8 +549,8 @@ static void run(struct runner *r)
 			advance(r, low);
 			break;
 		case CFA_OFFSET:
-			set_column(r, low, CFI_OFFSET,
-				   factored(r, (int64_t)cursor_uleb(&r->c)));
+			set_column(r, low, (struct cfi_place){ .rule = CFI_OFFSET,
+				.value = factored(r, (int64_t)cursor_uleb(&r->c)) });
 			break;
 		case CFA_RESTORE:
 			restore_column(r, low);
@@ -598,19 +561,19 @@ static void run(struct runner *r)
 	}
 }
 
-static int cfi_run(const struct cfi_program *p, struct cfi_row *row)
+static int run_both(struct runner *r)
 {
 	/* Before the CIE's instructions there is no CFA. */
-	struct runner r = { .p = p, .c = p->common, .row = row, .location = p->begin };
-
-	*row = (struct cfi_row){ .cfa = { .rule = CFI_UNDEFINED } };
-	run(&r);
-	if (r.done || r.bad || r.c.bad)		/* a CIE does not move */
+	*r->row = (struct cfi_row){ .cfa = { .rule = CFI_UNDEFINED } };
+	r->location = r->begin;
+	r->c = r->common;
+	run(r);
+	if (r->done || r->bad || r->c.bad)		/* a CIE does not move */
 		return -EBADMSG;
-	r.initial = *row;
-	r.c = p->own;
-	run(&r);
-	return r.bad || r.c.bad || row->cfa.rule == CFI_UNDEFINED ? -EBADMSG : 0;
+	r->initial = *r->row;
+	r->c = r->own;
+	run(r);
+	return r->bad || r->c.bad || r->row->cfa.rule == CFI_UNDEFINED ? -EBADMSG : 0;
 }
 
 #define MAX_SCAN 65536u			/* entries of a .eh_frame without a table */
@@ -705,7 +668,7 @@ static int read_entry(const struct stack_space *space, uint64_t at, uint8_t *buf
 }
 
 static void read_augmentation(struct cfi *cfi, struct cursor *c, const char *text,
-			      struct cfi_program *p)
+			      struct runner *r)
 {
 	uint64_t len = cursor_uleb(c);
 	const uint8_t *at = cursor_take(c, len);
@@ -713,7 +676,7 @@ static void read_augmentation(struct cfi *cfi, struct cursor *c, const char *tex
 
 	for (; *text && !data.bad; text++) {
 		if (*text == 'R')
-			p->encoding = (uint8_t)cursor_unsigned(&data, 1);
+			r->encoding = (uint8_t)cursor_unsigned(&data, 1);
 		else if (*text == 'S')
 			cfi->signal = true;
 		else if (*text == 'L')
@@ -725,7 +688,7 @@ static void read_augmentation(struct cfi *cfi, struct cursor *c, const char *tex
 	}
 }
 
-static int read_cie(struct cfi *cfi, uint64_t at, struct cfi_program *p)
+static int read_cie(struct cfi *cfi, uint64_t at, struct runner *r)
 {
 	struct cursor c;
 	const char *text;
@@ -745,22 +708,22 @@ static int read_cie(struct cfi *cfi, uint64_t at, struct cfi_program *p)
 	c.at = end + 1;
 	if (version == 4)
 		cursor_take(&c, 2);	/* sizes of addresses and segment selectors */
-	p->code_factor = cursor_uleb(&c);
-	p->data_factor = cursor_sleb(&c);
+	r->code_factor = cursor_uleb(&c);
+	r->data_factor = cursor_sleb(&c);
 	cfi->ra = (uint8_t)(version == 1 ? cursor_unsigned(&c, 1) : cursor_uleb(&c));
 	cfi->signal = false;
-	p->encoding = PE_ABSPTR;
-	p->augmented = *text == 'z';
-	if (p->augmented)
-		read_augmentation(cfi, &c, text + 1, p);
+	r->encoding = PE_ABSPTR;
+	r->augmented = *text == 'z';
+	if (r->augmented)
+		read_augmentation(cfi, &c, text + 1, r);
 	else if (*text)
 		return -EBADMSG;	/* "eh" of compilers of the last century */
-	p->common = c;
+	r->common = c;
 	return c.bad || cfi->ra >= CFI_COLUMNS ? -EBADMSG : 0;
 }
 
 /* Reads FDE and CIE; -ENOENT: the FDE does not cover pc. next: where the next entry begins. */
-static int read_fde(struct cfi *cfi, uint64_t at, uint64_t pc, struct cfi_program *p,
+static int read_fde(struct cfi *cfi, uint64_t at, uint64_t pc, struct runner *r,
 		    uint64_t *next)
 {
 	struct cursor c;
@@ -775,27 +738,27 @@ static int read_fde(struct cfi *cfi, uint64_t at, uint64_t pc, struct cfi_progra
 	back = (uint32_t)cursor_unsigned(&c, 4);
 	if (!back)
 		return -ENOENT;		/* a CIE */
-	err = read_cie(cfi, cie - back, p);
+	err = read_cie(cfi, cie - back, r);
 	if (err)
 		return err;
-	begin = cursor_pointer(&c, p->encoding & 0x7f, 0);
-	len = cursor_pointer(&c, p->encoding & 0x0f, 0);
-	if (p->augmented)
+	begin = cursor_pointer(&c, r->encoding & 0x7f, 0);
+	len = cursor_pointer(&c, r->encoding & 0x0f, 0);
+	if (r->augmented)
 		cursor_take(&c, cursor_uleb(&c));
-	if (c.bad || p->encoding & PE_INDIRECT)
+	if (c.bad || r->encoding & PE_INDIRECT)
 		return -EBADMSG;
 	if (pc < begin || pc - begin >= len)
 		return -ENOENT;
-	p->begin = begin;
-	p->own = c;
+	r->begin = begin;
+	r->own = c;
 	return 0;
 }
 
-static int scan_entries(struct cfi *cfi, uint64_t at, uint64_t pc, struct cfi_program *p)
+static int scan_entries(struct cfi *cfi, uint64_t at, uint64_t pc, struct runner *r)
 {
 	for (unsigned int i = 0; i < MAX_SCAN; i++) {
 		uint64_t next = 0;
-		int err = read_fde(cfi, at, pc, p, &next);
+		int err = read_fde(cfi, at, pc, r, &next);
 
 		if (err != -ENOENT || !next)
 			return err;
@@ -806,7 +769,7 @@ static int scan_entries(struct cfi *cfi, uint64_t at, uint64_t pc, struct cfi_pr
 
 int cfi_find(struct cfi *cfi, const struct stack_module *m, uint64_t pc, struct cfi_row *row)
 {
-	struct cfi_program p = { .pc = pc };
+	struct runner r = { .pc = pc, .row = row };
 	struct header h = { .eh_frame = m->eh_frame };
 	uint64_t fde, next;
 	int err = m->eh_hdr ? read_header(cfi->space, m, &h) : 0;
@@ -816,9 +779,9 @@ int cfi_find(struct cfi *cfi, const struct stack_module *m, uint64_t pc, struct 
 	if (h.table) {
 		err = search_table(cfi->space, m, &h, pc, &fde);
 		if (!err)
-			err = read_fde(cfi, fde, pc, &p, &next);
+			err = read_fde(cfi, fde, pc, &r, &next);
 	} else {
-		err = h.eh_frame ? scan_entries(cfi, h.eh_frame, pc, &p) : -ENOENT;
+		err = h.eh_frame ? scan_entries(cfi, h.eh_frame, pc, &r) : -ENOENT;
 	}
-	return err ? err : cfi_run(&p, row);
+	return err ? err : run_both(&r);
 }

@@ -46,15 +46,10 @@ struct cfi {			/* large: allocate */
 /* 0; -ENOENT: nothing is known of this address; -EBADMSG: lies; -EFAULT: unreadable. */
 int cfi_find(struct cfi *cfi, const struct stack_module *m, uint64_t pc, struct cfi_row *row);
 
-struct expression {
-	const uint8_t *code;
-	size_t len;
-	bool has_first;		/* the stack begins with `first` (the CFA), else empty */
-	uint64_t first;
-};
-
-/* 0, -EBADMSG (no valid expression, or too many steps), -ENODATA (an unknown register), -EFAULT. */
-int expression_run(const struct stack_space *space, const struct stack_regs *regs,
-		   const struct expression *e, uint64_t *result);
+/* The value of place's expression, whose stack begins with *first (the CFA), or empty where that is
+ * NULL. 0, -EBADMSG (no valid expression, or too many steps), -ENODATA (an unknown register),
+ * -EFAULT. */
+int cfi_compute(const struct stack_space *space, const struct stack_regs *regs,
+		const struct cfi_place *place, const uint64_t *first, uint64_t *result);
 
 #endif

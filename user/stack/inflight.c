@@ -14,6 +14,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "base/num.h"
 #include "base/time.h"
 #include "base/vec.h"
 #include "probe/loader_read.h"
@@ -26,7 +27,8 @@
 #define LOOKS_SOON 5u
 
 struct pids {
-	VEC(uint32_t) all;
+	uint32_t *v;
+	size_t n, cap;
 };
 
 struct call {
@@ -44,7 +46,7 @@ struct call {
 struct inflight {
 	struct loader *loader;
 	unsigned int tier;
-	bool ticks;		/* have_ticks */
+	bool ticks;		/* every CPU that runs a thread has its timer tick */
 	struct pids fresh;	/* to be looked at for the first time */
 	VEC(struct call) calls;
 	struct map known;	/* their threads */
@@ -61,25 +63,19 @@ struct look {
 	bool failed;
 };
 
-/* Does every CPU that runs a thread have its timer tick? Not those of nohz_full. */
-static bool have_ticks(void)
-{
-	char *list = io_read_file("/sys/devices/system/cpu/nohz_full", 4096, NULL);
-	bool are = !list || !*list || *list == '\n' || !strncmp(list, "(null)", 6);
-
-	free(list);
-	return are;
-}
-
 struct inflight *inflight_new(struct loader *l, unsigned int tier)
 {
 	struct inflight *in = calloc(1, sizeof(*in));
+	char *list;
 
 	if (!in)
 		return NULL;
 	in->loader = l;
 	in->tier = tier;
-	in->ticks = have_ticks();
+	/* CPUs of nohz_full have none. */
+	list = io_read_file("/sys/devices/system/cpu/nohz_full", 4096, NULL);
+	in->ticks = !list || !*list || *list == '\n' || !strncmp(list, "(null)", 6);
+	free(list);
 	return in;
 }
 
@@ -88,7 +84,7 @@ void inflight_free(struct inflight *in)
 	if (!in)
 		return;
 	VEC_FREE(&in->calls);
-	VEC_FREE(&in->fresh.all);
+	VEC_FREE(&in->fresh);
 	map_free(&in->known);
 	free(in);
 }
@@ -97,10 +93,10 @@ static int add_pid(struct pids *pids, pid_t pid)
 {
 	uint32_t *slot;
 
-	for (size_t i = 0; i < pids->all.n; i++)
-		if (pids->all.v[i] == (uint32_t)pid)
+	for (size_t i = 0; i < pids->n; i++)
+		if (pids->v[i] == (uint32_t)pid)
 			return 0;
-	slot = VEC_PUSH(&pids->all);
+	slot = VEC_PUSH(pids);
 	if (!slot)
 		return -ENOMEM;
 	*slot = (uint32_t)pid;
@@ -141,15 +137,15 @@ static void look_end(struct look *look)
 
 static int look_at(struct look *look, struct inflight *in, const struct pids *at)
 {
-	struct stack_source from = { read_regs, look };
-	const uint32_t *pids = at->all.v;
-	size_t n = at->all.n;
+	struct stack_calls calls = { read_regs, look, in->tier };
+	const uint32_t *pids = at->v;
+	size_t n = at->n;
 
 	*look = (struct look){ .in = in, .start_ns = time_now_ns() };
-	look->snapshot = stack_snapshot_of_calls(pids, n, &from, in->tier);
+	look->snapshot = stack_snapshot_new(pids, n, &calls);
 	if (!look->snapshot)
 		return -ENOMEM;
-	if (!stack_snapshot_has_regs(look->snapshot))
+	if (stack_snapshot_regs_error(look->snapshot))
 		return -ENOTSUP;
 	for (size_t i = 0; i < n; i++)
 		if (stack_snapshot_add(look->snapshot, (pid_t)pids[i]) == -ENOMEM)
@@ -177,8 +173,8 @@ static bool read_call(const struct stack_thread *t, struct call *c)
 	if (t->quality == STACK_IS_RUNNING && !t->to_top)
 		return false;		/* its stack changed while it was read */
 	*c = (struct call){ .pid = t->pid, .tid = t->tid, .row = (uint16_t)t->row,
-				   .returns_to = caller->address, .sp = caller->sp,
-				   .ran = t->quality == STACK_IS_RUNNING };
+			    .returns_to = caller->address, .sp = caller->sp,
+			    .ran = t->quality == STACK_IS_RUNNING };
 	return true;
 }
 
@@ -189,21 +185,13 @@ static bool was_seen(const struct look *look, pid_t tid)
 
 /* ---- sending ------------------------------------------------------------------------------ */
 
-static int push(const struct event_sink *sink, const struct call *c, uint8_t kind,
-		uint64_t end_ns)
+static int push(const struct event_sink *sink, const struct call *c, uint8_t kind, uint64_t end_ns)
 {
 	struct event ev = { .kind = kind, .pid = (uint32_t)c->pid, .tid = (uint32_t)c->tid,
 			    .func = c->row, .start_ns = c->since_ns,
-			    .end_ns = end_ns > c->since_ns ? end_ns : c->since_ns };
+			    .end_ns = num_max(end_ns, c->since_ns) };
 
 	return sink->push(sink->ctx, &ev);
-}
-
-static int push_thread(const struct event_sink *sink, const struct stack_thread *t)
-{
-	return sink->push(sink->ctx, &(struct event){
-		.kind = EVENT_THREAD, .pid = (uint32_t)t->pid, .tid = (uint32_t)t->tid,
-		.start_ns = t->birth_ns, .task.comm = *t->comm ? t->comm : NULL });
 }
 
 /* The state of a thread that ran is as old as its last tick; without ticks its age is unknown. */
@@ -215,15 +203,6 @@ static uint64_t known_until(const struct call *c, const struct look *look)
 }
 
 /* ---- finding ------------------------------------------------------------------------------- */
-
-/* Its end is sent from now on, also if it makes no call that is seen. */
-static void mark(struct inflight *in, const struct call *c)
-{
-	int err = loader_mark_in_flight(in->loader, (uint32_t)c->tid);
-
-	if (err)
-		log_debug("thread %d: cannot watch for its end: error %d", c->tid, err);
-}
 
 static int find_one(struct look *look, const struct stack_thread *t, uint64_t since_ns,
 		    const struct event_sink *sink)
@@ -245,8 +224,13 @@ static int find_one(struct look *look, const struct stack_thread *t, uint64_t si
 	*c = call;
 	c->due_ns = call.ran ? look->start_ns + TICK_NS : look->start_ns;
 	c->since_ns = since_ns;
-	mark(in, c);
-	err = push_thread(sink, t);
+	/* Its end is sent from now on, also if it makes no call that is seen. */
+	err = loader_mark_in_flight(in->loader, (uint32_t)c->tid);
+	if (err)
+		log_debug("thread %d: cannot watch for its end: error %d", c->tid, err);
+	err = sink->push(sink->ctx, &(struct event){
+		.kind = EVENT_THREAD, .pid = (uint32_t)t->pid, .tid = (uint32_t)t->tid,
+		.start_ns = t->birth_ns, .task.comm = *t->comm ? t->comm : NULL });
 	return err ? err : push(sink, c, EVENT_INSIDE, known_until(c, look));
 }
 
@@ -255,13 +239,13 @@ int inflight_find(struct inflight *in, uint64_t since_ns, const struct event_sin
 	struct look look;
 	int err;
 
-	if (!in->fresh.all.n)
+	if (!in->fresh.n)
 		return 0;
 	err = look_at(&look, in, &in->fresh);
 	for (size_t i = 0; !err && i < stack_snapshot_threads(look.snapshot); i++)
 		err = find_one(&look, stack_snapshot_thread(look.snapshot, i), since_ns, sink);
 	look_end(&look);
-	in->fresh.all.n = 0;
+	in->fresh.n = 0;
 	if (err == -ENOTSUP)
 		log_debug("calls that began before cannot be found: no registers of threads");
 	return err == -ENOTSUP ? 0 : err;
@@ -274,27 +258,6 @@ static bool is_due(const struct call *c, uint64_t now_ns, bool last)
 	return !c->over && (last || now_ns >= c->due_ns);
 }
 
-/* It ended with its thread: BPF has sent that. */
-static bool has_ended(const struct inflight *in, const struct call *c)
-{
-	return !loader_is_in_flight(in->loader, (uint32_t)c->tid);
-}
-
-/* A long call is checked less often. */
-static uint64_t next_look(const struct call *c, uint64_t now_ns)
-{
-	uint64_t lasted = now_ns - c->since_ns;
-
-	return now_ns + (lasted < TICK_NS ? TICK_NS : lasted < LOOK_NS ? lasted : LOOK_NS);
-}
-
-static int still_inside(struct look *look, struct call *c, const struct event_sink *sink)
-{
-	c->looks = 0;
-	c->due_ns = next_look(c, look->start_ns);
-	return push(sink, c, EVENT_INSIDE, known_until(c, look));
-}
-
 /* Not inside any more: it returned at an unknown time. From now on only its thread's exit
  * matters. */
 static int gone(struct call *c, const struct event_sink *sink)
@@ -303,13 +266,8 @@ static int gone(struct call *c, const struct event_sink *sink)
 	return push(sink, c, EVENT_GONE, time_now_ns());
 }
 
-/* It exited before BPF got it. */
-static bool has_no_thread(const struct call *c)
-{
-	return syscall(SYS_tgkill, c->pid, c->tid, 0) && errno == ESRCH;
-}
-
-static int ended(struct inflight *in, struct call *c, const struct event_sink *sink)
+/* Its thread exited before BPF watched for that. */
+static int end_thread(struct inflight *in, struct call *c, const struct event_sink *sink)
 {
 	int err = gone(c, sink);
 
@@ -323,23 +281,29 @@ static int look_again(struct look *look, struct call *c, const struct event_sink
 {
 	const struct map_slot *slot = map_find(&look->by_tid, (uint64_t)c->tid);
 	const struct stack_thread *t = NULL;
+	uint64_t lasted = look->start_ns - c->since_ns;
 	struct call now;
 
 	if (slot)
 		t = stack_snapshot_thread(look->snapshot, slot->value - 1);
-	if (has_ended(look->in, c)) {
+	/* It ended with its thread: BPF has sent that. */
+	if (!loader_is_in_flight(look->in->loader, (uint32_t)c->tid)) {
 		c->over = true;
 		return 0;
 	}
-	if (has_no_thread(c))
-		return ended(look->in, c, sink);
+	if (syscall(SYS_tgkill, c->pid, c->tid, 0) && errno == ESRCH)
+		return end_thread(look->in, c, sink);
 	if (!t || t->pid != c->pid || was_seen(look, c->tid))
 		return gone(c, sink);
 	if (read_call(t, &now)) {
 		c->ran = now.ran;
-		if (now.row == c->row && now.sp == c->sp && now.returns_to == c->returns_to)
-			return still_inside(look, c, sink);
-		return gone(c, sink);
+		if (now.row != c->row || now.sp != c->sp || now.returns_to != c->returns_to)
+			return gone(c, sink);
+		c->looks = 0;
+		/* A long call is checked less often. */
+		c->due_ns = look->start_ns +
+			    (lasted < TICK_NS ? TICK_NS : lasted < LOOK_NS ? lasted : LOOK_NS);
+		return push(sink, c, EVENT_INSIDE, known_until(c, look));
 	}
 	/* A stack that could not be read to its end proves nothing; one that could has no call. */
 	if (t->to_top)
@@ -359,20 +323,21 @@ static int look_at_due(struct inflight *in, const struct event_sink *sink, bool 
 	for (size_t i = 0; i < in->calls.n && !err; i++)
 		if (is_due(&in->calls.v[i], now_ns, last))
 			err = add_pid(&pids, in->calls.v[i].pid);
-	if (!err && pids.all.n)
+	if (!err && pids.n)
 		err = look_at(&look, in, &pids);
-	for (size_t i = 0; i < in->calls.n && pids.all.n && !err; i++)
+	for (size_t i = 0; i < in->calls.n && pids.n && !err; i++)
 		if (is_due(&in->calls.v[i], now_ns, last))
 			err = look_again(&look, &in->calls.v[i], sink);
 	look_end(&look);
-	VEC_FREE(&pids.all);
+	VEC_FREE(&pids);
 	return err == -ENOTSUP ? 0 : err;
 }
 
 /* ---- the course of it ----------------------------------------------------------------------- */
 
-static void drop_over(struct inflight *in)
+int inflight_work(struct inflight *in, const struct event_sink *sink)
 {
+	int err = look_at_due(in, sink, false);
 	size_t kept = 0;
 
 	for (size_t i = 0; i < in->calls.n; i++) {
@@ -384,13 +349,6 @@ static void drop_over(struct inflight *in)
 			in->calls.v[kept++] = *c;
 	}
 	in->calls.n = kept;
-}
-
-int inflight_work(struct inflight *in, const struct event_sink *sink)
-{
-	int err = look_at_due(in, sink, false);
-
-	drop_over(in);
 	return err;
 }
 
@@ -398,11 +356,8 @@ int inflight_timeout_ms(const struct inflight *in)
 {
 	uint64_t now_ns = time_now_ns(), due_ns = UINT64_MAX;
 
-	for (size_t i = 0; i < in->calls.n; i++) {
-		uint64_t at = in->calls.v[i].due_ns;
-
-		due_ns = at < due_ns ? at : due_ns;
-	}
+	for (size_t i = 0; i < in->calls.n; i++)
+		due_ns = num_min(due_ns, in->calls.v[i].due_ns);
 	if (due_ns == UINT64_MAX)
 		return -1;
 	return due_ns <= now_ns ? 0 : (int)((due_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/num.h"
 #include "base/sorted.h"
 #include "host/proc.h"
 #include "target/target_mapping.h"
@@ -47,16 +48,22 @@ static bool take_hex(const char **at, const char *end, uint64_t *out)
 	return true;
 }
 
-bool perfmap_parse(const char *line, size_t len, struct perfmap_line *out)
+struct perfmap_line {
+	uint64_t start, size;
+	const char *name;	/* not terminated */
+	size_t len;
+};
+
+/* False: no such line. len without the newline. */
+static bool perfmap_parse(const char *line, size_t len, struct perfmap_line *out)
 {
 	const char *at = line, *end = line + len;
 
-	if (!take_hex(&at, end, &out->start) || !take_hex(&at, end, &out->size) || at == end)
-		return false;
-	if (out->size > UINT64_MAX - out->start)
+	if (!take_hex(&at, end, &out->start) || !take_hex(&at, end, &out->size) || at == end ||
+	    out->size > UINT64_MAX - out->start)
 		return false;
 	out->name = at;
-	out->len = (size_t)(end - at) < PERFMAP_NAME_MAX ? (size_t)(end - at) : PERFMAP_NAME_MAX;
+	out->len = num_min((uint64_t)(end - at), PERFMAP_NAME_MAX);
 	return out->size;
 }
 
@@ -79,7 +86,7 @@ static int compare_queries(const void *a, const void *b)
 {
 	const struct perfmap_query *x = a, *y = b;
 
-	return (x->address > y->address) - (x->address < y->address);
+	return num_compare(x->address, y->address);
 }
 
 static void take_line(struct pass *p, const char *line, size_t len, uint64_t at)
@@ -97,19 +104,6 @@ static void take_line(struct pass *p, const char *line, size_t len, uint64_t at)
 	}
 }
 
-/* Takes whole lines of buf; returns how many bytes they are. */
-static size_t take_lines(struct pass *p, const char *buf, size_t len, uint64_t at)
-{
-	size_t done = 0;
-	const char *end;
-
-	while ((end = memchr(buf + done, '\n', len - done))) {
-		take_line(p, buf + done, (size_t)(end - buf) - done, at + done);
-		done = (size_t)(end - buf) + 1;
-	}
-	return done;
-}
-
 static int read_lines(struct pass *p, int fd)
 {
 	char *buf = malloc(PIECE);
@@ -120,13 +114,17 @@ static int read_lines(struct pass *p, int fd)
 		return -ENOMEM;
 	while (at < PERFMAP_BYTES_MAX) {
 		ssize_t n = pread(fd, buf, PIECE, (off_t)at);
-		size_t done;
+		size_t done = 0;
+		const char *end;
 
 		if (n <= 0) {
 			err = n ? -errno : 0;
 			break;
 		}
-		done = take_lines(p, buf, (size_t)n, at);
+		while ((end = memchr(buf + done, '\n', (size_t)n - done))) {
+			take_line(p, buf + done, (size_t)(end - buf) - done, at + done);
+			done = (size_t)(end - buf) + 1;
+		}
 		if (!done) {	/* no newline: too long, or the last one */
 			take_line(p, buf, (size_t)n, at);
 			done = (size_t)n;
@@ -141,18 +139,19 @@ static int read_names(const struct pass *p, int fd)
 {
 	for (size_t i = 0; i < p->n; i++) {
 		const struct answer *a = &p->answer[i];
-		char *name = a->len ? calloc(1, (size_t)a->len + 1) : NULL;
+		char *name;
 
-		if (a->len && !name)
+		if (!a->len)
+			continue;
+		name = calloc(1, (size_t)a->len + 1);
+		if (!name)
 			return -ENOMEM;
-		/* It may have changed since; the present content is no worse than the earlier. */
-		if (a->len &&
-		    (pread(fd, name, a->len, (off_t)a->at) != (ssize_t)a->len || !*name)) {
-			free(name);
-			name = NULL;
-		}
-		p->query[i].name = name;
 		p->query[i].start = a->start;
+		/* It may have changed since; the present content is no worse than the earlier. */
+		if (pread(fd, name, a->len, (off_t)a->at) == (ssize_t)a->len && *name)
+			p->query[i].name = name;
+		else
+			free(name);
 	}
 	return 0;
 }
@@ -165,7 +164,8 @@ int perfmap_name(int fd, struct perfmap_query *queries, size_t n)
 	if (!n)
 		return 0;
 	for (size_t i = 0; i < n; i++)
-		queries[i].name = NULL;
+		queries[i] = (struct perfmap_query){ .owner = queries[i].owner,
+						     .address = queries[i].address };
 	qsort(queries, n, sizeof(*queries), compare_queries);
 	p.answer = calloc(n, sizeof(*p.answer));
 	if (!p.answer)

@@ -7,7 +7,6 @@
 #ifndef STACK_PERFMAP_H
 #define STACK_PERFMAP_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -15,16 +14,8 @@
 #define PERFMAP_NAME_MAX 4096u		/* longer names are cut */
 #define PERFMAP_BYTES_MAX (64u << 20)	/* the rest is not read */
 
-struct perfmap_line {
-	uint64_t start, size;
-	const char *name;	/* not terminated */
-	size_t len;
-};
-
-/* False: no such line. len without the newline. */
-bool perfmap_parse(const char *line, size_t len, struct perfmap_line *out);
-
 struct perfmap_query {
+	void *owner;		/* the caller's */
 	uint64_t address;	/* in */
 	uint64_t start;		/* out: where the function begins */
 	char *name;		/* out: NULL: none. The caller frees */

@@ -53,11 +53,6 @@ static bool is_c(const struct quiet_frame *f)
 	return is_among(f->module, c_library, COUNT(c_library));
 }
 
-static bool waits_in(const char *function)
-{
-	return function && is_among(function + strspn(function, "_"), waits, COUNT(waits));
-}
-
 static int no(char *why, const char *what, const char *name)
 {
 	snprintf(why, STACK_WHY_BYTES, "%s%s", what, name ? name : "the C library");
@@ -68,13 +63,15 @@ static int no(char *why, const char *what, const char *name)
 static int quiet_judge(const struct quiet_frame *frames, size_t n, bool whole, char *why)
 {
 	size_t inner = 0, outer = n;
+	const char *waiting;
 
 	if (!whole || !n)
 		return no(why, "its stack cannot be followed to its end", "");
 	while (inner < n && is_c(&frames[inner]))
 		inner++;
-	if (inner && !waits_in(frames[inner - 1].function))
-		return no(why, "it is in ", frames[inner - 1].function);
+	waiting = inner ? frames[inner - 1].function : NULL;
+	if (inner && !(waiting && is_among(waiting + strspn(waiting, "_"), waits, COUNT(waits))))
+		return no(why, "it is in ", waiting);
 	if (outer > inner && !is_c(&frames[outer - 1]))
 		outer--;	/* main's caller's caller is the program's own _start */
 	for (size_t i = 0; i < OUTERMOST && outer > inner && is_c(&frames[outer - 1]); i++)
@@ -95,18 +92,16 @@ static int quiet_judge(const struct quiet_frame *frames, size_t n, bool whole, c
 /* ---- of a process --------------------------------------------------------------------------- */
 
 struct looking {
-	struct stack_space space;
 	struct stack_modules modules;
 	struct stack_step steps[STACK_DEPTH];
 	struct quiet_frame frames[STACK_DEPTH];
-	char *names[STACK_DEPTH];
 	size_t n;
 	int err;
 };
 
 static uint64_t place_of(const struct looking *l, size_t i)
 {
-	return l->steps[i].pc - (l->steps[i].exact ? 0 : 1);
+	return stack_code_address(l->steps[i].pc, l->steps[i].exact);
 }
 
 /* Names frames in this mapping, if it is of the C library. */
@@ -128,7 +123,7 @@ static int name_frames(void *ctx, const struct target_mapping *m)
 		if (!ef)
 			break;
 		if (!elf_name_addresses(ef, &at, 1))
-			l->frames[i].function = l->names[i] = at.name;
+			l->frames[i].function = at.name;
 	}
 	elf_file_close(ef);
 	if (fd >= 0)
@@ -136,21 +131,10 @@ static int name_frames(void *ctx, const struct target_mapping *m)
 	return 0;
 }
 
-static void find_modules(struct looking *l)
-{
-	for (size_t i = 0; i < l->n; i++) {
-		const struct stack_module *m = stack_find_module(&l->space, place_of(l, i));
-
-		l->frames[i] = (struct quiet_frame){
-			.module = m ? str_basename(l->modules.file.v[m->file].path) : "[anon]",
-			.signal = l->steps[i].signal, .guessed = l->steps[i].guessed,
-		};
-	}
-}
-
 static int look(struct looking *l, pid_t pid, const struct stack_regs *regs,
 		struct stack_memory *memory, char *why)
 {
+	struct stack_space space = { .read = stack_memory_read, .ctx = memory };
 	enum stack_end end = STACK_LOST;
 	int err = stack_modules_read(&l->modules, pid, memory), n;
 
@@ -158,14 +142,21 @@ static int look(struct looking *l, pid_t pid, const struct stack_regs *regs,
 		err = stack_memory_copy(memory, regs->reg[stack_abi.sp]);
 	if (err)
 		return err;
-	l->space = (struct stack_space){ .read = stack_memory_read, .ctx = memory,
-					 .modules = l->modules.module.v,
-					 .n_modules = l->modules.module.n };
-	n = stack_unwind(&l->space, regs, l->steps, STACK_DEPTH, &end);
+	space.modules = l->modules.module.v;
+	space.n_modules = l->modules.module.n;
+	n = stack_unwind(&space, regs, l->steps, STACK_DEPTH, &end);
 	if (n < 0)
 		return n;
 	l->n = (size_t)n;
-	find_modules(l);
+	for (size_t i = 0; i < l->n; i++) {
+		const struct stack_module *m = stack_find_module(space.modules, space.n_modules,
+								 place_of(l, i));
+
+		l->frames[i] = (struct quiet_frame){
+			.module = m ? str_basename(l->modules.file.v[m->file].path) : "[anon]",
+			.signal = l->steps[i].signal, .guessed = l->steps[i].guessed,
+		};
+	}
 	err = target_each_mapping(pid, name_frames, l);
 	return err ? err : quiet_judge(l->frames, l->n, end == STACK_WHOLE, why);
 }
@@ -177,7 +168,7 @@ int stack_is_quiet(pid_t pid, const struct stack_regs *regs, char *why)
 	int err = memory && l ? look(l, pid, regs, memory, why) : -ENOMEM;
 
 	for (size_t i = 0; l && i < l->n; i++)
-		free(l->names[i]);
+		free((char *)l->frames[i].function);
 	if (l)
 		stack_modules_free(&l->modules);
 	free(l);

@@ -17,25 +17,115 @@
 
 #include "base/io.h"
 #include "base/map.h"
-#include "base/sorted.h"
 #include "base/str.h"
 #include "catalog/catalog.h"
 #include "elf/demangle.h"
 #include "elf/elf.h"
 #include "host/syscalls.h"
-#include "probe/loader_regs.h"
+#include "probe/loader.h"
 #include "probe/plan.h"
-#include "stack/memory.h"
 #include "stack/perfmap.h"
 #include "target/target.h"
+
+#define RETRIES 4u		/* looks at threads that ran while they were looked at */
+#define MAX_VDSO (256u << 10)
+#define MAX_FILE 4096u		/* of procfs */
+#define MAX_POLLED 4u		/* files of one poll that are named */
+#define SYSCALL_ARGS 6u
+
+struct stack_snapshot {
+	struct map by_tid;		/* index into regs */
+	VEC(struct gp_thread_regs) regs;
+	VEC(struct stack_thread) threads;
+	struct strpool *names;
+	struct stack_calls calls;	/* tier: CATALOG_TIERS without a limit */
+	bool only_calls, failed;
+	int regs_err;
+};
+
+struct process {		/* that is being added */
+	struct stack_snapshot *s;
+	pid_t pid;
+	struct stack_memory *memory;
+	struct stack_modules modules;
+	size_t first;		/* its first thread in s->threads */
+	bool denied;
+	int err;
+};
+
+static void keep_regs(void *ctx, const struct gp_thread_regs *regs)
+{
+	struct stack_snapshot *s = ctx;
+	struct map_slot *slot = map_put(&s->by_tid, regs->tid, NULL);
+	struct gp_thread_regs *kept = slot ? VEC_PUSH(&s->regs) : NULL;
+
+	s->failed |= !kept;
+	if (!kept)
+		return;
+	*kept = *regs;
+	slot->value = s->regs.n - 1;
+}
+
+static int read_regs(const struct stack_snapshot *s, const uint32_t *pids, size_t n,
+		     loader_regs_fn fn, void *ctx)
+{
+	return s->only_calls ? s->calls.read(s->calls.ctx, pids, n, fn, ctx) :
+			       loader_read_regs(pids, n, fn, ctx);
+}
+
+struct stack_snapshot *stack_snapshot_new(const uint32_t *pids, size_t n,
+					  const struct stack_calls *calls)
+{
+	struct stack_snapshot *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->calls = calls ? *calls : (struct stack_calls){ .tier = CATALOG_TIERS };
+	s->only_calls = calls;
+	s->names = strpool_new();
+	s->regs_err = s->names ? read_regs(s, pids, n, keep_regs, s) : -ENOMEM;
+	if (s->names && !s->failed)
+		return s;
+	stack_snapshot_free(s);
+	errno = ENOMEM;
+	return NULL;
+}
+
+void stack_snapshot_free(struct stack_snapshot *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->threads.n; i++)
+		free(s->threads.v[i].frames);
+	VEC_FREE(&s->threads);
+	VEC_FREE(&s->regs);
+	map_free(&s->by_tid);
+	strpool_free(s->names);
+	free(s);
+}
+
+int stack_snapshot_regs_error(const struct stack_snapshot *s)
+{
+	return s->regs_err;
+}
+
+size_t stack_snapshot_threads(const struct stack_snapshot *s)
+{
+	return s->threads.n;
+}
+
+const struct stack_thread *stack_snapshot_thread(const struct stack_snapshot *s, size_t i)
+{
+	return &s->threads.v[i];
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
 
 /*
  * Each file is read once for all frames in it. Whether a function is of the catalogue is decided
  * by its symbol's address, since several names may stand for one address; in a program that has
  * a library inside it, by the names of its own symbols.
  */
-
-#define MAX_VDSO (256u << 10)
 
 struct place {			/* a frame in the file that is being named */
 	struct stack_thread *thread;
@@ -45,7 +135,7 @@ struct place {			/* a frame in the file that is being named */
 };
 
 struct visit {			/* one file */
-	struct naming *nm;
+	struct process *p;
 	struct stack_file *file;
 	VEC(struct place) places;
 	struct elf_file *elf;
@@ -53,38 +143,35 @@ struct visit {			/* one file */
 	uint32_t libraries;	/* plan_libraries */
 };
 
-/* A return address may lie behind its function, when that never returns. */
 static uint64_t look_up(const struct stack_frame *f)
 {
-	return f->address - (f->exact ? 0 : 1);
+	return stack_code_address(f->address, f->exact);
 }
 
-static const struct stack_module *module_of(const struct naming *nm, const struct stack_frame *f)
+static const struct stack_module *module_at(const struct process *p, uint64_t address)
 {
-	struct stack_space space = { .modules = nm->modules->module.v,
-				     .n_modules = nm->modules->module.n };
-
-	return stack_find_module(&space, look_up(f));
+	return stack_find_module(p->modules.module.v, p->modules.module.n, address);
 }
 
 static int collect(struct visit *v)
 {
-	const struct naming *nm = v->nm;
-	size_t file = (size_t)(v->file - nm->modules->file.v);
+	const struct process *p = v->p;
+	size_t file = (size_t)(v->file - p->modules.file.v);
 
-	for (size_t i = 0; i < nm->n; i++) {
-		for (size_t k = 0; k < nm->threads[i].n_frames; k++) {
-			struct stack_frame *f = &nm->threads[i].frames[k];
-			const struct stack_module *m = module_of(nm, f);
-			struct place *p;
+	for (size_t i = p->first; i < p->s->threads.n; i++) {
+		struct stack_thread *t = &p->s->threads.v[i];
+
+		for (size_t k = 0; k < t->n_frames; k++) {
+			struct stack_frame *f = &t->frames[k];
+			const struct stack_module *m = module_at(p, look_up(f));
+			struct place *place;
 
 			if (!m || m->file != file)
 				continue;
-			p = VEC_PUSH(&v->places);
-			if (!p)
+			place = VEC_PUSH(&v->places);
+			if (!place)
 				return -ENOMEM;
-			*p = (struct place){ &nm->threads[i], f,
-					     look_up(f) - m->start + m->offset };
+			*place = (struct place){ t, f, look_up(f) - m->start + m->offset };
 		}
 	}
 	return 0;
@@ -93,30 +180,20 @@ static int collect(struct visit *v)
 /* ---- calls -------------------------------------------------------------------------------- */
 
 /* Frames go from the innermost to the outermost, so the last one found is the call. */
-static void set_call(const struct naming *nm, const struct place *p, unsigned int library,
+static void set_call(const struct visit *v, const struct place *p, unsigned int library,
 		     const struct catalog_row *row)
 {
-	if (row->tier > nm->tier)
-		return;
+	struct stack_thread *t = p->thread;
+	size_t frame = (size_t)(p->frame - t->frames);
+
 	/* Another file may have found one further out. */
-	if (p->thread->call && p->frame < p->thread->frames + p->thread->call_frame)
+	if (row->tier > v->p->s->calls.tier || (t->call && frame < t->call_frame))
 		return;
-	p->thread->call = row->name;
-	p->thread->row = catalog_first_row(library) +
-			 (unsigned int)(row - catalog_library(library)->rows);
-	p->thread->call_frame = (size_t)(p->frame - p->thread->frames);
-	p->thread->library = catalog_library(library)->name;
-	p->thread->class = class_name(row->class);
-}
-
-static void match_places(struct visit *v, unsigned int library, const struct elf_symbol *s,
-			 const struct catalog_row *row)
-{
-	uint64_t start = s->offset - s->skipped;
-
-	for (size_t i = 0; s->offset && i < v->places.n; i++)
-		if (v->places.v[i].offset >= start && v->places.v[i].offset - start < s->size)
-			set_call(v->nm, &v->places.v[i], library, row);
+	t->call = row->name;
+	t->row = catalog_first_row(library) + (unsigned int)(row - catalog_library(library)->rows);
+	t->call_frame = frame;
+	t->library = catalog_library(library)->name;
+	t->class = class_name(row->class);
 }
 
 static int find_calls(struct visit *v, unsigned int library)
@@ -130,8 +207,14 @@ static int find_calls(struct visit *v, unsigned int library)
 	for (size_t i = 0; i < lib->n_rows; i++)
 		symbol[i].name = lib->rows[i].name;
 	err = elf_find_symbols(v->elf, symbol, lib->n_rows);
-	for (size_t i = 0; i < lib->n_rows && err > 0; i++)
-		match_places(v, library, &symbol[i], &lib->rows[i]);
+	for (size_t i = 0; i < lib->n_rows && err > 0; i++) {
+		uint64_t start = symbol[i].offset - symbol[i].skipped;
+
+		for (size_t k = 0; symbol[i].offset && k < v->places.n; k++)
+			if (v->places.v[k].offset >= start &&
+			    v->places.v[k].offset - start < symbol[i].size)
+				set_call(v, &v->places.v[k], library, &lib->rows[i]);
+	}
 	free(symbol);
 	return err == -ENOMEM ? err : 0;
 }
@@ -154,41 +237,23 @@ static void find_static_call(struct visit *v, const struct place *p, const struc
 		for (size_t k = 0; lib->marker && k < lib->n_rows; k++)
 			if (!strcmp(lib->rows[k].name, a->name) &&
 			    (lib->marker_begins ? holds(v, i) : a->local))
-				set_call(v->nm, p, i, &lib->rows[k]);
+				set_call(v, p, i, &lib->rows[k]);
 	}
 }
 
 /* ---- functions ---------------------------------------------------------------------------- */
-
-static const struct elf_address *find_address(const struct elf_address *a, size_t n,
-					      uint64_t offset)
-{
-	return &a[SORTED_BELOW(a, n, offset, offset)];
-}
-
-/* shown: what people call the function at a; NULL: nothing. */
-static void name_place(struct visit *v, const struct place *p, const struct elf_address *a,
-		       const char *shown, bool is_library)
-{
-	if (!shown)
-		return;
-	p->frame->function = shown;
-	p->frame->offset = a->into + (p->frame->exact ? 0 : 1);
-	if (!is_library)
-		find_static_call(v, p, a);
-}
 
 /* Many threads are in few functions: each is demangled once. */
 static int show_all(struct strpool *names, const struct elf_address *a, const char **shown,
 		    size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		bool same = i && a[i].name && a[i - 1].name &&
-			    !strcmp(a[i].name, a[i - 1].name);
-
 		if (!a[i].name)
 			continue;
-		shown[i] = same ? shown[i - 1] : elf_demangle_kept(names, a[i].name);
+		if (i && a[i - 1].name && !strcmp(a[i].name, a[i - 1].name))
+			shown[i] = shown[i - 1];
+		else
+			shown[i] = elf_demangle_kept(names, a[i].name);
 		if (!shown[i])
 			return -ENOMEM;
 	}
@@ -203,15 +268,21 @@ static int name_functions(struct visit *v, bool is_library)
 	int err = a && shown ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < n && !err; i++)
-		a[i].offset = v->places.v[i].offset;
+		a[i] = (struct elf_address){ .owner = &v->places.v[i],
+					     .offset = v->places.v[i].offset };
 	if (!err)
 		err = elf_name_addresses(v->elf, a, n);
 	if (!err)
-		err = show_all(v->nm->names, a, shown, n);
+		err = show_all(v->p->s->names, a, shown, n);
 	for (size_t i = 0; i < n && !err; i++) {
-		const struct elf_address *at = find_address(a, n, v->places.v[i].offset);
+		const struct place *p = a[i].owner;
 
-		name_place(v, &v->places.v[i], at, shown[at - a], is_library);
+		if (!shown[i])
+			continue;
+		p->frame->function = shown[i];
+		p->frame->offset = a[i].into + !p->frame->exact;
+		if (!is_library)
+			find_static_call(v, p, &a[i]);
 	}
 	for (size_t i = 0; a && i < n; i++)
 		free(a[i].name);
@@ -224,47 +295,38 @@ static int name_functions(struct visit *v, bool is_library)
 
 static int describe(struct visit *v)
 {
-	const char *module = strpool_add(v->nm->names, str_basename(v->file->path));
+	const char *module = strpool_add(v->p->s->names, str_basename(v->file->path));
 
 	for (size_t i = 0; i < v->places.n; i++) {
-		v->places.v[i].frame->module = module;
-		v->places.v[i].frame->offset = v->places.v[i].offset +
-					       (v->places.v[i].frame->exact ? 0 : 1);
+		struct stack_frame *f = v->places.v[i].frame;
+
+		f->module = module;
+		f->offset = v->places.v[i].offset + !f->exact;
 	}
 	return module ? 0 : -ENOMEM;
-}
-
-static int set_build_id(struct visit *v)
-{
-	char hex[2 * 64 + 1];
-	const char *id;
-
-	elf_build_id(v->elf, hex, sizeof(hex));
-	id = *hex ? strpool_add(v->nm->names, hex) : NULL;
-	for (size_t i = 0; i < v->places.n; i++)
-		v->places.v[i].frame->build_id = id;
-	return id || !*hex ? 0 : -ENOMEM;
-}
-
-static bool holds_library(struct visit *v)
-{
-	for (unsigned int i = 0; i < CATALOG_LIBRARIES; i++)
-		if (holds(v, i))
-			return true;
-	return false;
 }
 
 static int name_file(struct visit *v, int fd)
 {
 	int library = catalog_library_of(str_basename(v->file->path)), err = 0;
+	bool names = !v->p->s->only_calls;
+	char hex[ELF_BUILD_ID_TEXT] = "";
+	const char *id;
 
 	v->elf = elf_file_open(fd, v->file->path);
 	if (!v->elf)
 		return errno == ENOMEM ? -ENOMEM : 0;
-	if (!v->nm->only_calls)
-		err = set_build_id(v);
+	if (names)
+		elf_build_id(v->elf, hex, sizeof(hex));
+	id = *hex ? strpool_add(v->p->s->names, hex) : NULL;
+	if (*hex && !id)
+		err = -ENOMEM;
+	for (size_t i = 0; id && i < v->places.n; i++)
+		v->places.v[i].frame->build_id = id;
 	/* Calls of a library inside another file are found by their names. */
-	if (!err && (!v->nm->only_calls || (library < 0 && holds_library(v))))
+	for (unsigned int i = 0; i < CATALOG_LIBRARIES && library < 0 && !names; i++)
+		names = holds(v, i);
+	if (!err && names)
 		err = name_functions(v, library >= 0);
 	if (!err && library >= 0)
 		err = find_calls(v, (unsigned int)library);
@@ -273,7 +335,7 @@ static int name_file(struct visit *v, int fd)
 }
 
 /* The vdso is no file: it is copied into one. fd or -errno. */
-static int copy_vdso(const struct naming *nm, uint64_t start, uint64_t len)
+static int copy_vdso(const struct process *p, uint64_t start, uint64_t len)
 {
 	int fd = memfd_create("gpuprof-vdso", MFD_CLOEXEC);
 	char page[4096];
@@ -281,38 +343,32 @@ static int copy_vdso(const struct naming *nm, uint64_t start, uint64_t len)
 	if (fd < 0)
 		return -errno;
 	for (uint64_t at = 0; at < len && at < MAX_VDSO; at += sizeof(page))
-		if (stack_memory_read(nm->memory, start + at, page, sizeof(page)) ||
+		if (stack_memory_read(p->memory, start + at, page, sizeof(page)) ||
 		    pwrite(fd, page, sizeof(page), (off_t)at) != sizeof(page))
 			break;
 	return fd;
 }
 
-static struct stack_file *file_at(const struct naming *nm, uint64_t start)
-{
-	struct stack_space space = { .modules = nm->modules->module.v,
-				     .n_modules = nm->modules->module.n };
-	const struct stack_module *m = stack_find_module(&space, start);
-
-	return m && m->start == start ? &nm->modules->file.v[m->file] : NULL;
-}
-
 /* Maps are walked once more, because only there a file can be opened. */
 static int visit_mapping(void *ctx, const struct target_mapping *m)
 {
-	struct visit v = { .nm = ctx };
+	struct visit v = { .p = ctx };
+	const struct stack_module *module = m->code ? module_at(v.p, m->start) : NULL;
 	int err, fd = -1;
 
-	v.file = m->code ? file_at(v.nm, m->start) : NULL;
-	if (!v.file || v.file->named || v.file->dev != m->dev || v.file->ino != m->ino)
+	if (!module || module->start != m->start)
+		return 0;
+	v.file = &v.p->modules.file.v[module->file];
+	if (v.file->named || v.file->dev != m->dev || v.file->ino != m->ino)
 		return 0;
 	v.file->named = true;
 	err = collect(&v);
-	if (!err && v.places.n && !v.nm->only_calls)
+	if (!err && v.places.n && !v.p->s->only_calls)
 		err = describe(&v);
 	if (!err && v.places.n && m->ino)
 		fd = target_mapping_open(m);
-	else if (!err && v.places.n && !v.nm->only_calls && !strcmp(v.file->path, "[vdso]"))
-		fd = copy_vdso(v.nm, m->start, m->end - m->start);
+	else if (!err && v.places.n && !v.p->s->only_calls && !strcmp(v.file->path, "[vdso]"))
+		fd = copy_vdso(v.p, m->start, m->end - m->start);
 	if (fd >= 0) {
 		err = name_file(&v, fd);
 		close(fd);
@@ -323,423 +379,59 @@ static int visit_mapping(void *ctx, const struct target_mapping *m)
 
 /* ---- code that the process made itself ----------------------------------------------------- */
 
-struct own_code {
-	VEC(struct perfmap_query) queries;
-	VEC(struct stack_frame *) frames;
-};
-
-/* No symbol covers it, and no file that has a build id. */
-static bool is_own_code(const struct stack_frame *f)
+static int name_own_code(const struct process *p)
 {
-	return !f->function && !f->build_id;
-}
+	VEC(struct perfmap_query) queries = { 0 };	/* owner: struct stack_frame */
+	const char *jit = strpool_add(p->s->names, "[jit]");
+	int err = jit ? 0 : -ENOMEM, fd = -1;
 
-static int collect_own(const struct naming *nm, struct own_code *own)
-{
-	for (size_t i = 0; i < nm->n; i++) {
-		for (size_t k = 0; k < nm->threads[i].n_frames; k++) {
-			struct stack_frame *f = &nm->threads[i].frames[k], **frame;
+	for (size_t i = p->first; i < p->s->threads.n; i++) {
+		const struct stack_thread *t = &p->s->threads.v[i];
+
+		for (size_t k = 0; k < t->n_frames && !err; k++) {
+			struct stack_frame *f = &t->frames[k];
 			struct perfmap_query *q;
 
-			if (!is_own_code(f))
+			/* a symbol covers it, or a file that has a build id */
+			if (f->function || f->build_id)
 				continue;
-			q = VEC_PUSH(&own->queries);
-			frame = VEC_PUSH(&own->frames);
-			if (!q || !frame)
-				return -ENOMEM;
-			q->address = look_up(f);
-			*frame = f;
+			q = VEC_PUSH(&queries);
+			err = q ? 0 : -ENOMEM;
+			if (q)
+				*q = (struct perfmap_query){ .owner = f, .address = look_up(f) };
 		}
 	}
-	return 0;
-}
-
-static int compare_addresses(const void *a, const void *b)
-{
-	const struct stack_frame *x = *(struct stack_frame *const *)a;
-	const struct stack_frame *y = *(struct stack_frame *const *)b;
-	uint64_t left = look_up(x), right = look_up(y);
-
-	return (left > right) - (left < right);
-}
-
-/* Both are in the order of addresses, so that the i-th query is the i-th frame's. */
-static int name_own(const struct naming *nm, struct own_code *own)
-{
-	const char *jit = strpool_add(nm->names, "[jit]");
-	int err = jit ? 0 : -ENOMEM;
-
-	qsort(own->frames.v, own->frames.n, sizeof(*own->frames.v), compare_addresses);
-	for (size_t i = 0; i < own->queries.n && !err; i++) {
-		const struct perfmap_query *q = &own->queries.v[i];
-		struct stack_frame *f = own->frames.v[i];
-
-		if (!q->name)
-			continue;
-		f->function = elf_demangle_kept(nm->names, q->name);
-		f->module = jit;
-		f->offset = f->address - q->start;
-		err = f->function ? 0 : -ENOMEM;
-	}
-	return err;
-}
-
-static int name_own_code(const struct naming *nm)
-{
-	struct own_code own = { 0 };
-	int err = collect_own(nm, &own), fd = -1;
-
-	if (!err && own.queries.n)
-		fd = perfmap_open(nm->pid);
+	if (!err && queries.n)
+		fd = perfmap_open(p->pid);
 	if (fd >= 0) {
-		err = perfmap_name(fd, own.queries.v, own.queries.n);
-		if (!err)
-			err = name_own(nm, &own);
+		err = perfmap_name(fd, queries.v, queries.n);
 		close(fd);
 	}
-	for (size_t i = 0; i < own.queries.n; i++)
-		free(own.queries.v[i].name);
-	VEC_FREE(&own.queries);
-	VEC_FREE(&own.frames);
+	for (size_t i = 0; i < queries.n; i++) {
+		const struct perfmap_query *q = &queries.v[i];
+		struct stack_frame *f = q->owner;
+
+		if (!err && q->name) {
+			f->function = elf_demangle_kept(p->s->names, q->name);
+			f->module = jit;
+			f->offset = f->address - q->start;
+			err = f->function ? 0 : -ENOMEM;
+		}
+		free(q->name);
+	}
+	VEC_FREE(&queries);
 	return err;
 }
 
-static int naming_run(struct naming *nm)
-{
-	int err = target_each_mapping(nm->pid, visit_mapping, nm);
+/* ---- procfs -------------------------------------------------------------------------------- */
 
-	if (err != -ENOMEM && !nm->only_calls)
-		err = name_own_code(nm);
-	return err == -ENOMEM ? err : 0;
-}
-
-/* ---- snapshot -------------------------------------------------------------------------------- */
+/* The small files of a thread in /proc are made by the kernel, but their names and links hold what
+ * the target chose. */
 
 struct procfs_where {		/* of /proc/PID/task/TID/syscall */
 	bool blocked;		/* sp and pc are those of a thread that waits in the kernel */
 	uint64_t sp, pc;
 };
-
-/* Fills state, cpu, wchan, syscall, file; what cannot be read stays unknown. 0, -ENOMEM, or -EACCES
- * when `where` is denied. */
-
-static int procfs_read_thread(struct stack_thread *t, struct strpool *names,
-			      struct stack_memory *memory, struct procfs_where *where);
-
-#define RETRIES 4u		/* looks at threads that ran while they were looked at */
-
-struct stack_snapshot {
-	struct map by_tid;		/* index into regs */
-	VEC(struct gp_thread_regs) regs;
-	VEC(struct stack_thread) threads;
-	struct strpool *names;
-	struct stack_source from;
-	unsigned int tier;
-	bool only_calls;
-	bool has_regs, failed;
-	int regs_err;
-};
-
-struct process {		/* that is being added */
-	struct stack_snapshot *s;
-	pid_t pid;
-	struct stack_memory *memory;
-	struct stack_modules modules;
-	size_t first;		/* its first thread in s->threads */
-	bool denied;
-	int err;
-};
-
-const char *stack_quality_name(enum stack_quality q)
-{
-	static const char *const names[] = {
-		[STACK_IS_NONE] = "none", [STACK_IS_WHOLE] = "whole", [STACK_IS_CUT] = "cut",
-		[STACK_IS_DEEP] = "deep", [STACK_IS_RUNNING] = "running",
-	};
-
-	return names[q];
-}
-
-static void keep_regs(void *ctx, const struct gp_thread_regs *regs)
-{
-	struct stack_snapshot *s = ctx;
-	struct map_slot *slot = map_put(&s->by_tid, regs->tid, NULL);
-	struct gp_thread_regs *kept = slot ? VEC_PUSH(&s->regs) : NULL;
-
-	if (kept) {
-		*kept = *regs;
-		slot->value = s->regs.n - 1;
-	}
-	s->failed |= !kept;
-}
-
-static struct stack_snapshot *take(const uint32_t *pids, size_t n, struct stack_snapshot how)
-{
-	struct stack_snapshot *s = malloc(sizeof(*s));
-
-	if (!s)
-		return NULL;
-	*s = how;
-	s->names = strpool_new();
-	s->regs_err = s->names ? s->from.read(s->from.ctx, pids, n, keep_regs, s) : -ENOMEM;
-	s->has_regs = !s->regs_err;
-	if (s->names && !s->failed)
-		return s;
-	stack_snapshot_free(s);
-	errno = ENOMEM;
-	return NULL;
-}
-
-static int read_alone(void *ctx, const uint32_t *pids, size_t n, loader_regs_fn fn, void *fn_ctx)
-{
-	(void)ctx;
-	return loader_read_regs(pids, n, fn, fn_ctx);
-}
-
-struct stack_snapshot *stack_snapshot_new(const uint32_t *pids, size_t n)
-{
-	return take(pids, n, (struct stack_snapshot){ .from.read = read_alone,
-						      .tier = CATALOG_TIERS });
-}
-
-struct stack_snapshot *stack_snapshot_of_calls(const uint32_t *pids, size_t n,
-					       const struct stack_source *from, unsigned int tier)
-{
-	return take(pids, n, (struct stack_snapshot){ .from = *from, .tier = tier,
-						      .only_calls = true });
-}
-
-void stack_snapshot_free(struct stack_snapshot *s)
-{
-	if (!s)
-		return;
-	for (size_t i = 0; i < s->threads.n; i++)
-		free(s->threads.v[i].frames);
-	VEC_FREE(&s->threads);
-	VEC_FREE(&s->regs);
-	map_free(&s->by_tid);
-	strpool_free(s->names);
-	free(s);
-}
-
-/* ---- one thread --------------------------------------------------------------------------- */
-
-/*
- * Registers of a thread that has moved since are worth nothing; where it waits now, procfs knows
- * two of them. False: nothing is known.
- */
-static bool choose_regs(const struct process *p, const struct stack_thread *t,
-			const struct procfs_where *where, struct stack_regs *out)
-{
-	const struct map_slot *slot = map_find(&p->s->by_tid, (uint64_t)t->tid);
-	const struct gp_thread_regs *r = slot ? &p->s->regs.v[slot->value] : NULL;
-
-	*out = (struct stack_regs){ 0 };
-	if (r && r->pid == (uint32_t)t->pid &&
-	    (!where->blocked || (r->pc == where->pc && r->reg[stack_abi.sp] == where->sp))) {
-		out->pc = r->pc;
-		out->known = r->known;
-		memcpy(out->reg, r->reg, sizeof(out->reg));
-	} else if (where->blocked) {
-		out->pc = where->pc;
-		out->known = 1u << stack_abi.sp;
-		out->reg[stack_abi.sp] = where->sp;
-	}
-	return out->pc;
-}
-
-static int keep_frames(struct stack_thread *t, const struct stack_step *steps, size_t n)
-{
-	t->frames = calloc(n, sizeof(*t->frames));
-	if (!t->frames)
-		return -ENOMEM;
-	t->n_frames = n;
-	for (size_t i = 0; i < n; i++)
-		t->frames[i] = (struct stack_frame){
-			.address = steps[i].pc,
-			.sp = steps[i].sp,
-			.offset = steps[i].pc,
-			.exact = steps[i].exact,
-			.signal = steps[i].signal,
-			.guessed = steps[i].guessed,
-		};
-	return 0;
-}
-
-static int unwind(struct process *p, struct stack_thread *t, const struct stack_regs *regs)
-{
-	static const uint8_t qualities[] = { [STACK_WHOLE] = STACK_IS_WHOLE,
-					     [STACK_LOST] = STACK_IS_CUT,
-					     [STACK_DEEP] = STACK_IS_DEEP };
-	struct stack_space space = { .read = stack_memory_read, .ctx = p->memory,
-				     .modules = p->modules.module.v,
-				     .n_modules = p->modules.module.n };
-	struct stack_step steps[STACK_DEPTH];
-	enum stack_end end;
-	int err = stack_memory_copy(p->memory, regs->reg[stack_abi.sp]), n;
-
-	if (err == -EPERM)
-		p->denied = true;
-	if (err)
-		return err == -ENOMEM ? err : 0;
-	n = stack_unwind(&space, regs, steps, STACK_DEPTH, &end);
-	if (n <= 0)
-		return n;
-	t->quality = (enum stack_quality)qualities[end];
-	t->to_top = end == STACK_WHOLE;
-	return keep_frames(t, steps, (size_t)n);
-}
-
-static int look_at(struct process *p, struct stack_thread *t)
-{
-	struct procfs_where where;
-	struct stack_regs regs;
-	int err;
-
-	err = procfs_read_thread(t, p->s->names, p->memory, &where);
-	if (err == -EACCES)
-		p->denied = true;
-	if (err && err != -EACCES)
-		return err;
-	if (!choose_regs(p, t, &where, &regs))
-		return 0;
-	err = unwind(p, t, &regs);
-	if (!err && !where.blocked && t->n_frames)
-		t->quality = STACK_IS_RUNNING;
-	return err;
-}
-
-static int add_thread(void *ctx, pid_t tid, uint64_t start_ns, const char *comm)
-{
-	struct process *p = ctx;
-	struct stack_thread *t = VEC_PUSH(&p->s->threads);
-
-	if (!t)
-		return -ENOMEM;
-	t->birth_ns = start_ns;
-	t->pid = p->pid;
-	t->tid = tid;
-	strncpy(t->comm, comm, sizeof(t->comm) - 1);
-	return look_at(p, t);
-}
-
-/* Its stack changed under its registers. */
-static bool is_torn(const struct stack_thread *t)
-{
-	return t->quality == STACK_IS_RUNNING && !t->to_top;
-}
-
-/* At once, with registers that were just read. What is worse than before is not taken. */
-static void look_again(void *ctx, const struct gp_thread_regs *regs)
-{
-	struct process *p = ctx;
-
-	for (size_t i = p->first; i < p->s->threads.n && !p->err; i++) {
-		struct stack_thread *t = &p->s->threads.v[i];
-		struct stack_thread again = { .pid = t->pid, .tid = t->tid,
-					      .birth_ns = t->birth_ns };
-
-		if (t->tid != (pid_t)regs->tid || !is_torn(t))
-			continue;
-		keep_regs(p->s, regs);
-		memcpy(again.comm, t->comm, sizeof(t->comm));
-		p->err = p->s->failed ? -ENOMEM : look_at(p, &again);
-		if (again.n_frames >= t->n_frames || again.to_top) {
-			free(t->frames);
-			*t = again;
-		} else {
-			free(again.frames);
-		}
-	}
-}
-
-static bool has_torn(const struct process *p)
-{
-	for (size_t i = p->first; i < p->s->threads.n; i++)
-		if (is_torn(&p->s->threads.v[i]))
-			return true;
-	return false;
-}
-
-static int mend_torn(struct process *p)
-{
-	uint32_t pid = (uint32_t)p->pid;
-
-	for (unsigned int i = 0; i < RETRIES && p->s->has_regs && has_torn(p) && !p->err; i++)
-		p->s->from.read(p->s->from.ctx, &pid, 1, look_again, p);
-	return p->err;
-}
-
-/* ---- one process -------------------------------------------------------------------------- */
-
-static int add_threads(struct process *p)
-{
-	struct naming nm = { .pid = p->pid, .modules = &p->modules, .memory = p->memory,
-			     .names = p->s->names, .only_calls = p->s->only_calls,
-			     .tier = p->s->tier };
-	int err = stack_modules_read(&p->modules, p->pid, p->memory);
-
-	p->denied = err == -EACCES || err == -EPERM;
-	if (err && !p->denied)
-		return err;
-	p->first = p->s->threads.n;
-	err = target_each_thread(p->pid, add_thread, p);
-	if (!err)
-		err = mend_torn(p);
-	if (err)
-		return err;
-	if (p->first < p->s->threads.n) {
-		nm.threads = &p->s->threads.v[p->first];
-		nm.n = p->s->threads.n - p->first;
-	}
-	return naming_run(&nm);
-}
-
-int stack_snapshot_add(struct stack_snapshot *s, pid_t pid)
-{
-	struct process p = { .s = s, .pid = pid };
-	struct target_process who;
-	int err = target_process_read(pid, &who);
-
-	if (err)
-		return err;
-	p.memory = stack_memory_new(pid);
-	if (!p.memory)
-		return -ENOMEM;
-	err = add_threads(&p);
-	stack_modules_free(&p.modules);
-	stack_memory_free(p.memory);
-	return !err && p.denied ? -EACCES : err;
-}
-
-int stack_snapshot_regs_error(const struct stack_snapshot *s)
-{
-	return s->regs_err;
-}
-
-bool stack_snapshot_has_regs(const struct stack_snapshot *s)
-{
-	return s->has_regs;
-}
-
-size_t stack_snapshot_threads(const struct stack_snapshot *s)
-{
-	return s->threads.n;
-}
-
-const struct stack_thread *stack_snapshot_thread(const struct stack_snapshot *s, size_t i)
-{
-	return &s->threads.v[i];
-}
-
-/* ---- procfs -------------------------------------------------------------------------------- */
-
-/* Reads the small files of a thread in /proc. They are made by the kernel, but their names and
- * links hold what the target chose. */
-
-#define MAX_FILE 4096u
-#define MAX_POLLED 4u		/* files of one poll that are named */
-#define SYSCALL_ARGS 6u
 
 struct in_syscall {
 	long number;
@@ -753,25 +445,6 @@ static char *read_text(const struct stack_thread *t, const char *name)
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", t->pid, t->tid, name);
 	return io_read_file(path, MAX_FILE, NULL);
-}
-
-static void read_state(struct stack_thread *t)
-{
-	char *text = read_text(t, "stat");
-	const char *end = text ? strrchr(text, ')') : NULL;
-
-	/* "12 (comm) S ..."; a comm may hold anything, also parentheses. */
-	if (end && end[1] == ' ' && end[2])
-		t->state = end[2];
-	free(text);
-}
-
-static void read_cpu(struct stack_thread *t)
-{
-	char *text = read_text(t, "schedstat");
-
-	t->cpu_known = text && sscanf(text, "%" SCNu64, &t->cpu_ns) == 1;
-	free(text);
 }
 
 static int read_wchan(struct stack_thread *t, struct strpool *names)
@@ -788,8 +461,6 @@ static int read_wchan(struct stack_thread *t, struct strpool *names)
 	free(text);
 	return err;
 }
-
-/* ---- the system call ---------------------------------------------------------------------- */
 
 static void add_file(struct strbuf *out, const struct stack_thread *t, int fd)
 {
@@ -860,16 +531,24 @@ static bool parse_syscall(const char *text, struct in_syscall *in, struct procfs
 	return false;
 }
 
+/* Fills state, cpu, wchan, syscall, file; what cannot be read stays unknown. 0, -ENOMEM, or -EACCES
+ * when `where` is denied. */
 static int procfs_read_thread(struct stack_thread *t, struct strpool *names,
 			      struct stack_memory *memory, struct procfs_where *where)
 {
+	char *text = read_text(t, "stat");
+	const char *end = text ? strrchr(text, ')') : NULL;
 	struct in_syscall in = { 0 };
-	char *text;
 	int err;
 
 	*where = (struct procfs_where){ 0 };
-	read_state(t);
-	read_cpu(t);
+	/* "12 (comm) S ..."; a comm may hold anything, also parentheses. */
+	if (end && end[1] == ' ' && end[2])
+		t->state = end[2];
+	free(text);
+	text = read_text(t, "schedstat");
+	t->cpu_known = text && sscanf(text, "%" SCNu64, &t->cpu_ns) == 1;
+	free(text);
 	err = read_wchan(t, names);
 	if (err)
 		return err;
@@ -880,4 +559,177 @@ static int procfs_read_thread(struct stack_thread *t, struct strpool *names,
 		err = name_syscall(t, &in, names, memory);
 	free(text);
 	return err;
+}
+
+/* ---- one thread --------------------------------------------------------------------------- */
+
+/*
+ * Registers of a thread that has moved since are worth nothing; where it waits now, procfs knows
+ * two of them. False: nothing is known.
+ */
+static bool choose_regs(const struct process *p, const struct stack_thread *t,
+			const struct procfs_where *where, struct stack_regs *out)
+{
+	const struct map_slot *slot = map_find(&p->s->by_tid, (uint64_t)t->tid);
+	const struct gp_thread_regs *r = slot ? &p->s->regs.v[slot->value] : NULL;
+
+	*out = (struct stack_regs){ 0 };
+	if (r && r->pid == (uint32_t)t->pid &&
+	    (!where->blocked || (r->pc == where->pc && r->reg[stack_abi.sp] == where->sp))) {
+		*out = stack_regs_of(r);
+	} else if (where->blocked) {
+		out->pc = where->pc;
+		out->known = 1u << stack_abi.sp;
+		out->reg[stack_abi.sp] = where->sp;
+	}
+	return out->pc;
+}
+
+static int unwind(struct process *p, struct stack_thread *t, const struct stack_regs *regs)
+{
+	static const uint8_t qualities[] = { [STACK_WHOLE] = STACK_IS_WHOLE,
+					     [STACK_LOST] = STACK_IS_CUT,
+					     [STACK_DEEP] = STACK_IS_DEEP };
+	struct stack_space space = { .read = stack_memory_read, .ctx = p->memory,
+				     .modules = p->modules.module.v,
+				     .n_modules = p->modules.module.n };
+	struct stack_step steps[STACK_DEPTH];
+	enum stack_end end;
+	int err = stack_memory_copy(p->memory, regs->reg[stack_abi.sp]), n;
+
+	if (err == -EPERM)
+		p->denied = true;
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	n = stack_unwind(&space, regs, steps, STACK_DEPTH, &end);
+	if (n <= 0)
+		return n;
+	t->quality = (enum stack_quality)qualities[end];
+	t->to_top = end == STACK_WHOLE;
+	t->frames = calloc((size_t)n, sizeof(*t->frames));
+	if (!t->frames)
+		return -ENOMEM;
+	t->n_frames = (size_t)n;
+	for (int i = 0; i < n; i++)
+		t->frames[i] = (struct stack_frame){
+			.address = steps[i].pc, .sp = steps[i].sp, .offset = steps[i].pc,
+			.exact = steps[i].exact, .signal = steps[i].signal,
+			.guessed = steps[i].guessed,
+		};
+	return 0;
+}
+
+static int look_at(struct process *p, struct stack_thread *t)
+{
+	struct procfs_where where;
+	struct stack_regs regs;
+	int err;
+
+	err = procfs_read_thread(t, p->s->names, p->memory, &where);
+	if (err == -EACCES)
+		p->denied = true;
+	if (err && err != -EACCES)
+		return err;
+	if (!choose_regs(p, t, &where, &regs))
+		return 0;
+	err = unwind(p, t, &regs);
+	if (!err && !where.blocked && t->n_frames)
+		t->quality = STACK_IS_RUNNING;
+	return err;
+}
+
+static int add_thread(void *ctx, pid_t tid, uint64_t start_ns, const char *comm)
+{
+	struct process *p = ctx;
+	struct stack_thread *t = VEC_PUSH(&p->s->threads);
+
+	if (!t)
+		return -ENOMEM;
+	t->birth_ns = start_ns;
+	t->pid = p->pid;
+	t->tid = tid;
+	strncpy(t->comm, comm, sizeof(t->comm) - 1);
+	return look_at(p, t);
+}
+
+/* Its stack changed under its registers. */
+static bool is_torn(const struct stack_thread *t)
+{
+	return t->quality == STACK_IS_RUNNING && !t->to_top;
+}
+
+/* At once, with registers that were just read. What is worse than before is not taken. */
+static void look_again(void *ctx, const struct gp_thread_regs *regs)
+{
+	struct process *p = ctx;
+
+	for (size_t i = p->first; i < p->s->threads.n && !p->err; i++) {
+		struct stack_thread *t = &p->s->threads.v[i];
+		struct stack_thread again = { .pid = t->pid, .tid = t->tid,
+					      .birth_ns = t->birth_ns };
+
+		if (t->tid != (pid_t)regs->tid || !is_torn(t))
+			continue;
+		keep_regs(p->s, regs);
+		memcpy(again.comm, t->comm, sizeof(t->comm));
+		p->err = p->s->failed ? -ENOMEM : look_at(p, &again);
+		if (again.n_frames >= t->n_frames || again.to_top) {
+			free(t->frames);
+			*t = again;
+		} else {
+			free(again.frames);
+		}
+	}
+}
+
+static int mend_torn(struct process *p)
+{
+	uint32_t pid = (uint32_t)p->pid;
+
+	for (unsigned int i = 0; i < RETRIES && !p->s->regs_err && !p->err; i++) {
+		size_t k = p->first;
+
+		while (k < p->s->threads.n && !is_torn(&p->s->threads.v[k]))
+			k++;
+		if (k == p->s->threads.n)
+			break;
+		read_regs(p->s, &pid, 1, look_again, p);
+	}
+	return p->err;
+}
+
+static int add_threads(struct process *p)
+{
+	int err = stack_modules_read(&p->modules, p->pid, p->memory);
+
+	p->denied = err == -EACCES || err == -EPERM;
+	if (err && !p->denied)
+		return err;
+	p->first = p->s->threads.n;
+	err = target_each_thread(p->pid, add_thread, p);
+	if (!err)
+		err = mend_torn(p);
+	if (err)
+		return err;
+	err = target_each_mapping(p->pid, visit_mapping, p);
+	if (err != -ENOMEM && !p->s->only_calls)
+		err = name_own_code(p);
+	return err == -ENOMEM ? err : 0;
+}
+
+int stack_snapshot_add(struct stack_snapshot *s, pid_t pid)
+{
+	struct process p = { .s = s, .pid = pid };
+	struct target_process who;
+	int err = target_process_read(pid, &who);
+
+	if (err)
+		return err;
+	p.memory = stack_memory_new(pid);
+	if (!p.memory)
+		return -ENOMEM;
+	err = add_threads(&p);
+	stack_modules_free(&p.modules);
+	stack_memory_free(p.memory);
+	return !err && p.denied ? -EACCES : err;
 }

@@ -12,26 +12,8 @@
 #include <sys/types.h>
 
 #include "base/str.h"
-#include "probe/loader_regs.h"
+#include "probe/loader.h"
 #include "stack/maps.h"
-
-/* Names for the frames of a process: functions, modules, build ids, calls. Private to the room. */
-
-/*
- * Completes all frames of n threads of pid, whose address, signal and `exact` are known: opens each
- * file that has a frame once, the vdso from memory. A file that cannot be opened or read leaves its
- * frames without functions. 0 or -ENOMEM.
- */
-struct naming {
-	pid_t pid;
-	const struct stack_modules *modules;
-	struct stack_memory *memory;
-	struct strpool *names;
-	struct stack_thread *threads;
-	size_t n;
-	unsigned int tier;	/* calls of rows above it are none */
-	bool only_calls;	/* find calls, name nothing */
-};
 
 struct stack_frame {
 	uint64_t address;
@@ -53,7 +35,16 @@ enum stack_quality {		/* how much of the stack is there */
 	/* the thread ran meanwhile: frames as of its last entry into the kernel */
 	STACK_IS_RUNNING,
 };
-const char *stack_quality_name(enum stack_quality q);
+
+static inline const char *stack_quality_name(enum stack_quality q)
+{
+	static const char *const names[] = {
+		[STACK_IS_NONE] = "none", [STACK_IS_WHOLE] = "whole", [STACK_IS_CUT] = "cut",
+		[STACK_IS_DEEP] = "deep", [STACK_IS_RUNNING] = "running",
+	};
+
+	return names[q];
+}
 
 struct stack_thread {		/* strings are the snapshot's */
 	pid_t pid, tid;
@@ -78,18 +69,18 @@ struct stack_thread {		/* strings are the snapshot's */
 
 struct stack_snapshot;
 
-/* Takes registers of all pids now (BPF; without the right to that, less is known of each stack). */
-struct stack_snapshot *stack_snapshot_new(const uint32_t *pids, size_t n);	/* NULL + errno */
-
-/* Where registers come from: as loader_read_regs. */
-struct stack_source {
+/* For calls alone, which takes far less time: no frame has a name. */
+struct stack_calls {
+	/* where registers come from: as loader_read_regs */
 	int (*read)(void *ctx, const uint32_t *pids, size_t n, loader_regs_fn fn, void *fn_ctx);
 	void *ctx;
+	unsigned int tier;	/* calls of rows above it are none */
 };
 
-/* For calls alone, which takes far less time: of rows up to tier; no frame has a name. */
-struct stack_snapshot *stack_snapshot_of_calls(const uint32_t *pids, size_t n,
-					       const struct stack_source *from, unsigned int tier);
+/* Takes registers of all pids now (BPF; without the right to that, less is known of each stack).
+ * calls: NULL for all. NULL + errno. */
+struct stack_snapshot *stack_snapshot_new(const uint32_t *pids, size_t n,
+					  const struct stack_calls *calls);
 
 /* Adds the threads of one of them. 0, or -errno, not logged: ESRCH (gone, or a thread of another
  * process), EACCES (denied: needs its user, root or CAP_SYS_PTRACE), ENOMEM. After EACCES what
@@ -97,8 +88,7 @@ struct stack_snapshot *stack_snapshot_of_calls(const uint32_t *pids, size_t n,
 int stack_snapshot_add(struct stack_snapshot *s, pid_t pid);
 void stack_snapshot_free(struct stack_snapshot *s);
 
-bool stack_snapshot_has_regs(const struct stack_snapshot *s);	/* BPF gave registers */
-/* why it did not: loader_read_regs's; or 0 */
+/* 0: BPF gave registers; else why not (loader_read_regs) */
 int stack_snapshot_regs_error(const struct stack_snapshot *s);
 size_t stack_snapshot_threads(const struct stack_snapshot *s);
 const struct stack_thread *stack_snapshot_thread(const struct stack_snapshot *s, size_t i);

@@ -39,41 +39,20 @@ struct walk {
 
 enum { STEP_DONE = 1 };		/* beside 0 and -errno: this was the outermost frame */
 
-const struct stack_module *stack_find_module(const struct stack_space *space, uint64_t at)
-{
-	const size_t n = SORTED_UP_TO(space->modules, space->n_modules, start, at);
-
-	return n && at < space->modules[n - 1].end ? &space->modules[n - 1] : NULL;
-}
-
 static bool is_known(const struct stack_regs *regs, uint64_t number)
 {
 	return number < STACK_REGS && regs->known >> number & 1;
+}
+
+static const struct stack_module *find_module(const struct walk *w, uint64_t at)
+{
+	return stack_find_module(w->space->modules, w->space->n_modules, at);
 }
 
 static void set_reg(struct stack_regs *regs, unsigned int number, uint64_t value)
 {
 	regs->reg[number] = value;
 	regs->known |= 1u << number;
-}
-
-static int run_expression(const struct walk *w, const struct cfi_place *place, const uint64_t *cfa,
-			  uint64_t *value)
-{
-	struct expression e = { .code = place->expression, .len = (size_t)place->value,
-				.has_first = cfa, .first = cfa ? *cfa : 0 };
-
-	return expression_run(w->space, &w->regs, &e, value);
-}
-
-static int find_cfa(const struct walk *w, const struct cfi_row *row, uint64_t *cfa)
-{
-	if (row->cfa.rule == CFI_VAL_EXPRESSION)
-		return run_expression(w, &row->cfa, NULL, cfa);
-	if (!is_known(&w->regs, row->cfa_reg))
-		return -ENODATA;
-	*cfa = w->regs.reg[row->cfa_reg] + (uint64_t)row->cfa.value;
-	return 0;
 }
 
 /* The caller's value of a column, or -errno. */
@@ -96,10 +75,10 @@ static int recover(const struct walk *w, const struct cfi_place *place, unsigned
 		*value = cfa + (uint64_t)place->value;
 		return 0;
 	case CFI_EXPRESSION:
-		err = run_expression(w, place, &cfa, value);
+		err = cfi_compute(space, &w->regs, place, &cfa, value);
 		return err ? err : space->read(space->ctx, *value, value, sizeof(*value));
 	case CFI_VAL_EXPRESSION:
-		return run_expression(w, place, &cfa, value);
+		return cfi_compute(space, &w->regs, place, &cfa, value);
 	default:
 		return -ENODATA;
 	}
@@ -131,13 +110,18 @@ static int step_by_table(struct walk *w, const struct stack_module *m, struct st
 {
 	uint64_t pc = w->regs.pc, cfa = 0;
 	struct cfi_row row;
-	int err = cfi_find(w->cfi, m, pc - !w->exact, &row);
+	int err = cfi_find(w->cfi, m, stack_code_address(pc, w->exact), &row);
 
 	if (err)
 		return err;
 	if (row.column[w->cfi->ra].rule == CFI_UNDEFINED)
 		return STEP_DONE;
-	err = find_cfa(w, &row, &cfa);
+	if (row.cfa.rule == CFI_VAL_EXPRESSION)
+		err = cfi_compute(w->space, &w->regs, &row.cfa, NULL, &cfa);
+	else if (is_known(&w->regs, row.cfa_reg))
+		cfa = w->regs.reg[row.cfa_reg] + (uint64_t)row.cfa.value;
+	else
+		err = -ENODATA;
 	if (err)
 		return err;
 	step->signal = w->cfi->signal;
@@ -166,7 +150,7 @@ static int step_by_pointer(struct walk *w)
 	    fp - w->floor > MAX_FRAME || w->space->read(w->space->ctx, fp, pair, sizeof(pair)))
 		return -ENODATA;
 	next.pc = pair[1] & stack_abi.pc_mask;
-	if (next.pc && !stack_find_module(w->space, next.pc - 1))
+	if (next.pc && !find_module(w, next.pc - 1))
 		return -ENODATA;
 	set_reg(&next, stack_abi.fp, pair[0]);
 	w->floor = fp + sizeof(pair);
@@ -201,7 +185,7 @@ static int step_by_trampoline(struct walk *w, struct stack_step *step)
 /* What may have been half done by a failing table is undone. */
 static int step_once(struct walk *w, struct stack_step *step, bool *guessed)
 {
-	const struct stack_module *m = stack_find_module(w->space, w->regs.pc - !w->exact);
+	const struct stack_module *m = find_module(w, stack_code_address(w->regs.pc, w->exact));
 	struct stack_regs before = w->regs;
 	int rc = m ? step_by_table(w, m, step) : -ENOENT;
 
@@ -231,7 +215,7 @@ static int walk_up(struct walk *w, struct stack_step *steps, size_t max, enum st
 			*end = STACK_WHOLE;
 			return (int)n;
 		}
-		if (n && !stack_find_module(w->space, w->regs.pc - !w->exact))
+		if (n && !find_module(w, stack_code_address(w->regs.pc, w->exact)))
 			return (int)n;
 		steps[n] = (struct stack_step){ .pc = w->regs.pc, .exact = w->exact,
 						.guessed = guessed };

@@ -10,6 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "base/sorted.h"
+#include "gpuprof/regs.h"
 
 #define STACK_DEPTH 256u	/* frames of one stack */
 #define STACK_REGS 32u
@@ -19,6 +23,15 @@ struct stack_regs {
 	uint64_t reg[STACK_REGS];	/* by DWARF number */
 	uint32_t known;			/* bit n: reg[n] is known */
 };
+
+static inline struct stack_regs stack_regs_of(const struct gp_thread_regs *from)
+{
+	struct stack_regs regs = { .pc = from->pc, .known = from->known };
+
+	_Static_assert(STACK_REGS == GP_THREAD_REGS, "registers have one numbering");
+	memcpy(regs.reg, from->reg, sizeof(regs.reg));
+	return regs;
+}
 
 struct stack_module {		/* one executable mapping */
 	uint64_t start, end;
@@ -71,7 +84,20 @@ extern const struct stack_abi {
 	const struct stack_trampoline *trampoline;	/* NULL: tables have it */
 } stack_abi;
 
-const struct stack_module *stack_find_module(const struct stack_space *space, uint64_t at);
+/* The module at an address, of n that are sorted by start; or NULL. */
+static inline const struct stack_module *stack_find_module(const struct stack_module *v, size_t n,
+							   uint64_t at)
+{
+	n = SORTED_UP_TO(v, n, start, at);
+	return n && at < v[n - 1].end ? &v[n - 1] : NULL;
+}
+
+/* An address in a frame's function: a return address may lie behind it, when a call in it never
+ * returns. */
+static inline uint64_t stack_code_address(uint64_t pc, bool exact)
+{
+	return pc - !exact;
+}
 
 /* Fills at most max steps (the first is the thread's own pc) and says how it ended. Returns their
  * number, or -ENOMEM. */

@@ -16,11 +16,6 @@ struct pass {
 	bool below;
 };
 
-static bool is_meant(const struct proc_stat *stat, pid_t pid)
-{
-	return !stat->kernel && stat->state != 'Z' && pid != getpid();
-}
-
 /* Kept: the matching processes and, to find their descendants, the parent of each. */
 static int keep(struct pass *pass, struct proc *p, const struct proc_stat *stat)
 {
@@ -50,7 +45,8 @@ static int visit(void *ctx, pid_t pid)
 	int err = 0;
 
 	text = proc_open(&p, pid) ? NULL : proc_read(&p, PROC_STAT, NULL);
-	if (text && !proc_parse_stat(text, &stat) && is_meant(&stat, pid))
+	if (text && !proc_parse_stat(text, &stat) && !stat.kernel && stat.state != 'Z' &&
+	    pid != getpid())
 		err = keep(ctx, &p, &stat);
 	proc_close(&p);
 	return err;
@@ -60,46 +56,35 @@ static int visit(void *ctx, pid_t pid)
 static int choose_below(struct selection *s)
 {
 	struct map chosen = { 0 };
-	bool more = true;
+	size_t before;
 	int err = 0;
 
-	for (size_t i = 0; i < s->all.n && !err; i++)
-		if (s->all.v[i].chosen && !map_put(&chosen, (uint64_t)s->all.v[i].pid, NULL))
-			err = -ENOMEM;
-	while (more && !err) {
-		more = false;
+	do {
+		before = chosen.n;
 		for (size_t i = 0; i < s->all.n && !err; i++) {
 			struct selected *e = &s->all.v[i];
 
-			if (e->chosen || !map_find(&chosen, (uint64_t)e->parent))
-				continue;
-			e->chosen = more = true;
-			if (!map_put(&chosen, (uint64_t)e->pid, NULL))
+			e->chosen |= map_find(&chosen, (uint64_t)e->parent) != NULL;
+			if (e->chosen && !map_put(&chosen, (uint64_t)e->pid, NULL))
 				err = -ENOMEM;
 		}
-	}
+	} while (!err && chosen.n != before);
 	map_free(&chosen);
 	return err;
-}
-
-static void drop_others(struct selection *s)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < s->all.n; i++)
-		if (s->all.v[i].chosen)
-			s->all.v[kept++] = s->all.v[i];
-	s->all.n = kept;
 }
 
 int selection_find(struct selection *out, const struct selector *s, bool below)
 {
 	struct pass pass = { .out = out, .selector = s, .below = below };
 	int err = target_each_pid(visit, &pass);
+	size_t kept = 0;
 
 	if (!err && below && out->matches)
 		err = choose_below(out);
-	drop_others(out);
+	for (size_t i = 0; i < out->all.n; i++)
+		if (out->all.v[i].chosen)
+			out->all.v[kept++] = out->all.v[i];
+	out->all.n = kept;
 	return err;
 }
 

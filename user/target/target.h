@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/vec.h"
+
 struct target_file {
 	pid_t pid;		/* 0: no process maps it yet (target_expect) */
 	uint64_t dev, ino;	/* of fstat on the opened file */
@@ -36,8 +38,16 @@ bool target_is_hidden(pid_t pid);	/* it exists, but /proc does not show it to us
 int target_mapped_file(pid_t pid, uint64_t start, uint64_t len, const char *path,
 		       target_file_fn fn, void *ctx);
 
+struct target_link {		/* a process and whose child it is */
+	pid_t pid, parent;
+	uint64_t start_ns;
+	bool has_ended;		/* its first thread */
+};
+
 /* The parent of each process now; for several lookups of one moment. NULL + errno. */
-struct target_tree;
+struct target_tree {
+	VEC(struct target_link) links;
+};
 struct target_tree *target_tree_read(void);
 void target_tree_free(struct target_tree *tree);
 
@@ -81,9 +91,6 @@ struct target_process {
 int target_process_read(pid_t pid, struct target_process *out);
 struct proc;
 int target_process_from(struct proc *p, struct target_process *out);	/* of host/proc.h */
-
-struct proc_stat;
-int target_process_stat(pid_t pid, struct proc_stat *out);	/* 0 or -errno */
 
 /* No thread of pid runs any more (gone, or a zombie); of one that is a process's first the
  * others may. */

@@ -25,40 +25,6 @@
 #define DELETED " (deleted)"
 #define DELETED_LEN (sizeof(DELETED) - 1)
 
-/* ---- one file once ------------------------------------------------------------------------ */
-
-static uint64_t file_key(uint64_t dev, uint64_t ino)
-{
-	return map_hash(map_hash(dev) ^ ino);
-}
-
-int target_walk_mark(struct target_walk *walk, int fd, struct stat *st)
-{
-	bool is_new = false;
-
-	if (fstat(fd, st))
-		return -errno;
-	if (!map_put(&walk->seen, file_key(st->st_dev, st->st_ino), &is_new))
-		return -ENOMEM;
-	return is_new;
-}
-
-int target_walk_report(struct target_walk *walk, pid_t pid, int fd, const char *path)
-{
-	struct stat st;
-	int rc = target_walk_mark(walk, fd, &st);
-
-	if (rc <= 0)
-		return rc;
-	return walk->fn(walk->ctx, &(struct target_file){
-		.pid = pid, .dev = st.st_dev, .ino = st.st_ino, .path = path, .fd = fd,
-	});
-}
-
-void target_walk_end(struct target_walk *walk)
-{
-	map_free(&walk->seen);
-}
 
 /* ---- one mapping -------------------------------------------------------------------------- */
 
@@ -67,11 +33,11 @@ struct mapping {
 	uint64_t dev, ino;	/* as the kernel shows them; 0 unknown. May differ from stat's */
 	char perms[5];
 	char *path;		/* as d_path wrote it, newlines as they are */
-	const char *escaped;	/* the same before \012 was undone; NULL when equal */
+	char *escaped;		/* the same before \012 was undone, owned; NULL when equal */
 };
 
-/* The kernel writes newlines as \012 and leaves backslashes alone. True: something was undone. */
-static bool unescape(char *path)
+/* The kernel writes newlines as \012 and leaves backslashes alone. */
+static void unescape(char *path)
 {
 	char *to = path;
 
@@ -81,14 +47,11 @@ static bool unescape(char *path)
 		*to = newline ? '\n' : *from;
 		from += newline ? 4 : 1;
 	}
-	if (*to == '\0')
-		return false;
 	*to = '\0';
-	return true;
 }
 
-/* "55d0-55d2 r-xp 00002000 fe:00 247498    /usr/bin/head\n". The texts point into two copies. */
-static bool parse_mapping(char *line, char *copy, size_t size, struct mapping *m)
+/* "55d0-55d2 r-xp 00002000 fe:00 247498    /usr/bin/head\n". The path points into line. */
+static bool parse_mapping(char *line, struct mapping *m)
 {
 	unsigned int major, minor;
 	int at = 0;
@@ -99,9 +62,8 @@ static bool parse_mapping(char *line, char *copy, size_t size, struct mapping *m
 		return false;
 	m->dev = makedev(major, minor);
 	line[strcspn(line, "\n")] = '\0';
-	snprintf(copy, size, "%s", line + at);
 	m->path = line + at;
-	m->escaped = unescape(m->path) ? copy : NULL;
+	m->escaped = NULL;
 	return true;
 }
 
@@ -140,20 +102,13 @@ static int open_root(pid_t pid)
  * Another file may have taken the path. Overlay and btrfs show other devices in maps than in
  * stat; there they cannot be compared, but a replaced file would be marked as deleted.
  */
-static bool is_mapped_file(int fd, const struct mapping *m)
-{
-	struct stat st;
-
-	if (fstat(fd, &st))
-		return false;
-	return st.st_ino == m->ino || (st.st_dev != m->dev && !ends_deleted(m->path));
-}
-
 static int open_checked(int dirfd, const char *path, const struct mapping *m)
 {
 	int fd = io_open_regular(dirfd, path, true);
+	struct stat st;
 
-	if (fd < 0 || is_mapped_file(fd, m))
+	if (fd < 0 || (!fstat(fd, &st) && (st.st_ino == m->ino ||
+					   (st.st_dev != m->dev && !ends_deleted(m->path)))))
 		return fd;
 	close(fd);
 	return -ENOENT;
@@ -287,47 +242,38 @@ static size_t foreign_root(pid_t pid, char *root, size_t size)
 	return len > 1 && (size_t)len < size && !same_mount_namespace(pid) ? (size_t)len : 0;
 }
 
-static void take_root_off(struct mapping *m, const char *root, size_t len)
-{
-	if (!len || strncmp(m->path, root, len) || m->path[len] != '/')
-		return;
-	m->path += len;
-	m->escaped = m->escaped ? m->escaped + len : NULL;
-}
 
 /* fn: 0 goes on. Lines that do not parse are skipped. */
 static int each_mapping(pid_t pid, int (*fn)(void *ctx, struct mapping *m), void *ctx)
 {
-	char *line = NULL, *copy = NULL, *grown;
-	size_t cap = 0, copy_cap = 0;
-	char root[PATH_MAX];
+	char *line = NULL, root[PATH_MAX];
+	size_t cap = 0, root_len;
 	struct mapping m;
 	FILE *maps;
 	int rc = open_maps(pid, &maps);
-	size_t root_len;
 
 	if (rc)
 		return rc;
 	root_len = foreign_root(pid, root, sizeof(root));
 	while (!rc && (errno = 0, getline(&line, &cap, maps)) > 0) {
-		if (copy_cap < cap) {
-			grown = realloc(copy, cap);
-			if (!grown) {
-				rc = -ENOMEM;
-				break;
-			}
-			copy = grown;
-			copy_cap = cap;
-		}
-		if (!parse_mapping(line, copy, copy_cap, &m))
+		if (!parse_mapping(line, &m))
 			continue;
-		take_root_off(&m, root, root_len);
+		if (strstr(m.path, "\\012")) {
+			m.escaped = strdup(m.path);
+			unescape(m.path);
+		}
+		if (root_len && !strncmp(m.path, root, root_len) && m.path[root_len] == '/') {
+			m.path += root_len;
+			if (m.escaped)
+				memmove(m.escaped, m.escaped + root_len,
+					strlen(m.escaped + root_len) + 1);
+		}
 		rc = fn(ctx, &m);
+		free(m.escaped);
 	}
 	if (!rc && errno)
 		rc = -errno;
 	free(line);
-	free(copy);
 	fclose(maps);
 	return rc;
 }
@@ -339,25 +285,20 @@ struct file_walk {
 	unsigned int opened, denied;
 };
 
-static uint64_t mapping_key(const struct mapping *m)
-{
-	uint64_t key = file_key(m->dev, m->ino);
-
-	/* Subvolumes of btrfs share a device number here, so the path counts too. */
-	for (const char *p = m->path; *p; p++)
-		key = map_hash(key ^ (unsigned char)*p);
-	return key;
-}
 
 static int visit_mapping(void *ctx, struct mapping *m)
 {
+	uint64_t key = target_walk_key(m->dev, m->ino);
 	struct file_walk *fw = ctx;
 	bool is_new = false;
 	int fd;
 
 	if (!is_code(m))
 		return 0;
-	if (!map_put(&fw->tried, mapping_key(m), &is_new))
+	/* Subvolumes of btrfs share a device number here, so the path counts too. */
+	for (const char *p = m->path; *p; p++)
+		key = map_hash(key ^ (unsigned char)*p);
+	if (!map_put(&fw->tried, key, &is_new))
 		return -ENOMEM;
 	if (!is_new)
 		return 0;
@@ -367,18 +308,6 @@ static int visit_mapping(void *ctx, struct mapping *m)
 	return fd < 0 ? 0 : report_open(&fw->walk, fw->pid, fd, m->path);
 }
 
-/* Some denied: reported here. All denied: the process cannot be read, and the caller reports
- * that. */
-static int judge_denied(const struct file_walk *fw)
-{
-	if (!fw->denied)
-		return 0;
-	if (!fw->opened)
-		return -EACCES;
-	log_warn("cannot open %u of the files that process %d has mapped: permission denied; needs "
-		 "CAP_CHECKPOINT_RESTORE and CAP_SYS_PTRACE", fw->denied, fw->pid);
-	return 0;
-}
 
 int target_each_file(pid_t pid, target_file_fn fn, void *ctx)
 {
@@ -386,8 +315,14 @@ int target_each_file(pid_t pid, target_file_fn fn, void *ctx)
 	int rc = each_mapping(pid, visit_mapping, &fw);
 
 	map_free(&fw.tried);
-	target_walk_end(&fw.walk);
-	return rc ? rc : judge_denied(&fw);
+	map_free(&fw.walk.seen);
+	if (rc || !fw.denied)
+		return rc;
+	if (!fw.opened)		/* the process cannot be read: the caller reports that */
+		return -EACCES;
+	log_warn("cannot open %u of the files that process %d has mapped: permission denied; needs "
+		 "CAP_CHECKPOINT_RESTORE and CAP_SYS_PTRACE", fw.denied, pid);
+	return 0;
 }
 
 /* ---- the file of a mapping event ---------------------------------------------------------- */
@@ -429,7 +364,7 @@ int target_mapped_file(pid_t pid, uint64_t start, uint64_t len, const char *path
 		if (!rc && !find.found)
 			rc = -ENOENT;
 	}
-	target_walk_end(&find.walk);
+	map_free(&find.walk.seen);
 	return rc;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Processes and threads in procfs: names, parents, ages, lists. Knows nothing of mappings.
+ * Processes and threads in procfs: names, parents, ages, lists, the processes below another. Knows
+ * nothing of mappings.
  */
 #include "target/target.h"
 
@@ -13,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/map.h"
 #include "host/proc.h"
-#include "target/target_walk.h"
 
 #define STAT_MAX 4096
 
@@ -61,17 +62,6 @@ static void read_cmdline(struct proc *p, char *out, size_t size)
 		if (out[i] == '\0')
 			out[i] = ' ';
 	out[n] = '\0';
-}
-
-int target_process_stat(pid_t pid, struct proc_stat *out)
-{
-	struct proc p;
-	int rc = proc_open(&p, pid);
-
-	if (!rc)
-		rc = read_stat(&p, out);
-	proc_close(&p);
-	return rc;
 }
 
 int target_process_from(struct proc *p, struct target_process *out)
@@ -192,4 +182,115 @@ bool target_process_ended(pid_t pid)
 	for (int walk = 0; walk < 2 && !alive; walk++)
 		alive = each_number(dir, visit_state, &pid) > 0;
 	return !alive;
+}
+
+/* ---- processes below others ------------------------------------------------------------------ */
+
+static int note_link(void *ctx, pid_t pid)
+{
+	struct target_tree *tree = ctx;
+	struct target_link *link;
+	struct proc_stat stat;
+	struct proc p;
+	bool gone = proc_open(&p, pid) || read_stat(&p, &stat);
+
+	proc_close(&p);
+	if (gone)
+		return 0;
+	link = VEC_PUSH(&tree->links);
+	if (!link)
+		return -ENOMEM;
+	*link = (struct target_link){ .pid = pid, .parent = stat.ppid, .start_ns = stat.start_ns,
+				      .has_ended = stat.state == 'Z' || stat.state == 'X' };
+	return 0;
+}
+
+struct target_tree *target_tree_read(void)
+{
+	struct target_tree *tree = calloc(1, sizeof(*tree));
+	int err = tree ? target_each_pid(note_link, tree) : -ENOMEM;
+
+	if (!err)
+		return tree;
+	target_tree_free(tree);
+	errno = -err;
+	return NULL;
+}
+
+void target_tree_free(struct target_tree *tree)
+{
+	if (!tree)
+		return;
+	VEC_FREE(&tree->links);
+	free(tree);
+}
+
+/* Until a pass finds no new process: pids are not in the order of birth. */
+int target_tree_each_below(const struct target_tree *tree, pid_t pid,
+			   int (*fn)(void *ctx, pid_t pid), void *ctx)
+{
+	struct map below = { 0 };
+	int err = map_put(&below, (uint64_t)pid, NULL) ? 0 : -ENOMEM;
+	bool is_new;
+	size_t before;
+
+	do {
+		before = below.n;
+		for (size_t i = 0; i < tree->links.n && !err; i++) {
+			const struct target_link *l = &tree->links.v[i];
+
+			if (!map_find(&below, (uint64_t)l->parent))
+				continue;
+			if (!map_put(&below, (uint64_t)l->pid, &is_new))
+				err = -ENOMEM;
+			else if (is_new)
+				err = fn(ctx, l->pid);
+		}
+	} while (!err && below.n != before);
+	map_free(&below);
+	return err;
+}
+
+int target_each_descendant(pid_t pid, int (*fn)(void *ctx, pid_t pid), void *ctx)
+{
+	struct target_tree *tree = target_tree_read();
+	int err = tree ? target_tree_each_below(tree, pid, fn, ctx) : -errno;
+
+	target_tree_free(tree);
+	return err;
+}
+
+/* ---- children ------------------------------------------------------------------------------- */
+
+#define CHILDREN_MAX (1u << 20)
+
+struct children {
+	pid_t pid;
+	int (*fn)(void *ctx, pid_t pid);
+	void *ctx;
+};
+
+static int visit_parent(void *ctx, pid_t tid, uint64_t start_ns, const char *comm)
+{
+	const struct children *c = ctx;
+	char path[64], *text, *end;
+	int rc = 0;
+
+	(void)start_ns, (void)comm;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", c->pid, tid);
+	text = io_read_file(path, CHILDREN_MAX, NULL);
+	if (!text)
+		return errno == ENOENT && !access("/proc/thread-self/children", F_OK) ? 0 : -errno;
+	/* "12 13 14 " */
+	for (long pid, at = 0; !rc && (pid = strtol(text + at, &end, 10)) > 0; at = end - text)
+		rc = c->fn(c->ctx, (pid_t)pid);
+	free(text);
+	return rc;
+}
+
+int target_each_child(pid_t pid, int (*fn)(void *ctx, pid_t pid), void *ctx)
+{
+	struct children c = { .pid = pid, .fn = fn, .ctx = ctx };
+
+	return target_each_thread(pid, visit_parent, &c);
 }

@@ -3,24 +3,36 @@
 #ifndef TARGET_TARGET_WALK_H
 #define TARGET_TARGET_WALK_H
 
+#include <errno.h>
 #include <sys/stat.h>
 
 #include "base/map.h"
 #include "target/target.h"
 
-/* A walk that reports each distinct file once. Start with seen zeroed, end with target_walk_end. */
-struct target_walk {
+struct target_walk {		/* start with seen zeroed, and free it */
 	target_file_fn fn;
 	void *ctx;
 	struct map seen;	/* files by device and inode number */
 };
 
-/* 1: the file is new to the walk, 0: seen before, -errno. */
-int target_walk_mark(struct target_walk *walk, int fd, struct stat *st);
+static inline uint64_t target_walk_key(uint64_t dev, uint64_t ino)
+{
+	return map_hash(map_hash(dev) ^ ino);
+}
 
-/* Marks the file and, if it is new, calls back. 0, fn's value, or -errno. fd stays the caller's. */
-int target_walk_report(struct target_walk *walk, pid_t pid, int fd, const char *path);
+/* Calls back for a file that is new to the walk. 0, fn's value, or -errno. fd is the caller's. */
+static inline int target_walk_report(struct target_walk *walk, pid_t pid, int fd, const char *path)
+{
+	bool is_new = false;
+	struct stat st;
 
-void target_walk_end(struct target_walk *walk);
+	if (fstat(fd, &st))
+		return -errno;
+	if (!map_put(&walk->seen, target_walk_key(st.st_dev, st.st_ino), &is_new))
+		return -ENOMEM;
+	return !is_new ? 0 : walk->fn(walk->ctx, &(struct target_file){
+		.pid = pid, .dev = st.st_dev, .ino = st.st_ino, .path = path, .fd = fd,
+	});
+}
 
 #endif

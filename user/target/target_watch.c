@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -24,52 +25,31 @@
 #include "base/time.h"
 #include "base/vec.h"
 #include "host/caps.h"
-#include "target/target_family.h"
-#include "target/target_walk.h"
+#include "target/target.h"
+
+/* ---- one perf ring and its records ---------------------------------------------------------- */
 
 /*
- * perf's ring buffer (perf_event_open(2)) and the layout of its side-band records. Owns the
- * memory barriers and the wrap; knows nothing of processes or of who listens.
- *
- * Every record ends with the sample_id that perf_ring_fill_attr requests, which is one u64: the
- * time.
+ * perf's ring buffer (perf_event_open(2)) and the layout of its side-band records. Every record
+ * ends with the sample_id that open_event requests, which is one u64: the time.
  */
 
-/* The perf events of one watch, one for each CPU, and their rings. */
+#define PERF_RING_RECORD_MAX 65536	/* header.size is 16 bits */
 
-struct perf_cpu {
-	int id;
-	int fd;			/* the event that owns the ring; -1: none, the CPU is off */
-	struct perf_ring ring;
+struct perf_ring {
+	struct perf_event_mmap_page *page;	/* NULL: not mapped */
+	const char *data;
+	size_t size;			/* of data: a power of two */
+	size_t mapped;
 };
 
-struct perf_set {
-	VEC(struct perf_cpu) cpus;
-	int epoll_fd;		/* the caller's; gets every event */
+/* A decoded record; ev.text is owned by the record. */
+struct perf_record {
+	struct target_event ev;
+	pid_t tid;		/* the thread it happened to; EXIT: tid == ev.pid is the leader */
+	uint64_t order;		/* arrival: breaks ties of time */
+	bool of_thread;		/* FORK: of a thread */
 };
-
-/* Requests the records that perf_ring_next understands, stamped with CLOCK_MONOTONIC. */
-static void perf_ring_fill_attr(struct perf_event_attr *attr)
-{
-	*attr = (struct perf_event_attr){
-		.size = sizeof(*attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.sample_type = PERF_SAMPLE_TIME,
-		.sample_id_all = 1,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-		.mmap = 1,		/* executable mappings; mmap_data would add the others */
-		.mmap2 = 1,
-		.comm = 1,
-		.comm_exec = 1,
-		.task = 1,
-		.watermark = 1,
-		.wakeup_watermark = 1,	/* bytes: each record wakes */
-		.exclude_kernel = 1,	/* else perf_event_paranoid 2 refuses users their own */
-		.exclude_hv = 1,
-	};
-}
 
 /* Maps the ring of a perf event with about `pages` pages (a power of two), fewer if the limit on
  * locked memory requires it. 0 or -errno. */
@@ -95,15 +75,6 @@ static int perf_ring_map(struct perf_ring *ring, int fd, size_t pages)
 	/* Here EPERM is the limit on locked memory, not a missing right. */
 	return errno == EPERM ? -ENOBUFS : -errno;
 }
-
-static void perf_ring_unmap(struct perf_ring *ring)
-{
-	if (ring->page)
-		munmap(ring->page, ring->mapped);
-	*ring = (struct perf_ring){ 0 };
-}
-
-/* ---- records ------------------------------------------------------------------------------ */
 
 struct task_body {		/* FORK, EXIT */
 	struct perf_event_header header;
@@ -211,7 +182,9 @@ static const struct {
 	{ PERF_RECORD_LOST, sizeof(struct lost_body), decode_lost },
 };
 
-int perf_ring_decode(const void *raw, struct perf_record *out)
+/* Pure: decodes the record in raw (header.size bytes, aligned). 1, 0: nothing that matters
+ * (also: shorter than it must be), -ENOMEM. */
+static int perf_ring_decode(const void *raw, struct perf_record *out)
 {
 	const struct perf_event_header *header = raw;
 
@@ -228,19 +201,19 @@ int perf_ring_decode(const void *raw, struct perf_record *out)
 	return 0;
 }
 
-/* ---- the ring ----------------------------------------------------------------------------- */
-
 static void copy_out(const struct perf_ring *ring, uint64_t at, void *to, size_t len)
 {
-	size_t from = at & (ring->size - 1), first = ring->size - from;
+	size_t from = at & (ring->size - 1), first = num_min(ring->size - from, len);
 
-	if (first > len)
-		first = len;
 	memcpy(to, ring->data + from, first);
 	memcpy((char *)to + first, ring->data, len - first);
 }
 
-int perf_ring_next(struct perf_ring *ring, void *raw, struct perf_record *out)
+/*
+ * Takes the next record that matters out of the ring; raw is PERF_RING_RECORD_MAX bytes of scratch,
+ * aligned for u64. 1: *out is filled, 0: the ring is empty, -ENOMEM.
+ */
+static int perf_ring_next(struct perf_ring *ring, void *raw, struct perf_record *out)
 {
 	/* Acquire: the records are written before head moves past them. */
 	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
@@ -267,12 +240,234 @@ int perf_ring_next(struct perf_ring *ring, void *raw, struct perf_record *out)
 	return rc;
 }
 
-/* ---- target perf --------------------------------------------------------------------------- */
+/* ---- the processes that are followed -------------------------------------------------------- */
 
 /*
- * Opens the perf events that watch the host. Owns file descriptors, rings and the messages for
- * refusals; must not know the meaning of records, nor which processes matter.
- *
+ * Of a watch of the whole host: roots, and all below them, by fork and exit events, and by /proc
+ * where some were lost. A reused number is another process.
+ */
+struct target_family {
+	struct map root_of;	/* member -> its root */
+	struct map known_ns;	/* member -> CLOCK_MONOTONIC: it had begun by then */
+};
+
+/* A process that begins so long after a member was known has reused its number; procfs has
+ * starts to 10 ms. */
+#define OTHER_NS (100 * NS_PER_MS)
+
+static void target_family_forget(struct target_family *f, pid_t pid)
+{
+	map_del(&f->root_of, (uint64_t)pid);
+	map_del(&f->known_ns, (uint64_t)pid);
+}
+
+static void target_family_free(struct target_family *f)
+{
+	map_free(&f->root_of);
+	map_free(&f->known_ns);
+}
+
+/* 0: it is not followed. */
+static pid_t target_family_root(const struct target_family *f, pid_t pid)
+{
+	const struct map_slot *slot = map_find(&f->root_of, (uint64_t)pid);
+
+	return slot ? (pid_t)slot->value : 0;
+}
+
+/* Follows pid, which had begun by known_ns. 0 or -ENOMEM. */
+static int target_family_add(struct target_family *f, pid_t pid, pid_t root, uint64_t known_ns)
+{
+	struct map_slot *of = map_put(&f->root_of, (uint64_t)pid, NULL);
+	struct map_slot *known = map_put(&f->known_ns, (uint64_t)pid, NULL);
+
+	if (!of || !known) {
+		target_family_forget(f, pid);
+		return -ENOMEM;
+	}
+	of->value = (uint64_t)root;
+	known->value = known_ns;
+	return 0;
+}
+
+/* Another process was created with this number: a member that was known before has exited. */
+static void target_family_note_other(struct target_family *f, pid_t pid, uint64_t made_ns)
+{
+	const struct map_slot *known = map_find(&f->known_ns, (uint64_t)pid);
+
+	if (known && known->value < made_ns)
+		target_family_forget(f, pid);
+}
+
+struct joining {
+	struct target_family *f;
+	pid_t root;
+	VEC(pid_t) new;		/* whose children are to be looked for */
+};
+
+static int join(void *ctx, pid_t pid)
+{
+	struct joining *j = ctx;
+	pid_t *slot;
+
+	if (target_family_root(j->f, pid))
+		return 0;
+	slot = VEC_PUSH(&j->new);
+	if (!slot)
+		return -ENOMEM;
+	*slot = pid;
+	return target_family_add(j->f, pid, j->root, time_now_ns());
+}
+
+/* Follows pid and its present descendants; the caller gets events of children born meanwhile. 0 or
+ * -ENOMEM. The children of each are less to read than /proc; where the kernel does not list them
+ * that is read. */
+static int target_family_add_root(struct target_family *f, pid_t pid)
+{
+	struct joining j = { .f = f, .root = pid };
+	int err = target_family_add(f, pid, pid, time_now_ns());
+
+	if (!err)
+		err = target_each_child(pid, join, &j);
+	for (size_t i = 0; i < j.new.n && err != -ENOMEM && err != -ENOENT; i++)
+		err = target_each_child(j.new.v[i], join, &j);
+	if (err == -ENOENT)
+		err = target_each_descendant(pid, join, &j);
+	VEC_FREE(&j.new);
+	return err == -ENOMEM ? err : 0;
+}
+
+struct look {
+	struct target_family *f;
+	const struct target_tree *tree;
+	VEC(pid_t) members;	/* that were before */
+	struct map link_of;	/* process -> its struct target_link */
+};
+
+static int list_members(struct look *k)
+{
+	const struct map *all = &k->f->root_of;
+
+	for (size_t i = 0; i < k->tree->links.n; i++) {
+		const struct target_link *l = &k->tree->links.v[i];
+		struct map_slot *slot = map_put(&k->link_of, (uint64_t)l->pid, NULL);
+
+		if (!slot)
+			return -ENOMEM;
+		slot->value = (uintptr_t)l;
+	}
+	for (size_t i = 0; i < all->cap; i++) {
+		pid_t *member = all->slot[i].used ? VEC_PUSH(&k->members) : NULL;
+
+		if (!member && all->slot[i].used)
+			return -ENOMEM;
+		if (member)
+			*member = (pid_t)all->slot[i].key;
+	}
+	return 0;
+}
+
+static void report_exits(struct look *k, void (*ended)(void *, pid_t, pid_t, bool), void *ctx)
+{
+	for (size_t i = 0; i < k->members.n; i++) {
+		pid_t pid = k->members.v[i], root = target_family_root(k->f, pid);
+		const struct map_slot *known = map_find(&k->f->known_ns, (uint64_t)pid);
+		const struct target_link *l = map_pointer(&k->link_of, (uint64_t)pid);
+		bool is_other = l && known && l->start_ns > known->value + OTHER_NS;
+
+		if (l && !is_other && !l->has_ended)
+			continue;
+		if (is_other)
+			target_family_forget(k->f, pid);
+		ended(ctx, pid, root, is_other);
+	}
+}
+
+/* Until a pass finds no new process: pids are not in the order of birth. */
+static int add_below(struct look *k)
+{
+	uint64_t now_ns = time_now_ns();
+	size_t before;
+	int err = 0;
+
+	do {
+		before = k->f->root_of.n;
+		for (size_t i = 0; i < k->tree->links.n && !err; i++) {
+			const struct target_link *l = &k->tree->links.v[i];
+			pid_t root = target_family_root(k->f, l->parent);
+
+			if (root && !target_family_root(k->f, l->pid))
+				err = target_family_add(k->f, l->pid, root, now_ns);
+		}
+	} while (!err && k->f->root_of.n != before);
+	return err;
+}
+
+/*
+ * After forks and exits were lost. Processes below a member are followed; `ended` is called for
+ * each member that does not exist any more. is_other: another process has its number, and it is
+ * forgotten; else the caller is to check, for it may only be its first thread that has exited. 0
+ * or -errno.
+ */
+static int target_family_read(struct target_family *f,
+			      void (*ended)(void *ctx, pid_t pid, pid_t root, bool is_other),
+			      void *ctx)
+{
+	struct target_tree *tree = target_tree_read();
+	struct look k = { .f = f, .tree = tree };
+	int err = tree ? list_members(&k) : -errno;
+
+	if (!err)
+		report_exits(&k, ended, ctx);
+	if (!err)
+		err = add_below(&k);
+	VEC_FREE(&k.members);
+	map_free(&k.link_of);
+	target_tree_free(tree);
+	return err;
+}
+
+/* ---- the watch ------------------------------------------------------------------------------ */
+
+#define ROUNDS_MAX 16		/* of draining, for events that arrive meanwhile */
+#define LEAVE_MIN_NS (5 * NS_PER_MS)
+#define LEAVE_MAX_NS NS_PER_SEC
+#define MISSED_MIN_NS NS_PER_SEC	/* from one search for missed events to the next */
+/* and so many times the search's duration, in which the rings fill */
+#define MISSED_SHARE 4
+
+struct perf_cpu {
+	int id;
+	int fd;			/* the event that owns the ring; -1: none, the CPU is off */
+	struct perf_ring ring;
+};
+
+struct leaving {		/* its first thread has ended, perhaps not its last */
+	pid_t pid, root;
+	uint64_t time_ns;	/* of the last thread's end so far */
+};
+
+struct target_watch {
+	pid_t pid;		/* -1: all */
+	struct target_family family;	/* to pick from the whole host */
+	VEC(struct perf_cpu) cpus;
+	int epoll_fd;
+	VEC(struct perf_record) held;
+	VEC(struct leaving) leaving;
+	uint64_t leave_ns;	/* until the next look at `leaving` */
+	uint64_t missed;	/* events, not reported yet */
+	uint64_t missed_since_ns, missed_next_ns;	/* not reported before */
+	uint64_t order;
+	int timer_fd;
+	void *raw;
+	/* of the present reading */
+	void (*fn)(void *ctx, const struct target_event *ev);
+	void *ctx;
+};
+
+/* ---- perf events ---------------------------------------------------------------------------- */
+
+/*
  * An event of a CPU costs only its records, an event of a thread costs that thread a microsecond
  * each time it is switched in and out. So processes are watched through the whole host. That
  * takes CAP_PERFMON, and so do the probes that a watch is for.
@@ -281,8 +476,6 @@ int perf_ring_next(struct perf_ring *ring, void *raw, struct perf_record *out)
 #define PAGES_MAX 128		/* of a ring */
 #define PAGES_MIN 8
 #define PAGES_ALL 4096		/* of all rings: 16 MiB on a host with many CPUs */
-
-/* ---- messages ----------------------------------------------------------------------------- */
 
 static const char *advice(int err)
 {
@@ -301,58 +494,46 @@ static const char *advice(int err)
 	}
 }
 
-static void log_refused(int err)
-{
-	log_error("cannot watch what the processes of this host will map: %s; %s", strerror(err),
-		  advice(err));
-}
-
-/* ---- perf events -------------------------------------------------------------------------- */
-
-static int add_fd(struct perf_set *set, int fd)
+static int add_fd(struct target_watch *w, int fd)
 {
 	struct epoll_event ev = { .events = EPOLLIN, .data.fd = fd };
 
-	return epoll_ctl(set->epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+	return epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
 
-static size_t ring_pages(const struct perf_set *set)
+/* The records of all threads on that CPU that perf_ring_next understands, stamped with
+ * CLOCK_MONOTONIC. 0 or -errno; ENODEV: the CPU is off. */
+static int open_event(struct target_watch *w, struct perf_cpu *cpu, size_t pages)
 {
-	size_t pages = PAGES_MAX;
-
-	while (pages > PAGES_MIN && pages * set->cpus.n > PAGES_ALL)
-		pages /= 2;
-	return pages;
-}
-
-/* Of everybody on that CPU. 0 or -errno; ENODEV: the CPU is off. */
-static int open_event(struct perf_set *set, struct perf_cpu *cpu)
-{
-	struct perf_event_attr attr;
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TIME,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.mmap = 1,		/* executable mappings; mmap_data would add the others */
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.watermark = 1,
+		.wakeup_watermark = 1,	/* bytes: each record wakes */
+		.exclude_kernel = 1,	/* else perf_event_paranoid 2 refuses users their own */
+		.exclude_hv = 1,
+	};
 	int rc;
 
-	perf_ring_fill_attr(&attr);
 	cpu->fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu->id, -1, PERF_FLAG_FD_CLOEXEC);
 	if (cpu->fd < 0)
 		return -errno;
-	rc = perf_ring_map(&cpu->ring, cpu->fd, ring_pages(set));
-	return rc ? rc : add_fd(set, cpu->fd);
-}
-
-/* An event on every CPU. CPUs that are switched on later are not seen. */
-static int open_events(struct perf_set *set)
-{
-	for (size_t i = 0; i < set->cpus.n; i++) {
-		int rc = open_event(set, &set->cpus.v[i]);
-
-		if (rc && rc != -ENODEV)
-			return rc;
-	}
-	return 0;
+	rc = perf_ring_map(&cpu->ring, cpu->fd, pages);
+	return rc ? rc : add_fd(w, cpu->fd);
 }
 
 /* "0-3,8" */
-static int list_cpus(struct perf_set *set)
+static int list_cpus(struct target_watch *w)
 {
 	char *text = io_read_file("/sys/devices/system/cpu/online", 65536, NULL);
 	const char *p = text ? text : "0";
@@ -365,11 +546,10 @@ static int list_cpus(struct perf_set *set)
 		if (*end == '-')
 			last = strtol(end + 1, &end, 10);
 		for (; first <= last && first < 65536; first++) {
-			cpu = VEC_PUSH(&set->cpus);
+			cpu = VEC_PUSH(&w->cpus);
 			if (!cpu)
 				break;
-			cpu->id = (int)first;
-			cpu->fd = -1;
+			*cpu = (struct perf_cpu){ .id = (int)first, .fd = -1 };
 		}
 		p = *end == ',' ? end + 1 : "";
 	}
@@ -377,57 +557,23 @@ static int list_cpus(struct perf_set *set)
 	return cpu ? 0 : -ENOMEM;
 }
 
-/*
- * Opens the events for everybody on this host. Start with the set zeroed but for epoll_fd; close it
- * also after a failure. 0 or -errno, logged.
- */
-static int perf_set_open(struct perf_set *set)
+/* An event on every CPU; CPUs that are switched on later are not seen. 0 or -errno, logged. */
+static int open_events(struct target_watch *w)
 {
-	int rc = list_cpus(set);
+	size_t pages = PAGES_MAX;
+	int rc = list_cpus(w);
 
-	if (!rc)
-		rc = open_events(set);
+	while (pages > PAGES_MIN && pages * w->cpus.n > PAGES_ALL)
+		pages /= 2;
+	for (size_t i = 0; i < w->cpus.n && !rc; i++) {
+		rc = open_event(w, &w->cpus.v[i], pages);
+		rc = rc == -ENODEV ? 0 : rc;
+	}
 	if (rc)
-		log_refused(-rc);
+		log_error("cannot watch what the processes of this host will map: %s; %s",
+			  strerror(-rc), advice(-rc));
 	return rc;
 }
-
-static void perf_set_close(struct perf_set *set)
-{
-	for (size_t i = 0; i < set->cpus.n; i++) {
-		perf_ring_unmap(&set->cpus.v[i].ring);
-		io_close(&set->cpus.v[i].fd);
-	}
-	VEC_FREE(&set->cpus);
-}
-
-/* ---- target watch ---------------------------------------------------------------------------- */
-
-#define ROUNDS_MAX 16		/* of draining, for events that arrive meanwhile */
-#define LEAVE_MIN_NS (5 * NS_PER_MS)
-#define LEAVE_MAX_NS NS_PER_SEC
-#define MISSED_MIN_NS NS_PER_SEC	/* from one search for missed events to the next */
-/* and so many times the search's duration, in which the rings fill */
-#define MISSED_SHARE 4
-
-struct leaving {		/* its first thread has ended, perhaps not its last */
-	pid_t pid, root;
-	uint64_t time_ns;	/* of the last thread's end so far */
-};
-
-struct target_watch {
-	pid_t pid;		/* -1: all */
-	struct target_family family;	/* to pick from the whole host */
-	struct perf_set perf;
-	VEC(struct perf_record) held;
-	VEC(struct leaving) leaving;
-	uint64_t leave_ns;	/* until the next look at `leaving` */
-	uint64_t missed;	/* events, not reported yet */
-	uint64_t missed_since_ns, missed_next_ns;	/* not reported before */
-	uint64_t order;
-	int timer_fd;
-	void *raw;
-};
 
 /* ---- life --------------------------------------------------------------------------------- */
 
@@ -454,19 +600,17 @@ static int start(struct target_watch *w)
 	w->raw = malloc(PERF_RING_RECORD_MAX);
 	if (!w->raw)
 		return -ENOMEM;
-	w->perf.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	w->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (w->perf.epoll_fd < 0 || w->timer_fd < 0) {
+	if (w->epoll_fd < 0 || w->timer_fd < 0) {
 		rc = -errno;
 		log_error("cannot wait for events: %s; raise the limit of open files (ulimit -n)",
 			  strerror(-rc));
 		return rc;
 	}
-	rc = epoll_ctl(w->perf.epoll_fd, EPOLL_CTL_ADD, w->timer_fd,
-		       &(struct epoll_event){ .events = EPOLLIN, .data.fd = w->timer_fd });
-	if (rc)
-		return -errno;
-	rc = perf_set_open(&w->perf);
+	rc = add_fd(w, w->timer_fd);
+	if (!rc)
+		rc = open_events(w);
 	if (!rc && w->pid > 0)
 		rc = target_watch_add(w, w->pid);
 	/*
@@ -485,7 +629,7 @@ struct target_watch *target_watch_new(pid_t pid)
 	if (!w)
 		return NULL;
 	w->pid = pid > 0 ? pid : -1;
-	w->perf.epoll_fd = w->timer_fd = -1;
+	w->epoll_fd = w->timer_fd = -1;
 	rc = start(w);
 	if (!rc)
 		return w;
@@ -496,23 +640,28 @@ struct target_watch *target_watch_new(pid_t pid)
 
 int target_watch_fd(const struct target_watch *w)
 {
-	return w->perf.epoll_fd;
+	return w->epoll_fd;
 }
 
 void target_watch_free(struct target_watch *w)
 {
 	if (!w)
 		return;
-	perf_set_close(&w->perf);
+	for (size_t i = 0; i < w->cpus.n; i++) {
+		struct perf_cpu *cpu = &w->cpus.v[i];
+
+		if (cpu->ring.page)
+			munmap(cpu->ring.page, cpu->ring.mapped);
+		io_close(&cpu->fd);
+	}
 	for (size_t i = 0; i < w->held.n; i++)
 		free((char *)w->held.v[i].ev.text);
+	VEC_FREE(&w->cpus);
 	VEC_FREE(&w->held);
 	VEC_FREE(&w->leaving);
 	target_family_free(&w->family);
-	if (w->perf.epoll_fd >= 0)
-		close(w->perf.epoll_fd);
-	if (w->timer_fd >= 0)
-		close(w->timer_fd);
+	io_close(&w->epoll_fd);
+	io_close(&w->timer_fd);
 	free(w->raw);
 	free(w);
 }
@@ -528,12 +677,12 @@ static void clear_readiness(struct target_watch *w)
 	int n;
 
 	do {
-		n = epoll_wait(w->perf.epoll_fd, ev, 64, 0);
+		n = epoll_wait(w->epoll_fd, ev, 64, 0);
 		for (int i = 0; i < n; i++) {
 			if (ev[i].data.fd == w->timer_fd && read(w->timer_fd, &ticks, 8) == 8)
 				continue;
 			if (ev[i].events & (EPOLLHUP | EPOLLERR))
-				epoll_ctl(w->perf.epoll_fd, EPOLL_CTL_DEL, ev[i].data.fd, NULL);
+				epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, ev[i].data.fd, NULL);
 		}
 	} while (n == 64);
 }
@@ -564,11 +713,6 @@ static int compare_records(const void *a, const void *b)
 	return c ? c : num_compare(x->order, y->order);
 }
 
-struct listener {
-	void (*fn)(void *ctx, const struct target_event *ev);
-	void *ctx;
-};
-
 static struct leaving *find_leaving(struct target_watch *w, pid_t pid)
 {
 	for (size_t i = 0; i < w->leaving.n; i++)
@@ -583,7 +727,7 @@ static void forget_leaving(struct target_watch *w, struct leaving *l)
 }
 
 /* True: the process of l has exited, this was reported, and l is forgotten. */
-static bool finish_leaving(struct target_watch *w, struct leaving *l, const struct listener *to)
+static bool finish_leaving(struct target_watch *w, struct leaving *l)
 {
 	struct target_event ev = { .kind = TARGET_EXIT, .pid = l->pid, .root = l->root,
 				   .time_ns = l->time_ns };
@@ -592,16 +736,16 @@ static bool finish_leaving(struct target_watch *w, struct leaving *l, const stru
 		return false;
 	forget_leaving(w, l);
 	target_family_forget(&w->family, ev.pid);
-	to->fn(to->ctx, &ev);
+	w->fn(w->ctx, &ev);
 	return true;
 }
 
-static struct leaving *begin_leaving(struct target_watch *w, pid_t pid, pid_t root)
+static struct leaving *begin_leaving(struct target_watch *w, const struct target_event *ev)
 {
 	struct leaving *l = VEC_PUSH(&w->leaving);
 
 	if (l)
-		*l = (struct leaving){ .pid = pid, .root = root };
+		*l = (struct leaving){ ev->pid, ev->root, ev->time_ns };
 	w->leave_ns = LEAVE_MIN_NS;
 	return l;
 }
@@ -610,40 +754,32 @@ static struct leaving *begin_leaving(struct target_watch *w, pid_t pid, pid_t ro
  * A process ends with its last thread, and its first thread may go before: by pthread_exit in
  * main, or because another thread called exec and takes its place.
  */
-static void handle_exit(struct target_watch *w, const struct perf_record *rec,
-			const struct listener *to)
+static void handle_exit(struct target_watch *w, const struct perf_record *rec)
 {
 	struct leaving *l = find_leaving(w, rec->ev.pid);
 
-	if (!l && rec->tid == rec->ev.pid)
-		l = begin_leaving(w, rec->ev.pid, rec->ev.root);
-	if (!l)
-		return;
-	l->time_ns = rec->ev.time_ns;
-	finish_leaving(w, l, to);
+	if (l)
+		l->time_ns = rec->ev.time_ns;
+	else if (rec->tid == rec->ev.pid)
+		l = begin_leaving(w, &rec->ev);
+	if (l)
+		finish_leaving(w, l);
 }
-
-struct lost_ends {
-	struct target_watch *w;
-	const struct listener *to;
-};
 
 /* Its earlier events may wait in a ring: so its exit is reported after the next reading. */
 static void on_lost_end(void *ctx, pid_t pid, pid_t root, bool is_other)
 {
-	const struct lost_ends *e = ctx;
+	struct target_watch *w = ctx;
 	struct target_event ev = { .kind = TARGET_EXIT, .pid = pid, .root = root,
 				   .time_ns = time_now_ns() };
-	struct leaving *l = find_leaving(e->w, pid);
+	struct leaving *l = find_leaving(w, pid);
 
 	if (is_other) {
 		if (l)
-			forget_leaving(e->w, l);
-		e->to->fn(e->to->ctx, &ev);
+			forget_leaving(w, l);
+		w->fn(w->ctx, &ev);
 	} else if (!l) {
-		l = begin_leaving(e->w, pid, root);
-		if (l)
-			l->time_ns = ev.time_ns;
+		begin_leaving(w, &ev);
 	}
 }
 
@@ -660,58 +796,47 @@ static bool follows(struct target_watch *w, struct perf_record *rec)
 	return rec->ev.root;
 }
 
-static void note_missed(struct target_watch *w, const struct target_event *ev)
-{
-	if (!w->missed)
-		w->missed_since_ns = ev->time_ns;
-	w->missed += ev->missed;
-}
-
-static void deliver(struct target_watch *w, struct perf_record *rec, const struct listener *to)
+static void deliver(struct target_watch *w, struct perf_record *rec)
 {
 	struct leaving *l;
 
 	if (rec->ev.kind == TARGET_MISSED) {
-		note_missed(w, &rec->ev);
+		if (!w->missed)
+			w->missed_since_ns = rec->ev.time_ns;
+		w->missed += rec->ev.missed;
 		return;
 	}
 	if (rec->of_thread || !follows(w, rec))
 		return;
 	if (rec->ev.kind == TARGET_EXIT) {
-		handle_exit(w, rec, to);
+		handle_exit(w, rec);
 		return;
 	}
 	l = rec->ev.kind == TARGET_EXEC ? find_leaving(w, rec->ev.pid) : NULL;
 	if (l)
 		forget_leaving(w, l);
-	to->fn(to->ctx, &rec->ev);
+	w->fn(w->ctx, &rec->ev);
 }
 
 /* Delivers what happened before cutoff; the rest stays held. */
-static void deliver_held(struct target_watch *w, uint64_t cutoff_ns, const struct listener *to)
+static void deliver_held(struct target_watch *w, uint64_t cutoff_ns)
 {
 	size_t done = 0;
 
 	if (w->held.n)
 		qsort(w->held.v, w->held.n, sizeof(w->held.v[0]), compare_records);
 	for (; done < w->held.n && w->held.v[done].ev.time_ns <= cutoff_ns; done++) {
-		deliver(w, &w->held.v[done], to);
+		deliver(w, &w->held.v[done]);
 		free((char *)w->held.v[done].ev.text);
 	}
 	VEC_DROP_FIRST(&w->held, done);
-}
-
-static void check_leaving(struct target_watch *w, const struct listener *to)
-{
-	for (size_t i = 0; i < w->leaving.n;)
-		i += !finish_leaving(w, &w->leaving.v[i], to);
 }
 
 /*
  * The receiver examines every process, and others' activity may fill the rings of all CPUs again
  * and again: so all is reported together, and not at once again.
  */
-static void report_missed(struct target_watch *w, const struct listener *to)
+static void report_missed(struct target_watch *w)
 {
 	uint64_t begin_ns = time_now_ns(), took_ns;
 	struct target_event ev = { .kind = TARGET_MISSED, .missed = w->missed,
@@ -721,8 +846,8 @@ static void report_missed(struct target_watch *w, const struct listener *to)
 		return;
 	w->missed = 0;
 	if (w->pid > 0)
-		target_family_read(&w->family, on_lost_end, &(struct lost_ends){ w, to });
-	to->fn(to->ctx, &ev);
+		target_family_read(&w->family, on_lost_end, w);
+	w->fn(w->ctx, &ev);
 	took_ns = time_now_ns() - begin_ns;
 	w->missed_next_ns = begin_ns + took_ns + num_max(MISSED_MIN_NS, MISSED_SHARE * took_ns);
 }
@@ -753,19 +878,21 @@ static void set_next(struct target_watch *w)
 int target_watch_read(struct target_watch *w,
 		      void (*fn)(void *ctx, const struct target_event *ev), void *ctx)
 {
-	struct listener to = { .fn = fn, .ctx = ctx };
 	int rc = 0;
 
+	w->fn = fn;
+	w->ctx = ctx;
 	clear_readiness(w);
 	for (int round = 0; round < ROUNDS_MAX && (!round || w->held.n); round++) {
 		uint64_t cutoff_ns = time_now_ns();
 
-		for (size_t i = 0; i < w->perf.cpus.n && !rc; i++)
-			rc = drain(w, &w->perf.cpus.v[i]);
-		deliver_held(w, rc ? UINT64_MAX : cutoff_ns, &to);
+		for (size_t i = 0; i < w->cpus.n && !rc; i++)
+			rc = drain(w, &w->cpus.v[i]);
+		deliver_held(w, rc ? UINT64_MAX : cutoff_ns);
 	}
-	check_leaving(w, &to);
-	report_missed(w, &to);
+	for (size_t i = 0; i < w->leaving.n;)
+		i += !finish_leaving(w, &w->leaving.v[i]);
+	report_missed(w);
 	set_next(w);
 	return rc;
 }

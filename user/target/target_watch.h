@@ -3,13 +3,8 @@
 #ifndef TARGET_TARGET_WATCH_H
 #define TARGET_TARGET_WATCH_H
 
-#include <linux/perf_event.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-#include "base/vec.h"
 
 enum target_event_kind { TARGET_MMAP = 1, TARGET_EXEC, TARGET_FORK, TARGET_EXIT, TARGET_MISSED };
 
@@ -48,34 +43,5 @@ int target_watch_fd(const struct target_watch *w);	/* an epoll fd: readable when
 int target_watch_read(struct target_watch *w,
 		      void (*fn)(void *ctx, const struct target_event *ev), void *ctx);
 void target_watch_free(struct target_watch *w);
-
-/* One perf ring buffer and the records of tasks and mappings in it. Not thread-safe. */
-
-#define PERF_RING_RECORD_MAX 65536	/* header.size is 16 bits */
-
-struct perf_ring {
-	struct perf_event_mmap_page *page;	/* NULL: not mapped */
-	const char *data;
-	size_t size;			/* of data: a power of two */
-	size_t mapped;
-};
-
-/* A decoded record; ev.text is owned by the record. */
-struct perf_record {
-	struct target_event ev;
-	pid_t tid;		/* the thread it happened to; EXIT: tid == ev.pid is the leader */
-	uint64_t order;		/* arrival: breaks ties of time */
-	bool of_thread;		/* FORK: of a thread */
-};
-
-/*
- * Takes the next record that matters out of the ring; raw is PERF_RING_RECORD_MAX bytes of scratch,
- * aligned for u64. 1: *out is filled, 0: the ring is empty, -ENOMEM.
- */
-int perf_ring_next(struct perf_ring *ring, void *raw, struct perf_record *out);
-
-/* Pure: decodes the record in raw (header.size bytes, aligned). 1, 0: nothing that matters
- * (also: shorter than it must be), -ENOMEM. */
-int perf_ring_decode(const void *raw, struct perf_record *out);
 
 #endif

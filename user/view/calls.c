@@ -3,8 +3,6 @@
  * The table `calls`: statistics of calls grouped by function, launch shape, result or stack, with
  * the calls that have not returned. Reads a snapshot; knows nothing of events.
  */
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -17,38 +15,24 @@ enum { PID, COMM, FUNCTION, CLASS, COUNT, ERRORS, OPEN, BYTES, TOTAL, AVG, P50, 
        BLOCK, RESULT, PROCESS_START, BEGUN_BEFORE, STACK, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
-	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
-		"process id on the host" },
-	[COMM] = { "comm", NULL, CELL_TEXT, 0, ROLE_LABEL,
-		"name of the process, as the kernel has it" },
-	[FUNCTION] = { "function", NULL, CELL_TEXT, 0, ROLE_KEY,
-		"function that was called" },
+	[PID] = COLUMN_PID,
+	[COMM] = COLUMN_COMM,
+	[FUNCTION] = { "function", NULL, CELL_TEXT, 0, ROLE_KEY, "function that was called" },
 	[CLASS] = { "class", NULL, CELL_TEXT, 0, ROLE_LABEL,
 		"class of the function: launch, sync, copy, ..." },
-	[COUNT] = { "count", NULL, CELL_INT, 0, ROLE_SUM,
-		"calls that returned" },
-	[ERRORS] = { "errors", NULL, CELL_INT, 0, ROLE_SUM,
-		"calls whose result is an error" },
-	[OPEN] = { "open", NULL, CELL_INT, 0, ROLE_SUM,
-		"calls that have not returned" },
+	[COUNT] = { "count", NULL, CELL_INT, 0, ROLE_SUM, "calls that returned" },
+	[ERRORS] = { "errors", NULL, CELL_INT, 0, ROLE_SUM, "calls whose result is an error" },
+	[OPEN] = { "open", NULL, CELL_INT, 0, ROLE_SUM, "calls that have not returned" },
 	[BYTES] = { "bytes", NULL, CELL_BYTES, 0, ROLE_SUM,
 		"bytes copied, set or allocated by the calls" },
-	[TOTAL] = { "total_ns", NULL, CELL_NS, 0, ROLE_SUM,
-		"time in the calls" },
-	[AVG] = { "avg_ns", NULL, CELL_NS, 0, ROLE_MEAN,
-		"mean time of one" },
-	[P50] = { "p50_ns", NULL, CELL_NS, 0, ROLE_MEAN,
-		"median time of one" },
-	[P99] = { "p99_ns", NULL, CELL_NS, 0, ROLE_MEAN,
-		"time that 99 of 100 stay below" },
-	[MAX] = { "max_ns", NULL, CELL_NS, 0, ROLE_MAX,
-		"longest" },
-	[GRID] = { "grid", NULL, CELL_TEXT, 0, ROLE_KEY,
-		"grid of the launches (--by launch)" },
-	[BLOCK] = { "block", NULL, CELL_TEXT, 0, ROLE_KEY,
-		"block of the launches (--by launch)" },
-	[RESULT] = { "result", NULL, CELL_TEXT, 0, ROLE_KEY,
-		"result of the calls (--by result)" },
+	[TOTAL] = { "total_ns", NULL, CELL_NS, 0, ROLE_SUM, "time in the calls" },
+	[AVG] = { "avg_ns", NULL, CELL_NS, 0, ROLE_MEAN, "mean time of one" },
+	[P50] = { "p50_ns", NULL, CELL_NS, 0, ROLE_MEAN, "median time of one" },
+	[P99] = { "p99_ns", NULL, CELL_NS, 0, ROLE_MEAN, "time that 99 of 100 stay below" },
+	[MAX] = { "max_ns", NULL, CELL_NS, 0, ROLE_MAX, "longest" },
+	[GRID] = { "grid", NULL, CELL_TEXT, 0, ROLE_KEY, "grid of the launches (--by launch)" },
+	[BLOCK] = { "block", NULL, CELL_TEXT, 0, ROLE_KEY, "block of the launches (--by launch)" },
+	[RESULT] = { "result", NULL, CELL_TEXT, 0, ROLE_KEY, "result of the calls (--by result)" },
 	[PROCESS_START] = { "process_start_ns", "process_start", CELL_ID, 1, ROLE_KEY,
 		/* pids are used again */
 		"when the process was started: tells two processes of one pid apart" },
@@ -103,75 +87,76 @@ static int compare_parts(const void *a, const void *b)
 	return c ? c : strcmp(x->stack ? x->stack : "", y->stack ? y->stack : "");
 }
 
-static const char *func_name(const struct snapshot *snap, unsigned int func)
+static void set_key(struct table *t, struct parts *parts, struct part *part, enum calls_by by)
 {
-	return func < snap->funcs->n ? snap->funcs->v[func].name : "";
-}
-
-static int set_key(struct parts *parts, struct part *part, enum calls_by by)
-{
-	const struct call_stat *t = part->stat;
+	const struct call_key *key = &part->stat->key;
 
 	switch (by) {
 	case CALLS_BY_LAUNCH:
-		part->shape = t->key.shape;
-		part->dims = t->key.shape == CALL_SHAPE_ONE ? t->key.dims : NULL;
-		return 0;
+		part->shape = key->shape;
+		part->dims = key->shape == CALL_SHAPE_ONE ? key->dims : NULL;
+		break;
 	case CALLS_BY_RESULT:
-		part->has_result = t->key.has_result;
-		part->result = t->key.result;
-		return 0;
+		part->has_result = key->has_result;
+		part->result = key->result;
+		break;
 	case CALLS_BY_STACK:
-		if (t->key.shape != CALL_SHAPE_MORE)
-			return folded_text(&parts->folded, t->key.stack, &part->stack);
 		part->stack = "[more stacks]";
-		return 0;
+		if (key->shape != CALL_SHAPE_MORE)
+			t->failed |= folded_text(&parts->folded, key->stack, &part->stack) < 0;
+		break;
 	default:
-		return 0;
+		break;
 	}
 }
 
-static int add_stats(struct parts *parts, const struct snapshot *snap, size_t process,
-		       enum calls_by by)
+static struct part *add_part(struct table *t, struct parts *parts, const struct snapshot *snap,
+			     size_t process, uint16_t func)
+{
+	struct part *part = VEC_PUSH(&parts->all);
+
+	if (part)
+		*part = (struct part){ .process = process, .func = func,
+				       .name = func < snap->funcs->n ?
+					       snap->funcs->v[func].name : "" };
+	t->failed |= !part;
+	return part;
+}
+
+static void add_stats(struct table *t, struct parts *parts, const struct snapshot *snap,
+		      size_t process, enum calls_by by)
 {
 	const struct call_stats *ts = &snap->processes.v[process].calls;
 
 	for (size_t i = 0; i < call_stats_count(ts); i++) {
-		const struct call_stat *t = call_stats_at(ts, i);
+		const struct call_stat *stat = call_stats_at(ts, i);
 		struct part *part;
 
-		if (!t->count && !t->before && !t->open)
+		if (!stat->count && !stat->before && !stat->open)
 			continue;
-		part = VEC_PUSH(&parts->all);
+		part = add_part(t, parts, snap, process, stat->key.func);
 		if (!part)
-			return -ENOMEM;
-		*part = (struct part){ .process = process, .func = t->key.func,
-				       .name = func_name(snap, t->key.func), .stat = t };
-		if (set_key(parts, part, by))
-			return -ENOMEM;
+			return;
+		part->stat = stat;
+		set_key(t, parts, part, by);
 	}
-	return 0;
 }
 
 /* Rows of open calls have no shape and no result: those are known at the return. */
-static int add_open(struct parts *parts, const struct snapshot *snap)
+static void add_open(struct table *t, struct parts *parts, const struct snapshot *snap)
 {
 	for (size_t i = 0; i < snap->threads.n; i++) {
-		const struct snapshot_thread *t = &snap->threads.v[i];
-		struct part *part;
+		const struct snapshot_thread *thread = &snap->threads.v[i];
+		struct part *part = NULL;
 
-		if (!t->has_book || !t->open)
-			continue;
-		part = VEC_PUSH(&parts->all);
-		if (!part)
-			return -ENOMEM;
-		*part = (struct part){ .process = t->process, .func = t->func,
-				       .name = func_name(snap, t->func), .before = t->before };
+		if (thread->has_book && thread->open)
+			part = add_part(t, parts, snap, thread->process, thread->func);
+		if (part)
+			part->before = thread->before;
 	}
-	return 0;
 }
 
-static int add_part(struct sums *s, const struct part *part)
+static int sum_up(struct sums *s, const struct part *part)
 {
 	const struct call_stat *t = part->stat;
 
@@ -190,8 +175,17 @@ static int add_part(struct sums *s, const struct part *part)
 	return hist_merge(&s->time, &t->time);
 }
 
-static void fill_times(struct cell *row, const struct hist *h)
+static void fill_sums(struct cell *row, const struct sums *s)
 {
+	const struct hist *h = &s->time;
+
+	cell_u(&row[COUNT], s->count);
+	cell_u(&row[OPEN], s->open);
+	cell_u(&row[BEGUN_BEFORE], s->before);
+	if (s->results_known)
+		cell_u(&row[ERRORS], s->errors);
+	if (s->bytes_known)
+		cell_u(&row[BYTES], s->bytes);
 	if (!h->count)
 		return;
 	cell_u(&row[TOTAL], h->total);
@@ -201,114 +195,74 @@ static void fill_times(struct cell *row, const struct hist *h)
 	cell_u(&row[MAX], h->max);
 }
 
-static void fill_sums(struct cell *row, const struct sums *s)
-{
-	cell_u(&row[COUNT], s->count);
-	cell_u(&row[OPEN], s->open);
-	cell_u(&row[BEGUN_BEFORE], s->before);
-	if (s->results_known)
-		cell_u(&row[ERRORS], s->errors);
-	if (s->bytes_known)
-		cell_u(&row[BYTES], s->bytes);
-	fill_times(row, &s->time);
-}
-
-static int fill_dims(struct table *t, struct cell *c, const uint32_t v[3])
-{
-	char text[40];
-
-	snprintf(text, sizeof(text), "%ux%ux%u", v[0], v[1], v[2]);
-	return cell_s(t, c, text);
-}
-
-static int fill_shape(struct table *t, struct cell *row, const uint32_t dims[6])
-{
-	int err = fill_dims(t, &row[GRID], dims);
-
-	return err ? err : fill_dims(t, &row[BLOCK], &dims[3]);
-}
-
-static int fill_result(struct table *t, struct cell *c, const char *library, int32_t code)
+static void fill_result(struct table *t, struct cell *c, const char *library, int32_t code)
 {
 	const char *name = library ? result_name(library, code) : NULL;
-	char text[16];
 
 	if (name)
-		return cell_s(t, c, name);
-	snprintf(text, sizeof(text), "%d", code);
-	return cell_s(t, c, text);
+		cell_s(t, c, name);
+	else
+		cell_f(t, c, "%d", code);
 }
 
-static int fill_names(struct table *t, struct cell *row, const struct snapshot *snap,
-		      const struct part *key)
+static void fill_key(struct table *t, struct cell *row, const struct snapshot *snap,
+		     const struct part *key)
 {
 	const struct snapshot_process *p = &snap->processes.v[key->process];
 	const struct func *fn = &snap->funcs->v[key->func];
-	int err;
+	const uint32_t *dims = key->dims;
 
 	view_put_pid(&row[PID], p->pid);
 	if (p->start_ns)
 		cell_u(&row[PROCESS_START], p->start_ns);
-	err = cell_s(t, &row[COMM], p->comm[0] ? p->comm : NULL);
-	if (!err)
-		err = cell_s(t, &row[FUNCTION], fn->name);
-	if (!err)
-		err = cell_s(t, &row[CLASS], class_name(fn->class));
-	if (!err && key->shape == CALL_SHAPE_MORE)
-		err = cell_s(t, &row[GRID], "(more shapes)");
-	if (!err && key->dims)
-		err = fill_shape(t, row, key->dims);
-	if (!err && key->has_result)
-		err = fill_result(t, &row[RESULT], fn->library, key->result);
-	if (!err)
-		err = cell_s(t, &row[STACK], key->stack);
-	return err;
+	cell_s(t, &row[COMM], p->comm[0] ? p->comm : NULL);
+	cell_s(t, &row[FUNCTION], fn->name);
+	cell_s(t, &row[CLASS], class_name(fn->class));
+	if (key->shape == CALL_SHAPE_MORE)
+		cell_s(t, &row[GRID], "(more shapes)");
+	if (dims) {
+		cell_f(t, &row[GRID], "%ux%ux%u", dims[0], dims[1], dims[2]);
+		cell_f(t, &row[BLOCK], "%ux%ux%u", dims[3], dims[4], dims[5]);
+	}
+	if (key->has_result)
+		fill_result(t, &row[RESULT], fn->library, key->result);
+	cell_s(t, &row[STACK], key->stack);
 }
 
-/* One row of all parts from `first` on that have its key; *n of them. */
 /* Parts of equal keys follow each other: one row of each key. */
-static int add_rows(struct table *t, const struct snapshot *snap, const struct parts *parts)
+static void add_rows(struct table *t, const struct snapshot *snap, const struct parts *parts)
 {
 	for (size_t i = 0; i < parts->all.n;) {
 		const struct part *first = &parts->all.v[i];
+		struct cell *row = table_row(t);
 		struct sums sums = { 0 };
-		struct cell *row;
-		int err = 0;
 
-		for (; !err && i < parts->all.n && !compare_parts(first, &parts->all.v[i]); i++)
-			err = add_part(&sums, &parts->all.v[i]);
-		row = err ? NULL : table_row(t);
-		if (row) {
-			fill_sums(row, &sums);
-			err = fill_names(t, row, snap, first);
-		}
+		for (; i < parts->all.n && !compare_parts(first, &parts->all.v[i]); i++)
+			t->failed |= sum_up(&sums, &parts->all.v[i]) < 0;
+		fill_sums(row, &sums);
+		fill_key(t, row, snap, first);
 		hist_free(&sums.time);
-		if (err || !row)
-			return err ? err : -ENOMEM;
 	}
-	return table_sort(t, columns[TOTAL].name);
 }
 
-static int fill(struct table *t, const struct view_query *q)
+static void fill(struct table *t, const struct view_query *q)
 {
 	struct parts parts = { .folded = { .stacks = &q->snapshot->stacks } };
-	int err = add_open(&parts, q->snapshot);
 
-	for (size_t i = 0; !err && i < q->snapshot->processes.n; i++)
-		err = add_stats(&parts, q->snapshot, i, q->by);
-	if (!err && parts.all.n)
+	add_open(t, &parts, q->snapshot);
+	for (size_t i = 0; i < q->snapshot->processes.n; i++)
+		add_stats(t, &parts, q->snapshot, i, q->by);
+	if (parts.all.n)
 		qsort(parts.all.v, parts.all.n, sizeof(*parts.all.v), compare_parts);
-	if (!err)
-		err = add_rows(t, q->snapshot, &parts);
+	add_rows(t, q->snapshot, &parts);
 	VEC_FREE(&parts.all);
 	folded_free(&parts.folded);
-	return err;
 }
 
 const struct view view_calls = {
 	.name = "calls",
 	.help = "a process and function (--by launch, result, stack: and its grid, result, stack)",
-	.columns = columns,
-	.n_columns = N_COLUMNS,
+	.columns = columns, .n_columns = N_COLUMNS,
+	.sort = "total_ns",
 	.fill = fill,
 };

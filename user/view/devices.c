@@ -9,10 +9,7 @@
  * Where the whole host is watched, a device that no watched process uses is in it, too, as far
  * as its samples go: its wall time is the sampled time.
  */
-#include <errno.h>
-
 #include "base/num.h"
-#include "base/vec.h"
 #include "event/device_number.h"
 #include "findings/finding_book.h"
 #include "view/view.h"
@@ -22,22 +19,15 @@ enum { DEVICE, UUID, NAME, OWNER, PID, NS, SHARE, WALL, SM, TENSOR, DRAM, OCCUPA
        N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
-	[DEVICE] = { "device", NULL, CELL_DEVICE, 0, ROLE_KEY,
-		"number of the device on the host; 0:1 is instance 1 of GPU 0" },
-	[UUID] = { "device_uuid", NULL, CELL_TEXT, 0, ROLE_LABEL,
-		"UUID of the device" },
-	[NAME] = { "name", NULL, CELL_TEXT, 0, ROLE_LABEL,
-		"name of the device" },
+	[DEVICE] = COLUMN_DEVICE,
+	[UUID] = { "device_uuid", NULL, CELL_TEXT, 0, ROLE_LABEL, "UUID of the device" },
+	[NAME] = { "name", NULL, CELL_TEXT, 0, ROLE_LABEL, "name of the device" },
 	[OWNER] = { "owner", NULL, CELL_TEXT, 0, ROLE_KEY,
 		"who had the device: a process, shared, unwatched, idle, ..." },
-	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
-		"process that had it" },
-	[NS] = { "ns", "time", CELL_NS, 0, ROLE_SUM,
-		"time for which the owner had the device" },
-	[SHARE] = { "share", NULL, CELL_SHARE, 0, ROLE_SHARE,
-		"of wall_ns" },
-	[WALL] = { "wall_ns", NULL, CELL_NS, 0, ROLE_TOTAL,
-		"wall clock that the rows add up to" },
+	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY, "process that had it" },
+	[NS] = { "ns", "time", CELL_NS, 0, ROLE_SUM, "time for which the owner had the device" },
+	[SHARE] = { "share", NULL, CELL_SHARE, 0, ROLE_SHARE, "of wall_ns" },
+	[WALL] = { "wall_ns", NULL, CELL_NS, 0, ROLE_TOTAL, "wall clock that the rows add up to" },
 	[SM] = { "sm_active_pct", NULL, CELL_REAL, 0, ROLE_MEAN,
 		"multiprocessors with any work, mean of NVML samples" },
 	[TENSOR] = { "tensor_active_pct", NULL, CELL_REAL, 0, ROLE_MEAN,
@@ -46,16 +36,13 @@ static const struct column columns[N_COLUMNS] = {
 		"memory bandwidth in use, mean of NVML samples" },
 	[OCCUPANCY] = { "sm_occupancy_pct", NULL, CELL_REAL, 1, ROLE_MEAN,
 		"warps of those that fit, mean of NVML samples" },
-	[SAMPLED] = { "sampled_ns", NULL, CELL_NS, 1, ROLE_SUM,
-		"time that the samples cover" },
+	[SAMPLED] = { "sampled_ns", NULL, CELL_NS, 1, ROLE_SUM, "time that the samples cover" },
 	[SOURCE] = { "source", NULL, CELL_TEXT, 1, ROLE_LABEL,
 		"works (a helper recorded them) or samples (NVML)" },
 	[USERS] = { "users", NULL, CELL_TEXT, 1, ROLE_LABEL,
 		"processes on the device, by the last NVML sample" },
-	[POWER] = { "power_w", NULL, CELL_REAL, 1, ROLE_MEAN,
-		"mean power" },
-	[ENERGY] = { "energy_j", NULL, CELL_REAL, 1, ROLE_SUM,
-		"energy used in energy_ns" },
+	[POWER] = { "power_w", NULL, CELL_REAL, 1, ROLE_MEAN, "mean power" },
+	[ENERGY] = { "energy_j", NULL, CELL_REAL, 1, ROLE_SUM, "energy used in energy_ns" },
 	[ENERGY_NS] = { "energy_ns", "energy_time", CELL_NS, 1, ROLE_SUM,
 		"time that energy_j covers" },
 	[SM_CLOCK] = { "sm_mhz", NULL, CELL_REAL, 1, ROLE_MEAN,
@@ -64,8 +51,7 @@ static const struct column columns[N_COLUMNS] = {
 		"mean clock of the memory" },
 	[POWER_DEVICE] = { "power_device", NULL, CELL_DEVICE, 1, ROLE_LABEL,
 		"device whose power and clocks these are; of an instance, its GPU" },
-	[FROM] = { "from_ns", "from", CELL_NS, 1, ROLE_LABEL,
-		"when the book of the device opens" },
+	[FROM] = { "from_ns", "from", CELL_NS, 1, ROLE_LABEL, "when the book of the device opens" },
 	[UNTIL] = { "until_ns", "until", CELL_NS, 1, ROLE_LABEL,
 		"when the book of the device closes" },
 };
@@ -89,109 +75,40 @@ static const struct mean powers[] = {
 #define SAMPLES "samples"	/* NVML's, of the processes on it */
 #define USERS_NAMED 8
 
-struct of {			/* a device */
+/* A device and the time that its rows add up to. */
+struct device_wall {
 	const char *uuid, *name;	/* "": unknown */
 	const struct sampled_device *sampled;	/* NULL: no samples */
 	/* whose power and clocks are its own: of an instance, its GPU */
 	const struct sampled_device *power;
-};
-
-struct line {
-	const char *owner, *source;
-	uint32_t pid;		/* 0: no single process */
-	uint64_t ns;
-};
-
-struct lines {
-	VEC(struct line) all;
 	uint64_t wall_ns;
 	bool has_when;			/* since the session's start */
 	uint64_t from_ns, until_ns;
 };
 
-static int compare_lines(const void *a, const void *b)
+static struct device_wall wall_of(const struct snapshot *snap, const struct sampled_device *d,
+			   const char *uuid, const char *name)
 {
-	const struct line *x = a, *y = b;
+	struct device_wall wall = { .uuid = d ? d->uuid : uuid, .name = name, .sampled = d,
+				    .power = d };
 
-	return x->ns == y->ns ? num_compare(x->pid, y->pid) : num_compare(y->ns, x->ns);
-}
-
-static int add_line(struct lines *lines, const char *owner, uint32_t pid, uint64_t ns,
-		    const char *source)
-{
-	struct line *line = ns ? VEC_PUSH(&lines->all) : NULL;
-
-	if (line)
-		*line = (struct line){ owner, source, pid, ns };
-	return !ns || line ? 0 : -ENOMEM;
-}
-
-/* The owner of time without known works, though a process was there. */
-static const char *others_name(const struct snapshot *snap, const struct snapshot_host *h)
-{
-	const struct sampled_device *d = samples_find(&snap->samples, h->uuid);
-	const struct device_users others = { snap, h };
-
-	return d && device_users_are_watched(&others, d) ? "untold" : "unwatched";
-}
-
-static int collect(struct lines *lines, const struct snapshot *snap, const struct snapshot_host *h)
-{
-	uint64_t start_ns = snap->session.start_ns;
-	const struct share_sum *sum = &h->sum;
-	int err = 0;
-
-	for (size_t i = 0; i < h->members.n && !err; i++) {
-		const struct snapshot_member *m = &h->members.v[i];
-
-		err = add_line(lines, view_comm(snap, m->process), m->pid, m->share.owned_ns,
-			       WORKS);
-	}
-	if (!err)
-		err = add_line(lines, "shared", 0, sum->shared_ns, WORKS);
-	if (!err)
-		err = add_line(lines, "unknown", 0, sum->unknown_ns, NULL);
-	if (!err)
-		err = add_line(lines, others_name(snap, h), 0, sum->unwatched_ns, SAMPLES);
-	if (!err)
-		err = add_line(lines, "idle", 0, sum->idle_ns, WORKS);
-	lines->wall_ns = sum->close_ns - sum->open_ns;
-	lines->has_when = start_ns && sum->open_ns >= start_ns;
-	lines->from_ns = sum->open_ns - start_ns;
-	lines->until_ns = sum->close_ns - start_ns;
-	return err;
-}
-
-/* "train[1234]", or the name of another owner. */
-static int put_owner(struct table *t, struct cell *cell, const struct line *line)
-{
-	struct strbuf text = STRBUF_INIT;
-	int err;
-
-	if (!line->pid || line->pid == MODEL_PAST_PID)
-		return cell_s(t, cell, line->owner);
-	strbuf_addf(&text, "%s[%u]", line->owner ? line->owner : "", line->pid);
-	err = text.failed ? -ENOMEM : cell_s(t, cell, text.s);
-	strbuf_free(&text);
-	return err;
+	if (d && device_number_is_instance(d->number))
+		wall.power = samples_gpu_of(&snap->samples, d);
+	return wall;
 }
 
 /* "12 13": the processes that NVML saw there at last. */
-static int put_users(struct table *t, struct cell *cell, const struct sampled_device *d)
+static void fill_users(struct table *t, struct cell *cell, const struct sampled_device *d)
 {
 	struct strbuf text = STRBUF_INIT;
 	size_t said = 0;
-	int err = 0;
 
 	for (size_t i = 0; d->has_users && i < d->users.n; i++)
 		if (d->users.v[i].seen_ns == d->last_ns && said++ < USERS_NAMED)
 			strbuf_addf(&text, "%s%u", said > 1 ? " " : "", d->users.v[i].pid);
 	if (said > USERS_NAMED)
 		strbuf_addf(&text, " and %zu more", said - USERS_NAMED);
-	if (said)
-		err = text.failed ? -ENOMEM : cell_s(t, cell, text.s);
-	strbuf_free(&text);
-	return err;
+	cell_text(t, cell, &text);
 }
 
 static bool fill_means(struct cell *row, const struct sampled_device *d, const struct mean *means,
@@ -221,96 +138,82 @@ static void fill_power(struct cell *row, const struct sampled_device *d)
 		cell_u(&row[POWER_DEVICE], d->number);
 }
 
-static int fill_samples(struct table *t, struct cell *row, const struct of *of)
+static void fill_samples(struct table *t, struct cell *row, const struct device_wall *wall)
 {
-	const struct sampled_device *d = of->sampled;
+	const struct sampled_device *d = wall->sampled;
 
 	cell_u(&row[DEVICE], d->number);
 	if (d->mean[SAMPLE_SM].ns)
 		cell_u(&row[SAMPLED], d->mean[SAMPLE_SM].ns);
 	fill_means(row, d, activities, sizeof(activities) / sizeof(activities[0]));
-	if (of->power)
-		fill_power(row, of->power);
-	return put_users(t, &row[USERS], d);
+	if (wall->power)
+		fill_power(row, wall->power);
+	fill_users(t, &row[USERS], d);
 }
 
-static void fill_walls(struct cell *row, const struct lines *lines, uint64_t ns)
+/* An owner's time; NULL where there is none. */
+static struct cell *add_row(struct table *t, const struct device_wall *wall, const char *owner,
+			    uint64_t ns, const char *source)
 {
+	struct cell *row;
+
+	if (!ns)
+		return NULL;
+	row = table_row(t);
 	cell_u(&row[NS], ns);
-	cell_d(&row[SHARE], (double)ns / (double)lines->wall_ns);
-	cell_u(&row[WALL], lines->wall_ns);
-	if (!lines->has_when)
+	cell_d(&row[SHARE], (double)ns / (double)wall->wall_ns);
+	cell_u(&row[WALL], wall->wall_ns);
+	if (wall->has_when) {
+		cell_u(&row[FROM], wall->from_ns);
+		cell_u(&row[UNTIL], wall->until_ns);
+	}
+	if (wall->sampled)
+		fill_samples(t, row, wall);
+	cell_s(t, &row[UUID], wall->uuid[0] ? wall->uuid : NULL);
+	cell_s(t, &row[NAME], wall->name[0] ? wall->name : NULL);
+	cell_s(t, &row[SOURCE], source);
+	cell_s(t, &row[OWNER], owner);
+	return row;
+}
+
+/* Its owner is "train[1234]". */
+static void add_member(struct table *t, const struct device_wall *wall, const struct snapshot *snap,
+		       const struct snapshot_member *m)
+{
+	const char *comm = view_comm(snap, m->process);
+	struct cell *row = add_row(t, wall, comm, m->share.owned_ns, WORKS);
+
+	if (!row || !m->pid || m->pid == MODEL_PAST_PID)
 		return;
-	cell_u(&row[FROM], lines->from_ns);
-	cell_u(&row[UNTIL], lines->until_ns);
+	cell_u(&row[PID], m->pid);
+	cell_f(t, &row[OWNER], "%s[%u]", comm ? comm : "", m->pid);
 }
 
-static int add_row(struct table *t, const struct of *of, const struct lines *lines,
-		   const struct line *line)
+static void add_device(struct table *t, const struct snapshot *snap, const struct snapshot_host *h)
 {
-	struct cell *row = table_row(t);
-	int err;
+	const struct sampled_device *d = samples_find(&snap->samples, h->uuid);
+	const struct device_users others = { snap, h };
+	const struct share_sum *sum = &h->sum;
+	uint64_t start_ns = snap->session.start_ns;
+	struct device_wall wall = wall_of(snap, d, h->uuid, h->name);
+	size_t first = t->n_rows;
 
-	if (!row)
-		return -ENOMEM;
-	if (line->pid)
-		view_put_pid(&row[PID], line->pid);
-	fill_walls(row, lines, line->ns);
-	err = of->sampled ? fill_samples(t, row, of) : 0;
-	if (!err)
-		err = cell_s(t, &row[UUID], of->uuid[0] ? of->uuid : NULL);
-	if (!err)
-		err = cell_s(t, &row[NAME], of->name[0] ? of->name : NULL);
-	if (!err)
-		err = cell_s(t, &row[SOURCE], line->source);
-	return err ? err : put_owner(t, &row[OWNER], line);
-}
-
-static int add_rows(struct table *t, const struct of *of, struct lines *lines)
-{
-	int err = 0;
-
-	if (lines->all.n)
-		qsort(lines->all.v, lines->all.n, sizeof(*lines->all.v), compare_lines);
-	for (size_t i = 0; i < lines->all.n && !err; i++)
-		err = add_row(t, of, lines, &lines->all.v[i]);
-	VEC_FREE(&lines->all);
-	return err;
-}
-
-static struct of of_sampled(const struct snapshot *snap, const struct sampled_device *d,
-			    const char *uuid, const char *name)
-{
-	struct of of = { d ? d->uuid : uuid, name, d, d };
-
-	if (d && device_number_is_instance(d->number))
-		of.power = samples_gpu_of(&snap->samples, d);
-	return of;
-}
-
-static int add_device(struct table *t, const struct snapshot *snap, const struct snapshot_host *h)
-{
-	const struct of of = of_sampled(snap, samples_find(&snap->samples, h->uuid), h->uuid,
-					h->name);
-	struct lines lines = { .wall_ns = 0 };
-	int err = collect(&lines, snap, h);
-
-	if (!err)
-		return add_rows(t, &of, &lines);
-	VEC_FREE(&lines.all);
-	return err;
+	wall.wall_ns = sum->close_ns - sum->open_ns;
+	wall.has_when = start_ns && sum->open_ns >= start_ns;
+	wall.from_ns = sum->open_ns - start_ns;
+	wall.until_ns = sum->close_ns - start_ns;
+	add_row(t, &wall, "shared", sum->shared_ns, WORKS);
+	add_row(t, &wall, "unknown", sum->unknown_ns, NULL);
+	/* without known works, though a process was there */
+	add_row(t, &wall, d && device_users_are_watched(&others, d) ? "untold" : "unwatched",
+		sum->unwatched_ns, SAMPLES);
+	add_row(t, &wall, "idle", sum->idle_ns, WORKS);
+	for (size_t i = 0; i < h->members.n; i++)
+		add_member(t, &wall, snap, &h->members.v[i]);
+	table_sort_from(t, first, "ns");
 }
 
 /* ---- devices that no watched process uses ---------------------------------------------------- */
-
-static bool has_works_of(const struct snapshot *snap, const struct sampled_device *d)
-{
-
-	for (size_t i = 0; i < snap->hosts.n; i++)
-		if (sampled_device_is(d, snap->hosts.v[i].uuid))
-			return true;
-	return false;
-}
 
 /* Among others a watched process may have it without a reporting helper. */
 static bool may_be_watched(const struct snapshot *snap, const struct sampled_device *d)
@@ -322,51 +225,45 @@ static bool may_be_watched(const struct snapshot *snap, const struct sampled_dev
 	return false;
 }
 
-static int add_sampled(struct table *t, const struct snapshot *snap, const struct sampled_device *d)
+static void add_sampled(struct table *t, const struct snapshot *snap,
+			const struct sampled_device *d)
 {
-	const struct of of = of_sampled(snap, d, d->uuid, d->name);
-	uint64_t unknown_ns =
-		d->sampled_ns - num_min(d->sampled_ns, num_add(d->idle_ns, d->used_ns));
+	struct device_wall wall = wall_of(snap, d, d->uuid, d->name);
+	uint64_t unknown_ns = num_sub(d->sampled_ns, num_add(d->idle_ns, d->used_ns));
 	const struct device_users others = { snap, NULL };
 	bool unreported = device_users_are_watched(&others, d);
 	uint64_t used_ns = may_be_watched(snap, d) && !unreported ? 0 : d->used_ns;
-	struct lines lines = { .wall_ns = d->sampled_ns };
-	int err;
+	size_t first = t->n_rows;
 
+	for (size_t i = 0; i < snap->hosts.n; i++)
+		if (sampled_device_is(d, snap->hosts.v[i].uuid))
+			return;
 	if (!d->idle_ns && !d->used_ns)
-		return 0;	/* nothing is known of it, as of a GPU that is divided */
-	err = add_line(&lines, unreported ? "untold" : "unwatched", 0, used_ns, SAMPLES);
-	if (!err)
-		err = add_line(&lines, "unknown", 0, unknown_ns + d->used_ns - used_ns, SAMPLES);
-	if (!err)
-		err = add_line(&lines, "idle", 0, d->idle_ns, SAMPLES);
-	if (!err)
-		return add_rows(t, &of, &lines);
-	VEC_FREE(&lines.all);
-	return err;
+		return;		/* nothing is known of it, as of a GPU that is divided */
+	wall.wall_ns = d->sampled_ns;
+	add_row(t, &wall, unreported ? "untold" : "unwatched", used_ns, SAMPLES);
+	add_row(t, &wall, "unknown", unknown_ns + d->used_ns - used_ns, SAMPLES);
+	add_row(t, &wall, "idle", d->idle_ns, SAMPLES);
+	table_sort_from(t, first, "ns");
 }
 
-static int fill(struct table *t, const struct view_query *q)
+static void fill(struct table *t, const struct view_query *q)
 {
 	const struct snapshot *snap = q->snapshot;
 	const struct samples *samples = &snap->samples;
 	bool whole = snapshot_fact(snap, "whole_host");
-	int err = 0;
 
 	t->book_columns = NAME + 1;
-	for (size_t i = 0; i < snap->hosts.n && !err; i++)
-		err = add_device(t, snap, &snap->hosts.v[i]);
-	for (size_t i = 0; whole && i < samples->all.n && !err; i++)
-		if (!has_works_of(snap, samples->all.v[i]))
-			err = add_sampled(t, snap, samples->all.v[i]);
-	return err;
+	for (size_t i = 0; i < snap->hosts.n; i++)
+		add_device(t, snap, &snap->hosts.v[i]);
+	for (size_t i = 0; whole && i < samples->all.n; i++)
+		add_sampled(t, snap, samples->all.v[i]);
 }
 
 const struct view view_devices = {
 	.name = "devices",
 	.help = "a device of the host and who had it; ns of a device add up to wall_ns",
-	.columns = columns,
-	.n_columns = N_COLUMNS,
+	.columns = columns, .n_columns = N_COLUMNS,
 	.shown = VIEW_WITH_DEVICES,
 	.fill = fill,
 };

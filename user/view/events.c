@@ -3,7 +3,6 @@
  * The table `events`: the sources' counts beside the events received, and their errors. Reads a
  * snapshot.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -12,20 +11,15 @@
 enum { SOURCE, KIND, HITS, RECEIVED, LOST, MATCHED, ORPHAN, LATE, SKEW, INVALID, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
-	[SOURCE] = { "source", NULL, CELL_TEXT, 0, ROLE_KEY,
-		"where the records come from" },
-	[KIND] = { "kind", NULL, CELL_TEXT, 0, ROLE_KEY,
-		"kind of record" },
+	[SOURCE] = { "source", NULL, CELL_TEXT, 0, ROLE_KEY, "where the records come from" },
+	[KIND] = { "kind", NULL, CELL_TEXT, 0, ROLE_KEY, "kind of record" },
 	[HITS] = { "hits", NULL, CELL_INT, 0, ROLE_SUM,
 		"times that the source had something to record" },
-	[RECEIVED] = { "received", NULL, CELL_INT, 0, ROLE_SUM,
-		"records that arrived" },
+	[RECEIVED] = { "received", NULL, CELL_INT, 0, ROLE_SUM, "records that arrived" },
 	[LOST] = { "lost", NULL, CELL_INT, 0, ROLE_SUM,
 		"hits without a record: hits = received + lost" },
-	[MATCHED] = { "matched", NULL, CELL_INT, 0, ROLE_SUM,
-		"works that met their launch" },
-	[ORPHAN] = { "orphan", NULL, CELL_INT, 0, ROLE_SUM,
-		"works without a launch" },
+	[MATCHED] = { "matched", NULL, CELL_INT, 0, ROLE_SUM, "works that met their launch" },
+	[ORPHAN] = { "orphan", NULL, CELL_INT, 0, ROLE_SUM, "works without a launch" },
 	[LATE] = { "late", NULL, CELL_INT, 0, ROLE_SUM,
 		"records that came after their time was booked" },
 	[SKEW] = { "skew", NULL, CELL_INT, 0, ROLE_SUM,
@@ -52,8 +46,8 @@ static size_t readings_of(const struct snapshot *snap, unsigned int kind)
 	return n;
 }
 
-static int fill_kind(struct table *t, struct cell *row, const struct model_counts *c,
-		     unsigned int kind)
+static void fill_kind(struct table *t, struct cell *row, const struct model_counts *c,
+		      unsigned int kind)
 {
 	if (kind == EVENT_WORK) {
 		cell_u(&row[MATCHED], c->matched);
@@ -70,71 +64,58 @@ static int fill_kind(struct table *t, struct cell *row, const struct model_count
 	cell_u(&row[LATE], c->late[kind]);
 	cell_u(&row[SKEW], c->skew[kind]);
 	cell_u(&row[INVALID], c->invalid[kind]);
-	return cell_s(t, &row[KIND], event_kind_name(kind));
+	cell_s(t, &row[KIND], event_kind_name(kind));
 }
 
-/*
- * Sent by the source but not here (a damaged capture): lost on the way. Here but not in the
- * source's reading (which was taken before): a hit as well.
- */
-static void fill_flow(struct cell *row, const struct model_reading *r, uint64_t received)
-{
-	uint64_t gone = r->received > received ? r->received - received : 0;
-	uint64_t newer = received > r->received ? received - r->received : 0;
-
-	cell_u(&row[HITS], num_add(r->hits, newer));
-	cell_u(&row[RECEIVED], received);
-	cell_u(&row[LOST], num_add(r->lost, gone));
-}
-
-static int add_reading(struct table *t, const struct snapshot *snap, const struct model_reading *r)
+static void add_reading(struct table *t, const struct snapshot *snap, const struct model_reading *r)
 {
 	const struct model_counts *c = &snap->counts;
 	struct cell *row = table_row(t);
 	unsigned int kind = kind_of(r);
 	bool alone = kind && readings_of(snap, kind) == 1;
-	int err;
+	uint64_t received = alone ? c->received[kind] : r->received;
 
-	if (!row)
-		return -ENOMEM;
-	fill_flow(row, r, alone ? c->received[kind] : r->received);
-	err = cell_s(t, &row[SOURCE], r->source);
-	if (!err)
-		err = alone ? fill_kind(t, row, c, kind) : cell_s(t, &row[KIND], r->kind);
-	return err;
+	/* Sent by the source but not here (a damaged capture): lost on the way. Here but not in
+	 * the source's reading (which was taken before): a hit as well. */
+	cell_u(&row[HITS], num_add(r->hits, num_sub(received, r->received)));
+	cell_u(&row[RECEIVED], received);
+	cell_u(&row[LOST], num_add(r->lost, num_sub(r->received, received)));
+	cell_s(t, &row[SOURCE], r->source);
+	if (alone)
+		fill_kind(t, row, c, kind);
+	else
+		cell_s(t, &row[KIND], r->kind);
 }
 
 /* Kinds that arrived and that no source counts: their hits are not known. */
-static int add_uncounted(struct table *t, const struct snapshot *snap, unsigned int kind)
+static void add_uncounted(struct table *t, const struct snapshot *snap, unsigned int kind)
 {
 	const struct model_counts *c = &snap->counts;
 	struct cell *row;
 
 	if (!c->received[kind] || readings_of(snap, kind))
-		return 0;
+		return;
 	row = table_row(t);
-	if (!row)
-		return -ENOMEM;
 	cell_u(&row[RECEIVED], c->received[kind]);
-	return fill_kind(t, row, c, kind);
+	fill_kind(t, row, c, kind);
 }
 
 /* The outcome of launches, which are no events. */
-static int add_launches(struct table *t, const char *kind, uint64_t n, bool lost)
+static void add_launches(struct table *t, const char *kind, uint64_t received, uint64_t lost)
 {
-	struct cell *row = n ? table_row(t) : NULL;
-	int err;
+	struct cell *row;
 
-	if (!row)
-		return n ? -ENOMEM : 0;
-	cell_u(&row[HITS], n);
-	cell_u(&row[RECEIVED], lost ? 0 : n);
-	cell_u(&row[LOST], lost ? n : 0);
-	err = cell_s(t, &row[SOURCE], "helper");
-	return err ? err : cell_s(t, &row[KIND], kind);
+	if (!received && !lost)
+		return;
+	row = table_row(t);
+	cell_u(&row[HITS], received + lost);
+	cell_u(&row[RECEIVED], received);
+	cell_u(&row[LOST], lost);
+	cell_s(t, &row[SOURCE], "helper");
+	cell_s(t, &row[KIND], kind);
 }
 
-static int add_all(struct table *t, const struct snapshot *snap)
+static void fill(struct table *t, const struct view_query *q)
 {
 	static const uint8_t kinds[] = {
 		EVENT_CALL, EVENT_ENTER, EVENT_OPEN, EVENT_THREAD, EVENT_EXIT, EVENT_FORK,
@@ -143,30 +124,23 @@ static int add_all(struct table *t, const struct snapshot *snap)
 		EVENT_UNSEEN, EVENT_MEMORY, EVENT_SAMPLE, EVENT_USER, EVENT_FAULT, EVENT_CUPTI_CALL,
 		EVENT_NODE,
 	};
-	int err = 0;
+	const struct snapshot *snap = q->snapshot;
 
-	for (size_t i = 0; !err && i < snap->readings.n; i++)
-		err = add_reading(t, snap, &snap->readings.v[i]);
-	for (size_t i = 0; !err && i < sizeof(kinds); i++)
-		err = add_uncounted(t, snap, kinds[i]);
+	for (size_t i = 0; i < snap->readings.n; i++)
+		add_reading(t, snap, &snap->readings.v[i]);
+	for (size_t i = 0; i < sizeof(kinds); i++)
+		add_uncounted(t, snap, kinds[i]);
 	/* Launches while no helper recorded. */
-	if (!err)
-		err = add_launches(t, "captured", snap->counts.captured, false);
+	add_launches(t, "captured", snap->counts.captured, 0);
 	/* Their device activity is in the next file, if anywhere. */
-	if (!err && snapshot_fact(snap, "goes_on"))
-		err = add_launches(t, "goes_on", snap->counts.awaited, false);
-	return err ? err : add_launches(t, "untold", snap->counts.unrecorded, true);
-}
-
-static int fill(struct table *t, const struct view_query *q)
-{
-	return add_all(t, q->snapshot);
+	if (snapshot_fact(snap, "goes_on"))
+		add_launches(t, "goes_on", snap->counts.awaited, 0);
+	add_launches(t, "untold", 0, snap->counts.unrecorded);
 }
 
 const struct view view_events = {
 	.name = "events",
 	.help = "a source and kind of records: how many came, how many were lost",
-	.columns = columns,
-	.n_columns = N_COLUMNS,
+	.columns = columns, .n_columns = N_COLUMNS,
 	.fill = fill,
 };

@@ -3,9 +3,7 @@
  * The table `lanes`: how works wait on each lane of a process's device, and (where it has several)
  * on all of them together.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "base/num.h"
 #include "view/view.h"
@@ -14,30 +12,23 @@ enum { PID, COMM, DEVICE, LANE, WORKS, BUSY, LATENCY_P50, LATENCY_P99, LATENCY_M
        DEPTH_MAX, WALL, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
-	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
-		"process id on the host" },
-	[COMM] = { "comm", NULL, CELL_TEXT, 0, ROLE_LABEL,
-		"name of the process, as the kernel has it" },
-	[DEVICE] = { "device", NULL, CELL_DEVICE, 0, ROLE_KEY,
-		"number of the device on the host; 0:1 is instance 1 of GPU 0" },
-	[LANE] = { "lane", NULL, CELL_TEXT, 0, ROLE_KEY,
-		"context and stream" },
+	[PID] = COLUMN_PID,
+	[COMM] = COLUMN_COMM,
+	[DEVICE] = COLUMN_DEVICE,
+	[LANE] = { "lane", NULL, CELL_TEXT, 0, ROLE_KEY, "context and stream" },
 	[WORKS] = { "works", NULL, CELL_INT, 0, ROLE_SUM,
 		"kernels, copies and sets that ran there" },
-	[BUSY] = { "busy_ns", NULL, CELL_NS, 0, ROLE_SUM,
-		"time for which any of them ran" },
+	[BUSY] = { "busy_ns", NULL, CELL_NS, 0, ROLE_SUM, "time for which any of them ran" },
 	[LATENCY_P50] = { "latency_p50_ns", NULL, CELL_NS, 0, ROLE_MEAN,
 		"median time from launch to start" },
 	[LATENCY_P99] = { "latency_p99_ns", NULL, CELL_NS, 0, ROLE_MEAN,
 		"99th percentile of that" },
-	[LATENCY_MAX] = { "latency_max_ns", NULL, CELL_NS, 1, ROLE_MAX,
-		"longest of that" },
+	[LATENCY_MAX] = { "latency_max_ns", NULL, CELL_NS, 1, ROLE_MAX, "longest of that" },
 	[DEPTH_AVG] = { "depth_avg", NULL, CELL_REAL, 0, ROLE_MEAN,
 		"works submitted and not ended, mean over time" },
 	[DEPTH_MAX] = { "depth_max", NULL, CELL_INT, 0, ROLE_MAX,
-		"most works submitted and not ended" },
-	[WALL] = { "wall_ns", NULL, CELL_NS, 1, ROLE_TOTAL,
-		"wall clock that the rows add up to" },
+		"most works submitted and not ended (an interval: at least)" },
+	[WALL] = { "wall_ns", NULL, CELL_NS, 1, ROLE_TOTAL, "wall clock that the rows add up to" },
 };
 
 struct of {			/* whose lane it is */
@@ -46,14 +37,10 @@ struct of {			/* whose lane it is */
 	uint64_t wall_ns;
 };
 
-static int add_row(struct table *t, const struct of *of, const char *name,
-		   const struct lane_stats *lane)
+static struct cell *add_row(struct table *t, const struct of *of, const struct lane_stats *lane)
 {
 	struct cell *row = table_row(t);
-	int err;
 
-	if (!row)
-		return -ENOMEM;
 	view_put_pid(&row[PID], of->state->pid);
 	cell_u(&row[DEVICE], of->state->number);
 	cell_u(&row[WORKS], lane->works);
@@ -67,74 +54,65 @@ static int add_row(struct table *t, const struct of *of, const char *name,
 		if (of->wall_ns)
 			cell_d(&row[DEPTH_AVG], (double)lane->waited_ns / (double)of->wall_ns);
 	}
-	err = cell_s(t, &row[COMM], of->comm);
-	return err ? err : cell_s(t, &row[LANE], name);
+	cell_s(t, &row[COMM], of->comm);
+	return row;
 }
 
 /* Its name is "1.7": context and stream, as CUPTI numbers them. */
-static int add_lane(struct table *t, const struct of *of, const struct lane_stats *lane)
+static void add_lane(struct table *t, const struct of *of, const struct lane_stats *lane)
 {
-	char name[32];
+	struct cell *row = add_row(t, of, lane);
 
 	if (lane->key.other)
-		return add_row(t, of, "[other]", lane);
-	snprintf(name, sizeof(name), "%" PRIu32 ".%" PRIu32, (uint32_t)(lane->key.lane >> 32),
-		 (uint32_t)lane->key.lane);
-	return add_row(t, of, name, lane);
+		cell_s(t, &row[LANE], "[other]");
+	else
+		cell_f(t, &row[LANE], "%" PRIu32 ".%" PRIu32, (uint32_t)(lane->key.lane >> 32),
+		       (uint32_t)lane->key.lane);
 }
 
-static int add_all(struct table *t, const struct of *of)
+static void add_all(struct table *t, const struct of *of)
 {
 	const struct lanes *lanes = &of->state->lanes;
 	struct lane_stats all = { .depth_max = lanes->depth_max };
-	int err = 0;
 
-	for (size_t i = 0; i < lanes_count(lanes) && !err; i++) {
+	for (size_t i = 0; i < lanes_count(lanes); i++) {
 		const struct lane_stats *lane = lanes_at(lanes, i);
 
 		all.works += lane->works;
 		all.busy_ns = num_add(all.busy_ns, lane->busy_ns);
 		all.waited_ns = num_add(all.waited_ns, lane->waited_ns);
-		err = hist_merge(&all.latency, &lane->latency);
+		t->failed |= hist_merge(&all.latency, &lane->latency) < 0;
 	}
-	if (!err)
-		err = add_row(t, of, "all", &all);
+	cell_s(t, &add_row(t, of, &all)[LANE], "all");
 	hist_free(&all.latency);
-	return err;
 }
 
-static int add_device(struct table *t, const struct snapshot *snap, const struct snapshot_device *s)
+static void add_device(struct table *t, const struct snapshot *snap,
+		       const struct snapshot_device *s)
 {
 	struct of of = { .state = s, .comm = view_comm(snap, s->process),
 			 .wall_ns = s->sum.close_ns - s->sum.open_ns };
 	size_t used = 0;
-	int err = 0;
 
 	for (size_t i = 0; i < lanes_count(&s->lanes); i++)
 		used += lanes_at(&s->lanes, i)->works != 0;
 	if (used > 1)
-		err = add_all(t, &of);
-	for (size_t i = 0; i < lanes_count(&s->lanes) && !err; i++)
+		add_all(t, &of);
+	for (size_t i = 0; i < lanes_count(&s->lanes); i++)
 		if (lanes_at(&s->lanes, i)->works)
-			err = add_lane(t, &of, lanes_at(&s->lanes, i));
-	return err;
+			add_lane(t, &of, lanes_at(&s->lanes, i));
 }
 
-static int fill(struct table *t, const struct view_query *q)
+static void fill(struct table *t, const struct view_query *q)
 {
-	const struct snapshot *snap = q->snapshot;
-	int err = 0;
-
-	for (size_t i = 0; !err && i < snap->devices.n; i++)
-		err = add_device(t, snap, &snap->devices.v[i]);
-	return err;
+	for (size_t i = 0; i < q->snapshot->devices.n; i++)
+		add_device(t, q->snapshot, &q->snapshot->devices.v[i]);
 }
 
 const struct view view_lanes = {
 	.name = "lanes",
 	.help = "a lane (context and stream) of a process and device",
-	.columns = columns,
-	.n_columns = N_COLUMNS,
+	.columns = columns, .n_columns = N_COLUMNS,
 	.shown = VIEW_WITH_ROWS,
 	.fill = fill,
 };

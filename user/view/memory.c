@@ -3,8 +3,6 @@
  * The table `memory`: each process's CUDA memory by device and kind, or by the stack that
  * allocated it.
  */
-#include <errno.h>
-
 #include "facts/memory_calls.h"
 #include "view/folded.h"
 #include "view/view.h"
@@ -13,32 +11,24 @@ enum { PID, COMM, DEVICE, KIND, STACK, LIVE, PEAK, ALLOCS, FREES, FAILED, LEAKED
        FREES_BEFORE, UNSIZED, UNTRACKED, INCOMPLETE, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
-	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
-		"process id on the host" },
-	[COMM] = { "comm", NULL, CELL_TEXT, 0, ROLE_LABEL,
-		"name of the process, as the kernel has it" },
-	[DEVICE] = { "device", NULL, CELL_DEVICE, 0, ROLE_KEY,
-		"number of the device on the host; 0:1 is instance 1 of GPU 0" },
+	[PID] = COLUMN_PID,
+	[COMM] = COLUMN_COMM,
+	[DEVICE] = COLUMN_DEVICE,
 	[KIND] = { "kind", NULL, CELL_TEXT, 0, ROLE_KEY,
 		"device, pinned, managed, pool, array, ..." },
 	[STACK] = { "stack", NULL, CELL_STACK, 0, ROLE_KEY,
 		"who allocated it, outermost first (--by stack)" },
-	[LIVE] = { "live_bytes", NULL, CELL_BYTES, 0, ROLE_SUM,
-		"bytes allocated now" },
+	[LIVE] = { "live_bytes", NULL, CELL_BYTES, 0, ROLE_SUM, "bytes allocated now" },
 	[PEAK] = { "peak_bytes", NULL, CELL_BYTES, 0, ROLE_MAX,
-		"most bytes allocated at once" },
-	[ALLOCS] = { "allocs", NULL, CELL_INT, 0, ROLE_SUM,
-		"allocations" },
-	[FREES] = { "frees", NULL, CELL_INT, 0, ROLE_SUM,
-		"frees" },
-	[FAILED] = { "failed", NULL, CELL_INT, 0, ROLE_SUM,
-		"allocations that failed" },
+		"most bytes allocated at once (an interval: at least)" },
+	[ALLOCS] = { "allocs", NULL, CELL_INT, 0, ROLE_SUM, "allocations" },
+	[FREES] = { "frees", NULL, CELL_INT, 0, ROLE_SUM, "frees" },
+	[FAILED] = { "failed", NULL, CELL_INT, 0, ROLE_SUM, "allocations that failed" },
 	[LEAKED] = { "leaked_bytes", NULL, CELL_BYTES, 0, ROLE_SUM,
 		"bytes not freed when the process ended" },
 	[NVML] = { "nvml_used_bytes", NULL, CELL_BYTES, 0, ROLE_LABEL,
 		"bytes that NVML says the process uses" },
-	[SINCE] = { "since", NULL, CELL_TEXT, 0, ROLE_LABEL,
-		"from when on allocations are known" },
+	[SINCE] = { "since", NULL, CELL_TEXT, 0, ROLE_LABEL, "from when on allocations are known" },
 	[FREES_BEFORE] = { "frees_before", NULL, CELL_INT, COLUMN_RARE, ROLE_SUM,
 		"frees of what was allocated before that" },
 	[UNSIZED] = { "unsized", NULL, CELL_INT, COLUMN_RARE, ROLE_SUM,
@@ -49,14 +39,6 @@ static const struct column columns[N_COLUMNS] = {
 		"records were lost: no number is sure" },
 };
 
-/* From when on its memory is known. */
-static const char *since_of(const struct snapshot *snap, const struct snapshot_process *p)
-{
-	uint64_t start_ns = snap->session.start_ns;
-
-	return p->start_ns >= start_ns || p->exec_ns >= start_ns ? "start" : "attach";
-}
-
 struct filling {
 	struct table *t;
 	const struct snapshot *snap;
@@ -64,7 +46,8 @@ struct filling {
 	struct folded folded;
 };
 
-static void fill_sums(struct cell *row, const struct filling *r, const struct memory_sums *s)
+static void fill_sums(struct cell *row, const struct snapshot_process *p,
+		      const struct memory_sums *s)
 {
 	cell_u(&row[LIVE], s->live_bytes);
 	if (s->peak_bytes >= s->live_bytes)
@@ -72,60 +55,49 @@ static void fill_sums(struct cell *row, const struct filling *r, const struct me
 	cell_u(&row[ALLOCS], s->allocs);
 	cell_u(&row[FREES], s->frees);
 	cell_u(&row[FAILED], s->failed);
-	if (!r->p->memory_incomplete && (r->p->has_ended || s->leaked_bytes))
-		cell_u(&row[LEAKED], s->leaked_bytes + (r->p->has_ended ? s->live_bytes : 0));
+	if (!p->memory_incomplete && (p->has_ended || s->leaked_bytes))
+		cell_u(&row[LEAKED], s->leaked_bytes + (p->has_ended ? s->live_bytes : 0));
 	cell_u(&row[FREES_BEFORE], s->frees_before);
 	cell_u(&row[UNSIZED], s->unsized);
 	cell_u(&row[UNTRACKED], s->untracked);
-	cell_u(&row[INCOMPLETE], r->p->memory_incomplete);
+	cell_u(&row[INCOMPLETE], p->memory_incomplete);
 }
 
-/* All that it has of the device by NVML, with what CUDA itself needs; NULL: unknown. */
-static const struct sample_user *find_user(const struct snapshot *snap, uint32_t process,
-					   uint32_t device)
+/* All that it has of the device by NVML, with what CUDA itself needs. */
+static void fill_used(struct cell *row, const struct snapshot *snap, uint32_t process,
+		      uint32_t device)
 {
 	const struct snapshot_device *s = snapshot_device(snap, process, device);
-	const struct sampled_device *sampled = NULL;
+	const struct sampled_device *sampled =
+		s && s->has_facts ? samples_find(&snap->samples, s->facts.uuid) : NULL;
+	const struct sample_user *user = sampled ? samples_user(sampled, process) : NULL;
 
-	if (s && s->has_facts)
-		sampled = samples_find(&snap->samples, s->facts.uuid);
-	return sampled ? samples_user(sampled, process) : NULL;
-}
-
-static void fill_used(struct cell *row, const struct snapshot *snap,
-		      const struct snapshot_process *p, const struct memory_sums *s)
-{
-	const struct sample_user *user = NULL;
-
-	if (s->key.device != MEMORY_NO_DEVICE && s->key.kind != MEMORY_KIND_PINNED)
-		user = find_user(snap, p->process, s->key.device);
 	if (user && user->has_bytes)
 		cell_u(&row[NVML], user->used_bytes);
 }
 
-static int add_row(struct filling *r, const struct memory_sums *s)
+static void add_row(struct filling *r, const struct memory_sums *s)
 {
 	const struct snapshot_process *p = r->p;
-	struct table *t = r->t;
-	struct cell *row = table_row(t);
+	const struct snapshot *snap = r->snap;
+	uint64_t start_ns = snap->session.start_ns;
+	struct cell *row = table_row(r->t);
 	const char *stack = NULL;
-	int err;
 
-	if (!row)
-		return -ENOMEM;
 	view_put_pid(&row[PID], p->pid);
-	if (s->key.device != MEMORY_NO_DEVICE)
-		cell_u(&row[DEVICE], snapshot_device_number(r->snap, p->process, s->key.device));
-	fill_sums(row, r, s);
-	fill_used(row, r->snap, p, s);
-	err = cell_s(t, &row[COMM], p->comm[0] ? p->comm : NULL);
-	if (!err)
-		err = cell_s(t, &row[KIND], memory_kind_name(s->key.kind));
-	if (!err)
-		err = cell_s(t, &row[SINCE], since_of(r->snap, p));
-	if (!err && s->key.by_stack && s->key.stack)
-		err = folded_text(&r->folded, s->key.stack, &stack);
-	return err ? err : cell_s(t, &row[STACK], stack);
+	if (s->key.device != MEMORY_NO_DEVICE) {
+		cell_u(&row[DEVICE], snapshot_device_number(snap, p->process, s->key.device));
+		if (s->key.kind != MEMORY_KIND_PINNED)
+			fill_used(row, snap, p->process, s->key.device);
+	}
+	fill_sums(row, p, s);
+	cell_s(r->t, &row[COMM], p->comm[0] ? p->comm : NULL);
+	cell_s(r->t, &row[KIND], memory_kind_name(s->key.kind));
+	cell_s(r->t, &row[SINCE],
+	       p->start_ns >= start_ns || p->exec_ns >= start_ns ? "start" : "attach");
+	if (s->key.by_stack && s->key.stack)
+		r->t->failed |= folded_text(&r->folded, s->key.stack, &stack) < 0;
+	cell_s(r->t, &row[STACK], stack);
 }
 
 /* The part of a device and kind without a known stack; its peak is unknown. */
@@ -153,44 +125,38 @@ static struct memory_sums without_stacks(const struct snapshot_process *p,
 	return left;
 }
 
-static int add_process(struct filling *r, bool by_stack)
+static void add_process(struct filling *r, bool by_stack)
 {
-	int err = 0;
-
-	for (size_t k = 0; k < r->p->memory.n && !err; k++) {
+	for (size_t k = 0; k < r->p->memory.n; k++) {
 		const struct memory_sums *s = &r->p->memory.v[k];
 		struct memory_sums left;
 
 		if (s->key.by_stack == by_stack)
-			err = add_row(r, s);
-		if (err || !by_stack || s->key.by_stack)
+			add_row(r, s);
+		if (!by_stack || s->key.by_stack)
 			continue;
 		left = without_stacks(r->p, s);
 		if (left.allocs || left.failed || left.frees_before)
-			err = add_row(r, &left);
+			add_row(r, &left);
 	}
-	return err;
 }
 
-static int fill(struct table *t, const struct view_query *q)
+static void fill(struct table *t, const struct view_query *q)
 {
 	const struct snapshot *snap = q->snapshot;
 	struct filling r = { .t = t, .snap = snap, .folded = { .stacks = &snap->stacks } };
-	int err = 0;
 
-	for (size_t i = 0; i < snap->processes.n && !err; i++) {
+	for (size_t i = 0; i < snap->processes.n; i++) {
 		r.p = &snap->processes.v[i];
-		err = add_process(&r, q->by == CALLS_BY_STACK);
+		add_process(&r, q->by == CALLS_BY_STACK);
 	}
 	folded_free(&r.folded);
-	return err;
 }
 
 const struct view view_memory = {
 	.name = "memory",
 	.help = "a process, device and kind of memory (--by stack: and who allocated it)",
-	.columns = columns,
-	.n_columns = N_COLUMNS,
+	.columns = columns, .n_columns = N_COLUMNS,
 	.sort = "live_bytes",
 	.shown = VIEW_WITH_ROWS,
 	.fill = fill,

@@ -3,13 +3,10 @@
  * The table `offcpu`: why threads that drive devices were off the CPU outside calls, in which
  * system call, on what kind of file, and who woke them. Reads a snapshot.
  */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
-#include "base/vec.h"
 #include "view/folded.h"
 #include "view/view.h"
 
@@ -17,43 +14,26 @@ enum { PID, TID, COMM, REASON, SYSCALL, FILE_KIND, WAKER_PID, WAKER_TID, WAKER_C
        TOTAL, BLOCKED, RUNQUEUE, MAX, STACK, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
-	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
-		"process id on the host" },
-	[TID] = { "tid", NULL, CELL_ID, 0, ROLE_KEY,
-		"thread id on the host" },
-	[COMM] = { "comm", NULL, CELL_TEXT, 0, ROLE_LABEL,
-		"name of the process, as the kernel has it" },
+	[PID] = COLUMN_PID,
+	[TID] = { "tid", NULL, CELL_ID, 0, ROLE_KEY, "thread id on the host" },
+	[COMM] = COLUMN_COMM,
 	[REASON] = { "reason", NULL, CELL_TEXT, 0, ROLE_KEY,
 		"why it was off the CPU: runqueue, disk, io, lock, ..." },
-	[SYSCALL] = { "syscall", NULL, CELL_TEXT, 0, ROLE_KEY,
-		"system call that it was in" },
+	[SYSCALL] = { "syscall", NULL, CELL_TEXT, 0, ROLE_KEY, "system call that it was in" },
 	[FILE_KIND] = { "file", NULL, CELL_TEXT, 0, ROLE_KEY,
 		"kind of the file that the system call waits for" },
-	[WAKER_PID] = { "waker_pid", NULL, CELL_ID, 1, ROLE_KEY,
-		"process that woke it" },
-	[WAKER_TID] = { "waker_tid", NULL, CELL_ID, 0, ROLE_KEY,
-		"thread that woke it" },
+	[WAKER_PID] = { "waker_pid", NULL, CELL_ID, 1, ROLE_KEY, "process that woke it" },
+	[WAKER_TID] = { "waker_tid", NULL, CELL_ID, 0, ROLE_KEY, "thread that woke it" },
 	[WAKER_COMM] = { "waker_comm", "woken by", CELL_TEXT, 0, ROLE_KEY,
 		"name of the thread that woke it" },
-	[COUNT] = { "count", NULL, CELL_INT, 0, ROLE_SUM,
-		"times" },
-	[OPEN] = { "open", NULL, CELL_INT, 0, ROLE_SUM,
-		"of these, still off the CPU" },
-	[TOTAL] = { "total_ns", NULL, CELL_NS, 0, ROLE_SUM,
-		"time off the CPU" },
-	[BLOCKED] = { "blocked_ns", NULL, CELL_NS, 1, ROLE_SUM,
-		"of that, until it was woken" },
+	[COUNT] = { "count", NULL, CELL_INT, 0, ROLE_SUM, "times" },
+	[OPEN] = { "open", NULL, CELL_INT, 0, ROLE_SUM, "of these, still off the CPU" },
+	[TOTAL] = { "total_ns", NULL, CELL_NS, 0, ROLE_SUM, "time off the CPU" },
+	[BLOCKED] = { "blocked_ns", NULL, CELL_NS, 1, ROLE_SUM, "of that, until it was woken" },
 	[RUNQUEUE] = { "runqueue_ns", NULL, CELL_NS, 0, ROLE_SUM,
 		"of that, ready and waiting for a CPU" },
-	[MAX] = { "max_ns", NULL, CELL_NS, 0, ROLE_MAX,
-		"longest" },
-	[STACK] = { "stack", NULL, CELL_TEXT, 1, ROLE_KEY,
-		"where it waited" },
-};
-
-struct lines {
-	VEC(const struct offcpu_row *) all;
-	struct folded folded;
+	[MAX] = { "max_ns", NULL, CELL_NS, 0, ROLE_MAX, "longest" },
+	[STACK] = { "stack", NULL, CELL_TEXT, 1, ROLE_KEY, "where it waited" },
 };
 
 static uint64_t total(const struct offcpu_row *r)
@@ -73,33 +53,24 @@ static int compare_lines(const void *a, const void *b)
 }
 
 /* "read pipe": a system call, and what kind of file it waited for. */
-static int fill_what(struct table *t, struct cell *row, const struct offcpu_row *line)
+static void fill_what(struct table *t, struct cell *row, const char *what)
 {
-	char call[64];
-	const char *blank;
-	int err;
+	const char *blank = strncmp(what, "syscall ", 8) ? strchr(what, ' ') : NULL;
 
-	if (line->key.more)
-		return cell_s(t, &row[SYSCALL], "[more]");
-	if (!line->what)
-		return 0;
-	snprintf(call, sizeof(call), "%s", line->what);
-	blank = strncmp(call, "syscall ", 8) ? strchr(line->what, ' ') : NULL;
-	if (blank)
-		call[blank - line->what] = '\0';
-	err = cell_s(t, &row[SYSCALL], call);
-	return err || !blank ? err : cell_s(t, &row[FILE_KIND], blank + 1);
+	if (!blank) {
+		cell_s(t, &row[SYSCALL], what);
+		return;
+	}
+	cell_f(t, &row[SYSCALL], "%.*s", (int)(blank - what), what);
+	cell_s(t, &row[FILE_KIND], blank + 1);
 }
 
-static int add_row(struct table *t, struct lines *lines, const struct snapshot *snap,
-		   const struct offcpu_row *line)
+static void add_row(struct table *t, struct folded *folded, const struct snapshot *snap,
+		    const struct offcpu_row *line)
 {
 	struct cell *row = table_row(t);
 	const char *stack = NULL;
-	int err;
 
-	if (!row)
-		return -ENOMEM;
 	cell_u(&row[PID], line->key.pid);
 	cell_u(&row[TID], line->key.tid);
 	if (line->key.waker_id) {
@@ -112,58 +83,44 @@ static int add_row(struct table *t, struct lines *lines, const struct snapshot *
 	cell_u(&row[BLOCKED], line->blocked_ns);
 	cell_u(&row[RUNQUEUE], line->runqueue_ns);
 	cell_u(&row[MAX], line->max_ns);
-	err = line->key.stack ? folded_text(&lines->folded, line->key.stack, &stack) : 0;
-	if (!err)
-		err = cell_s(t, &row[STACK], stack);
-	if (!err)
-		err = cell_s(t, &row[COMM],
-			     snapshot_thread_comm(snap, line->key.process, line->key.tid));
-	if (!err)
-		err = cell_s(t, &row[REASON], off_reason_name(line->key.reason));
-	if (!err)
-		err = cell_s(t, &row[WAKER_COMM], line->waker);
-	return err ? err : fill_what(t, row, line);
+	if (line->key.stack)
+		t->failed |= folded_text(folded, line->key.stack, &stack) < 0;
+	cell_s(t, &row[STACK], stack);
+	cell_s(t, &row[COMM], snapshot_thread_comm(snap, line->key.process, line->key.tid));
+	cell_s(t, &row[REASON], off_reason_name(line->key.reason));
+	cell_s(t, &row[WAKER_COMM], line->waker);
+	if (line->key.more)
+		cell_s(t, &row[SYSCALL], "[more]");
+	else if (line->what)
+		fill_what(t, row, line->what);
 }
 
-static int add_all(struct table *t, struct lines *lines, const struct snapshot *snap)
+static void fill(struct table *t, const struct view_query *q)
 {
-	const struct offcpu *o = &snap->offcpu;
-	int err = 0;
-
-	for (size_t i = 0; i < offcpu_count(o); i++) {
-		const struct offcpu_row **line = VEC_PUSH(&lines->all);
-
-		if (!line)
-			return -ENOMEM;
-		*line = offcpu_at(o, i);
-	}
-	if (lines->all.n)
-		qsort(lines->all.v, lines->all.n, sizeof(*lines->all.v), compare_lines);
-	for (size_t i = 0; !err && i < lines->all.n; i++)
-		err = add_row(t, lines, snap, lines->all.v[i]);
-	return err;
-}
-
-static int fill(struct table *t, const struct view_query *q)
-{
-	struct lines lines = { .folded.stacks = &q->snapshot->stacks };
-	const char *fact = snapshot_fact(q->snapshot, "off_cpu");
-	int err;
+	const struct snapshot *snap = q->snapshot;
+	const char *fact = snapshot_fact(snap, "off_cpu");
+	struct folded folded = { .stacks = &snap->stacks };
+	size_t n = offcpu_count(snap->offcpu);
+	const struct offcpu_row **lines = calloc(n + 1, sizeof(const struct offcpu_row *));
 
 	t->none = fact && !strcmp(fact, "recorded") ?
 		       "no thread that makes calls was off the CPU outside them" :
 		       "what the scheduler did was not recorded: --off-cpu on";
-	err = add_all(t, &lines, q->snapshot);
-	VEC_FREE(&lines.all);
-	folded_free(&lines.folded);
-	return err;
+	t->failed |= !lines;
+	for (size_t i = 0; lines && i < n; i++)
+		lines[i] = offcpu_at(snap->offcpu, i);
+	if (lines)
+		qsort(lines, n, sizeof(*lines), compare_lines);
+	for (size_t i = 0; lines && i < n; i++)
+		add_row(t, &folded, snap, lines[i]);
+	free(lines);
+	folded_free(&folded);
 }
 
 const struct view view_offcpu = {
 	.name = "offcpu",
 	.help = "why a thread was off the CPU outside calls, and who woke it",
-	.columns = columns,
-	.n_columns = N_COLUMNS,
+	.columns = columns, .n_columns = N_COLUMNS,
 	.shown = VIEW_WHEN_ASKED,
 	.shows_stacks = true,
 	.fill = fill,

@@ -12,7 +12,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -92,25 +91,6 @@ int output_check(const char *path)
 	else
 		return EXIT_OK;
 	return EXIT_FAIL;
-}
-
-static bool is_ascii(void)
-{
-	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
-	const char *locale = NULL;
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !(locale && *locale); i++)
-		locale = getenv(names[i]);
-	return !locale || !(strcasestr(locale, "utf-8") || strcasestr(locale, "utf8"));
-}
-
-struct terminal output_terminal(const char *path)
-{
-	struct winsize size;
-
-	if (path || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
-		return (struct terminal){ 0 };
-	return (struct terminal){ size.ws_col, is_ascii() };
 }
 
 int output_write(const char *path, const struct strbuf *text)

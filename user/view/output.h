@@ -3,21 +3,11 @@
 #ifndef VIEW_OUTPUT_H
 #define VIEW_OUTPUT_H
 
-#include <stdbool.h>
-
 #include "base/str.h"
 
 /* Before anything is measured: could output_write write to path? EXIT_OK, or EXIT_FAIL, logged. A
  * capture is never overwritten by a report. */
 int output_check(const char *path);
-
-/* The terminal behind path: its columns, 0 for none; is_ascii: the user's locale has no more
- * characters, as far as is known. */
-struct terminal {
-	unsigned int columns;
-	bool is_ascii;
-};
-struct terminal output_terminal(const char *path);
 
 /*
  * Writes the text to path, or to standard output when path is NULL or cannot be written, so that

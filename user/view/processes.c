@@ -4,7 +4,6 @@
  * threads' time spent waiting for a device, and its devices' activity. Reads a snapshot; knows
  * nothing of where identities come from.
  */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/num.h"
@@ -21,24 +20,15 @@ enum { PID, USER, COMM, RANK, RANK_SOURCE, JOB, POD, CONTAINER, DEVICES, BUSY_SH
        JOB_SOURCE, POD_UID, CONTAINER_ID, RUNTIME, NS_PID, CGROUP, START, CMDLINE, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
-	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
-		"process id on the host" },
-	[USER] = { "user", NULL, CELL_TEXT, 0, ROLE_LABEL,
-		"user that the process runs as" },
-	[COMM] = { "comm", NULL, CELL_TEXT, 0, ROLE_LABEL,
-		"name of the process, as the kernel has it" },
-	[RANK] = { "rank", NULL, CELL_ID, 0, ROLE_LABEL,
-		"number of the process in its job" },
-	[RANK_SOURCE] = { "rank_source", NULL, CELL_TEXT, 0, ROLE_LABEL,
-		"where the rank is from" },
-	[JOB] = { "job", NULL, CELL_TEXT, 0, ROLE_LABEL,
-		"job of the cluster scheduler" },
-	[POD] = { "pod", NULL, CELL_TEXT, 0, ROLE_LABEL,
-		"Kubernetes pod" },
-	[CONTAINER] = { "container", NULL, CELL_TEXT, 0, ROLE_LABEL,
-		"name of the container" },
-	[DEVICES] = { "devices", NULL, CELL_TEXT, 0, ROLE_LABEL,
-		"devices that it uses" },
+	[PID] = COLUMN_PID,
+	[USER] = { "user", NULL, CELL_TEXT, 0, ROLE_LABEL, "user that the process runs as" },
+	[COMM] = COLUMN_COMM,
+	[RANK] = { "rank", NULL, CELL_ID, 0, ROLE_LABEL, "number of the process in its job" },
+	[RANK_SOURCE] = { "rank_source", NULL, CELL_TEXT, 0, ROLE_LABEL, "where the rank is from" },
+	[JOB] = { "job", NULL, CELL_TEXT, 0, ROLE_LABEL, "job of the cluster scheduler" },
+	[POD] = { "pod", NULL, CELL_TEXT, 0, ROLE_LABEL, "Kubernetes pod" },
+	[CONTAINER] = { "container", NULL, CELL_TEXT, 0, ROLE_LABEL, "name of the container" },
+	[DEVICES] = { "devices", NULL, CELL_TEXT, 0, ROLE_LABEL, "devices that it uses" },
 	[BUSY_SHARE] = { "busy_share", "busy", CELL_SHARE, 0, ROLE_SHARE,
 		"of its devices' time with any work" },
 	[IDLE_CAUSE] = { "idle_cause", "idle by", CELL_TEXT, 0, ROLE_LABEL,
@@ -55,22 +45,14 @@ static const struct column columns[N_COLUMNS] = {
 		"its largest finding of at least 5 %, or none" },
 	[DEVICES_SOURCE] = { "devices_source", NULL, CELL_TEXT, 1, ROLE_LABEL,
 		"where the devices are from" },
-	[JOB_SOURCE] = { "job_source", NULL, CELL_TEXT, 1, ROLE_LABEL,
-		"where the job is from" },
-	[POD_UID] = { "pod_uid", NULL, CELL_TEXT, 1, ROLE_LABEL,
-		"UID of the pod" },
-	[CONTAINER_ID] = { "container_id", NULL, CELL_TEXT, 1, ROLE_LABEL,
-		"id of the container" },
-	[RUNTIME] = { "runtime", NULL, CELL_TEXT, 1, ROLE_LABEL,
-		"container runtime" },
-	[NS_PID] = { "ns_pid", NULL, CELL_ID, 1, ROLE_LABEL,
-		"its pid in its own pid namespace" },
-	[CGROUP] = { "cgroup", NULL, CELL_TEXT, 1, ROLE_LABEL,
-		"its cgroup" },
-	[START] = { "start_ns", "start", CELL_ID, 1, ROLE_KEY,
-		"when it was started" },
-	[CMDLINE] = { "cmdline", NULL, CELL_TEXT, 1, ROLE_LABEL,
-		"its command line" },
+	[JOB_SOURCE] = { "job_source", NULL, CELL_TEXT, 1, ROLE_LABEL, "where the job is from" },
+	[POD_UID] = { "pod_uid", NULL, CELL_TEXT, 1, ROLE_LABEL, "UID of the pod" },
+	[CONTAINER_ID] = { "container_id", NULL, CELL_TEXT, 1, ROLE_LABEL, "id of the container" },
+	[RUNTIME] = { "runtime", NULL, CELL_TEXT, 1, ROLE_LABEL, "container runtime" },
+	[NS_PID] = { "ns_pid", NULL, CELL_ID, 1, ROLE_LABEL, "its pid in its own pid namespace" },
+	[CGROUP] = { "cgroup", NULL, CELL_TEXT, 1, ROLE_LABEL, "its cgroup" },
+	[START] = { "start_ns", "start", CELL_ID, 1, ROLE_KEY, "when it was started" },
+	[CMDLINE] = { "cmdline", NULL, CELL_TEXT, 1, ROLE_LABEL, "its command line" },
 };
 
 /* Of the books of a process's threads. */
@@ -114,7 +96,7 @@ static uint64_t count_launches(const struct snapshot *snap, const struct snapsho
 static void fill_rates(struct cell *row, const struct snapshot *snap,
 		       const struct snapshot_process *p, const struct thread_time *time)
 {
-	uint64_t from_ns = num_max(snap->session.interval_ns, p->start_ns);
+	uint64_t from_ns = num_max(snap->since_ns, p->start_ns);
 	uint64_t to_ns = p->exit_ns ? num_min(p->exit_ns, snap->now_ns) : snap->now_ns;
 
 	if (to_ns > from_ns)
@@ -149,16 +131,6 @@ static struct device_time add_up_devices(const struct snapshot *snap, uint32_t p
 	return sum;
 }
 
-static const char *largest_cause(const struct device_time *sum)
-{
-	unsigned int largest = 0;
-
-	for (unsigned int i = 1; i < IDLE_CAUSES; i++)
-		if (sum->idle_ns[i] > sum->idle_ns[largest])
-			largest = i;
-	return sum->idle_ns[largest] ? idle_name(largest) : NULL;
-}
-
 /* The name of its largest finding that matters, or "none". They are sorted. */
 static const char *find_verdict(const struct findings *f, uint32_t process)
 {
@@ -173,45 +145,42 @@ static const char *find_verdict(const struct findings *f, uint32_t process)
 	return "none";
 }
 
-static int fill_devices(struct table *t, struct cell *row, const struct snapshot *snap,
-			const struct findings *f, uint32_t process)
+static void fill_devices(struct table *t, struct cell *row, const struct snapshot *snap,
+			 const struct findings *f, uint32_t process)
 {
 	const struct device_time sum = add_up_devices(snap, process);
-	int err;
+	unsigned int largest = 0;
 
 	if (!sum.wall_ns)
-		return 0;
+		return;
 	cell_d(&row[BUSY_SHARE], (double)(sum.wall_ns - sum.idle_total_ns) / (double)sum.wall_ns);
 	cell_d(&row[EXPOSED_COMM_SHARE], (double)sum.comm_ns / (double)sum.wall_ns);
-	err = cell_s(t, &row[IDLE_CAUSE], largest_cause(&sum));
-	if (process == MODEL_PAST_PID)
-		return err;	/* judged: the processes with rows of their own */
-	return err ? err : cell_s(t, &row[VERDICT], find_verdict(f, process));
+	for (unsigned int i = 1; i < IDLE_CAUSES; i++)
+		if (sum.idle_ns[i] > sum.idle_ns[largest])
+			largest = i;
+	if (sum.idle_ns[largest])
+		cell_s(t, &row[IDLE_CAUSE], idle_name(largest));
+	if (process != MODEL_PAST_PID)	/* judged: the processes with rows of their own */
+		cell_s(t, &row[VERDICT], find_verdict(f, process));
 }
 
 /* A process in a MIG instance has its GPU open, and no other device: its own CUDA identifies the
  * instance by the UUID, and NVML by the number. */
-static int fill_instances(struct table *t, struct cell *row, const struct snapshot *snap,
-			  uint32_t process)
+static void fill_instances(struct table *t, struct cell *row, const struct snapshot *snap,
+			   uint32_t process)
 {
 	struct strbuf list = STRBUF_INIT;
-	int err = 0;
 
 	for (size_t i = 0; i < snap->devices.n; i++) {
 		const struct snapshot_device *s = &snap->devices.v[i];
 
-		if (s->process != process || !device_number_is_instance(s->number))
-			continue;
-		if (list.len)
-			strbuf_addch(&list, ',');
-		device_number_add(&list, s->number);
+		if (s->process == process && device_number_is_instance(s->number))
+			strbuf_addf(&list, "%s%s", list.len ? "," : "", device_text(s->number).s);
 	}
-	if (list.len)
-		err = cell_s(t, &row[DEVICES], list.s);
-	if (list.len && !err)
-		err = cell_s(t, &row[DEVICES_SOURCE], "used");
-	strbuf_free(&list);
-	return err;
+	if (!list.len)
+		return;
+	cell_text(t, &row[DEVICES], &list);
+	cell_s(t, &row[DEVICES_SOURCE], "used");
 }
 
 /* Of the memory that was seen to be allocated. */
@@ -229,83 +198,63 @@ static void fill_memory(struct cell *row, const struct snapshot_process *p)
 		cell_u(&row[LIVE_BYTES], bytes);
 }
 
-static int fill_identity(struct table *t, struct cell *row, const struct snapshot_process *p)
+static void fill_identity(struct table *t, struct cell *row, const struct snapshot_process *p)
 {
 	static const uint8_t known[] = {
 		USER, RANK, RANK_SOURCE, JOB, POD, CONTAINER, DEVICES, DEVICES_SOURCE, JOB_SOURCE,
 		POD_UID, CONTAINER_ID, RUNTIME, NS_PID, CGROUP,
 	};
-	int err = 0;
 
-	for (size_t k = 0; k < sizeof(known) && !err; k++) {
+	for (size_t k = 0; k < sizeof(known); k++) {
 		const struct column *c = &columns[known[k]];
 		const char *value = snapshot_identity(p, c->name);
 
 		if (value && c->type == CELL_ID)
 			cell_u(&row[known[k]], strtoull(value, NULL, 10));
 		else
-			err = cell_s(t, &row[known[k]], value);
+			cell_s(t, &row[known[k]], value);
 	}
-	return err;
 }
 
-struct context {
-	const struct snapshot *snap;
-	const struct findings *findings;
-};
-
-static int add_row(struct table *t, const struct context *c, const struct snapshot_process *p,
-		   const struct thread_time *time)
+static void add_row(struct table *t, const struct snapshot *snap, const struct findings *findings,
+		    const struct snapshot_process *p, const struct thread_time *time)
 {
-	const struct snapshot *snap = c->snap;
 	struct cell *row = table_row(t);
-	int err;
 
-	if (!row)
-		return -ENOMEM;
 	view_put_pid(&row[PID], p->pid);
 	if (p->start_ns)
 		cell_u(&row[START], p->start_ns);
 	fill_rates(row, snap, p, time);
 	fill_memory(row, p);
-	err = cell_s(t, &row[COMM], p->comm[0] ? p->comm : NULL);
-	if (!err)
-		err = cell_s(t, &row[CMDLINE], p->cmdline);
-	if (!err)
-		err = fill_identity(t, row, p);
-	if (!err)
-		err = fill_devices(t, row, snap, c->findings, p->process);
-	if (!err && p->process != MODEL_PAST_PID)
-		err = fill_instances(t, row, snap, p->process);
-	return err;
+	cell_s(t, &row[COMM], p->comm[0] ? p->comm : NULL);
+	cell_s(t, &row[CMDLINE], p->cmdline);
+	fill_identity(t, row, p);
+	fill_devices(t, row, snap, findings, p->process);
+	if (p->process != MODEL_PAST_PID)
+		fill_instances(t, row, snap, p->process);
 }
 
-/* Others were only seen to fork or exec. */
-static bool makes_calls(const struct snapshot_process *p, const struct thread_time *time)
-{
-	return call_stats_count(&p->calls) || time->wall_ns;
-}
-
-static int fill(struct table *t, const struct view_query *q)
+static void fill(struct table *t, const struct view_query *q)
 {
 	const struct snapshot *snap = q->snapshot;
 	struct thread_time *times = add_up_threads(snap);
 	struct findings f = { 0 };
-	const struct context c = { snap, &f };
-	int err = times ? findings_read(&f, snap) : -ENOMEM;
 
-	for (size_t i = 0; i < snap->processes.n && !err; i++)
-		if (makes_calls(&snap->processes.v[i], &times[i]))
-			err = add_row(t, &c, &snap->processes.v[i], &times[i]);
+	t->failed |= !times || findings_read(&f, snap);
+	for (size_t i = 0; i < snap->processes.n && !t->failed; i++) {
+		const struct snapshot_process *p = &snap->processes.v[i];
+
+		/* others were only seen to fork or exec */
+		if (call_stats_count(&p->calls) || times[i].wall_ns)
+			add_row(t, snap, &f, p, &times[i]);
+	}
 	findings_free(&f);
 	free(times);
-	return err;
 }
 
 const struct view view_processes = {
 	.name = "processes",
 	.help = "a process: who it is, what its devices and threads did",
-	.columns = columns,
-	.n_columns = N_COLUMNS,
+	.columns = columns, .n_columns = N_COLUMNS,
 	.fill = fill,
 };

@@ -8,32 +8,148 @@
 #include <ctype.h>
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/num.h"
 #include "base/note.h"
+#include "base/num.h"
+#include "base/units.h"
 #include "base/utf8.h"
 #include "event/device_number.h"
-#include "view/format.h"
 
-static bool is_known(const struct table *t, unsigned int column)
+/* exact: reads back as the same double */
+static void format_real(struct strbuf *out, double d)
 {
-	for (size_t row = 0; row < t->n_rows; row++)
-		if (table_cells(t, row)[column].known)
-			return true;
-	return !t->n_rows;
+	char text[32];
+
+	for (int digits = 6; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, d);
+		if (strtod(text, NULL) == d)
+			break;
+	}
+	strbuf_addstr(out, text);
+}
+
+/* A whole number as csv and json have it. */
+static void add_whole(struct strbuf *out, uint64_t u, unsigned int type)
+{
+	if (type == CELL_BOOL)
+		strbuf_addstr(out, u ? "true" : "false");
+	else if (type == CELL_DEVICE)
+		strbuf_addstr(out, device_text((uint32_t)u).s);
+	else
+		strbuf_addf(out, "%llu", (unsigned long long)u);
+}
+
+/* Marks that turn the reading direction would let a name rewrite what stands beside it. */
+static bool is_unsafe(int32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200e && code <= 0x200f) ||
+	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
+static void add_code(struct strbuf *out, int32_t code)
+{
+	switch (code) {
+	case '\n':
+		strbuf_addstr(out, "\\n");
+		break;
+	case '\r':
+		strbuf_addstr(out, "\\r");
+		break;
+	case '\t':
+		strbuf_addstr(out, "\\t");
+		break;
+	default:
+		strbuf_addf(out, code < 0x80 ? "\\x%02x" : "\\u%04x", (unsigned int)code);
+	}
+}
+
+/* Safe text stays as it is. */
+static void format_safe(struct strbuf *out, const char *s)
+{
+	while (*s) {
+		const char *at = s;
+		int32_t code = utf8_next(&s);
+
+		if (code < 0)
+			strbuf_addf(out, "\\x%02x", (unsigned char)*at);
+		else if (is_unsafe(code))
+			add_code(out, code);
+		else
+			strbuf_add(out, at, (size_t)(s - at));
+	}
+}
+
+void format_safef(struct strbuf *out, const char *fmt, ...)
+{
+	struct strbuf raw = STRBUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vaddf(&raw, fmt, ap);
+	va_end(ap);
+	format_safe(out, raw.s);
+	out->failed |= raw.failed;
+	strbuf_free(&raw);
+}
+
+/* A cell as people read it ("-" when unknown). */
+static void format_cell(struct strbuf *out, const struct cell *c, unsigned int type)
+{
+	if (!c->known) {
+		strbuf_addch(out, '-');
+		return;
+	}
+	switch (type) {
+	case CELL_INT:
+		strbuf_addstr(out, count_text(c->u).s);
+		break;
+	case CELL_NS:
+		strbuf_addstr(out, ns_text(c->u).s);
+		break;
+	case CELL_BYTES:
+		strbuf_addstr(out, bytes_text(c->u).s);
+		break;
+	case CELL_SHARE:
+		strbuf_addf(out, isfinite(c->d) ? "%.1f %%" : "-", c->d * 100);
+		break;
+	case CELL_REAL:
+		/* "0.0512", "12.3", "11,148" */
+		if (c->d >= 1000 && c->d < 1e15)
+			strbuf_addstr(out, count_text((uint64_t)llround(c->d)).s);
+		else
+			strbuf_addf(out, isfinite(c->d) ? "%.3g" : "-", c->d);
+		break;
+	case CELL_BOOL:
+		strbuf_addstr(out, c->u ? "yes" : "no");
+		break;
+	case CELL_DEVICE:
+		strbuf_addstr(out, device_text((uint32_t)c->u).s);
+		break;
+	default:
+		if (cell_is_text(type))
+			format_safe(out, c->s);
+		else
+			strbuf_addf(out, "%llu", (unsigned long long)c->u);
+	}
 }
 
 /* Worth a column: known in a row, and where a column requires it, not 0. */
-static bool is_shown(const struct table *t, unsigned int column, const struct column *c)
+static bool is_shown(const struct table *t, unsigned int column)
 {
-	if (c->wide != COLUMN_RARE)
-		return !c->wide && is_known(t, column);
-	for (size_t row = 0; row < t->n_rows; row++)
-		if (table_cells(t, row)[column].known && table_cells(t, row)[column].u)
+	bool rare = t->columns[column].wide == COLUMN_RARE;
+
+	if (t->columns[column].wide && !rare)
+		return false;
+	for (size_t row = 0; row < t->n_rows; row++) {
+		const struct cell *c = &table_cells(t, row)[column];
+
+		if (c->known && (!rare || c->u))
 			return true;
-	return false;
+	}
+	return !rare && !t->n_rows;
 }
 
 /*
@@ -47,7 +163,7 @@ static unsigned int choose_columns(const struct report *r, const struct table *t
 	unsigned int shown = 0;
 
 	for (unsigned int i = 0; i < t->n_columns; i++)
-		if (r->wide || is_shown(t, i, &t->columns[i]))
+		if (r->wide || is_shown(t, i))
 			column[shown++] = i;
 	return shown;
 }
@@ -57,9 +173,7 @@ static void print_cut(struct strbuf *out, const struct table *t, const char *bef
 {
 	if (!t->cut)
 		return;
-	strbuf_addstr(out, before);
-	format_count(out, t->cut);
-	strbuf_addstr(out, " more");
+	strbuf_addf(out, "%s%s more", before, count_text(t->cut).s);
 	if (t->unasked)
 		strbuf_addf(out, " (--table %s has all)", t->name);
 	strbuf_addch(out, '\n');
@@ -112,12 +226,6 @@ struct grid {
 	size_t rows;
 	bool ascii;
 };
-
-static void add_spaces(struct strbuf *out, size_t n)
-{
-	while (n--)
-		strbuf_addch(out, ' ');
-}
 
 /* Appends s, at most `limit` wide: "at::native::vectori…ement_kernel". */
 static void add_cut(struct strbuf *out, const char *s, size_t limit, const char *gap)
@@ -172,7 +280,7 @@ static void grid_fill(struct grid *g, const struct report *r, const struct table
 			if (row)
 				format_cell(&sb, &table_cells(t, row - 1)[col], c[col].type);
 			else
-				format_title(&sb, &c[col]);
+				strbuf_addstr(&sb, column_title(&c[col]).s);
 			grid_add(g, row, i, sb.s, r->wide ? 0 : r->name_width);
 		}
 	}
@@ -183,28 +291,21 @@ static void grid_fill(struct grid *g, const struct report *r, const struct table
 /* They are printed below their rows. */
 static bool is_long(unsigned int type)
 {
-	return type == CELL_STACK || type == CELL_PROSE || type == CELL_COMMAND;
-}
-
-static void leave_out_long(struct grid *g, const struct table *t)
-{
-	unsigned int shown = 0;
-
-	for (unsigned int i = 0; i < g->n; i++)
-		if (!is_long(t->columns[g->column[i]].type))
-			g->column[shown++] = g->column[i];
-	g->n = shown;
+	return cell_is_text(type) && type != CELL_TEXT;
 }
 
 static bool grid_init(struct grid *g, const struct report *r, const struct table *t)
 {
-	*g = (struct grid){ .text = STRBUF_INIT, .rows = t->n_rows + 1,
-			     .ascii = r->ascii };
+	unsigned int n;
+
+	*g = (struct grid){ .text = STRBUF_INIT, .rows = t->n_rows + 1, .ascii = r->ascii };
 	g->column = calloc(t->n_columns + 1, sizeof(*g->column));
 	if (!g->column)
 		return false;
-	g->n = choose_columns(r, t, g->column);
-	leave_out_long(g, t);
+	n = choose_columns(r, t, g->column);
+	for (unsigned int i = 0; i < n; i++)
+		if (!is_long(t->columns[g->column[i]].type))
+			g->column[g->n++] = g->column[i];
 	g->width = calloc(g->n + 1, sizeof(*g->width));
 	g->at = calloc(g->rows * g->n + 1, sizeof(*g->at));
 	if (!g->width || !g->at)
@@ -213,28 +314,17 @@ static bool grid_init(struct grid *g, const struct report *r, const struct table
 	return !g->text.failed;
 }
 
-static void grid_free(struct grid *g)
-{
-	strbuf_free(&g->text);
-	free(g->at);
-	free(g->width);
-	free(g->column);
-}
-
 static void print_row(struct strbuf *out, const struct grid *g, size_t row, const struct column *c)
 {
 	for (unsigned int i = 0; i < g->n; i++) {
 		const char *s = g->text.s + g->at[row * g->n + i];
-		size_t pad = g->width[i] - utf8_str_width(s);
-		bool left = c[g->column[i]].type == CELL_TEXT;
+		int pad = (int)(g->width[i] - utf8_str_width(s));
 
-		if (i)
-			add_spaces(out, 2);
-		if (!left)
-			add_spaces(out, pad);
-		strbuf_addstr(out, s);
-		if (left && i + 1 < g->n)
-			add_spaces(out, pad);
+		strbuf_addstr(out, i ? "  " : "");
+		if (c[g->column[i]].type != CELL_TEXT)
+			strbuf_addf(out, "%*s%s", pad, "", s);
+		else
+			strbuf_addf(out, "%s%*s", s, i + 1 < g->n ? pad : 0, "");
 	}
 	strbuf_addch(out, '\n');
 }
@@ -242,7 +332,6 @@ static void print_row(struct strbuf *out, const struct grid *g, size_t row, cons
 /* From the innermost frame on, which is the last one. */
 static void print_frames(struct strbuf *out, const char *stack)
 {
-	struct strbuf frame = STRBUF_INIT;
 	size_t end = strlen(stack);
 
 	while (end) {
@@ -250,15 +339,10 @@ static void print_frames(struct strbuf *out, const char *stack)
 
 		while (start && stack[start - 1] != ';')
 			start--;
-		strbuf_reset(&frame);
-		strbuf_add(&frame, stack + start, end - start);
-		add_spaces(out, 8);
-		format_safe(out, frame.s);
+		format_safef(out, "%8s%.*s", "", (int)(end - start), stack + start);
 		strbuf_addch(out, '\n');
 		end = start ? start - 1 : 0;
 	}
-	out->failed |= frame.failed;
-	strbuf_free(&frame);
 }
 
 /* Output too wide for a terminal is not easier to read elsewhere. */
@@ -269,55 +353,48 @@ static unsigned int prose_width(const struct report *r)
 	return width < NARROW ? NARROW : width;
 }
 
-/* "    evidence  20 times, 1.2 ms each" */
-static void print_prose(struct strbuf *out, const struct report *r, const struct column *c,
-			const char *s)
-{
-	struct strbuf title = STRBUF_INIT;
-
-	format_title(&title, c);
-	strbuf_addf(out, "    %-9s ", title.s);
-	add_wrapped(out, s, 14, c->type == CELL_COMMAND ? UINT_MAX : prose_width(r));
-	strbuf_addch(out, '\n');
-	out->failed |= title.failed;
-	strbuf_free(&title);
-}
-
 static void print_long(struct strbuf *out, const struct report *r, const struct table *t,
 		       size_t row)
 {
-	const unsigned int n = t->n_columns;
 	const struct column *c = t->columns;
 	const struct cell *cells = table_cells(t, row);
 
-	for (unsigned int i = 0; i < n; i++)
-		if (c[i].type == CELL_STACK && cells[i].known)
+	for (unsigned int i = 0; i < t->n_columns; i++) {
+		if (!is_long(c[i].type) || !cells[i].known)
+			continue;
+		if (c[i].type == CELL_STACK) {
 			print_frames(out, cells[i].s);
-		else if (is_long(c[i].type) && cells[i].known)
-			print_prose(out, r, &c[i], cells[i].s);
+			continue;
+		}
+		/* "    evidence  20 times, 1.2 ms each" */
+		strbuf_addf(out, "    %-9s ", column_title(&c[i]).s);
+		add_wrapped(out, cells[i].s, 14,
+			    c[i].type == CELL_COMMAND ? UINT_MAX : prose_width(r));
+		strbuf_addch(out, '\n');
+	}
 }
 
 static void text_print_table(struct strbuf *out, const struct report *r, const struct table *t)
 {
-	const char *why;
+	const char *why = t->cut ? NULL : t->none;
 	struct grid g;
 
 	strbuf_addf(out, "%s\n", t->name);
 	if (!t->n_rows) {
-		why = t->cut ? NULL : t->none;
 		strbuf_addf(out, "(%s%s%s)\n", t->cut ? "all rows cut" : "none", why ? ": " : "",
 			    why ? why : "");
 		return;
 	}
-	if (grid_init(&g, r, t))
-		for (size_t row = 0; row < g.rows; row++) {
-			print_row(out, &g, row, t->columns);
-			if (row)
-				print_long(out, r, t, row - 1);
-		}
-	else
-		out->failed = true;
-	grid_free(&g);
+	out->failed |= !grid_init(&g, r, t);
+	for (size_t row = 0; !out->failed && row < g.rows; row++) {
+		print_row(out, &g, row, t->columns);
+		if (row)
+			print_long(out, r, t, row - 1);
+	}
+	strbuf_free(&g.text);
+	free(g.at);
+	free(g.width);
+	free(g.column);
 	print_cut(out, t, "... ");
 }
 
@@ -336,25 +413,34 @@ static void text_print_lines(struct strbuf *out, const char *s, unsigned int wid
 	strbuf_free(&line);
 }
 
-static void render_text(struct strbuf *out, const struct report *r)
+/* The parts of a report for people, an empty line between them. */
+static void print_parts(struct strbuf *out, const struct report *r,
+			void (*print_lines)(struct strbuf *out, const char *s, unsigned int width),
+			void (*print_table)(struct strbuf *out, const struct report *r,
+					    const struct table *t))
 {
 	unsigned int width = r->columns ? prose_width(r) : UINT_MAX;	/* in files a line is one */
 
 	if (r->head)
-		text_print_lines(out, r->head, width);
+		print_lines(out, r->head, width);
 	if (r->verdict && *r->verdict) {
 		strbuf_addch(out, '\n');
-		text_print_lines(out, r->verdict, prose_width(r));
+		print_lines(out, r->verdict, prose_width(r));
 	}
 	for (unsigned int i = 0; i < r->n_tables; i++) {
 		if (i || r->head)
 			strbuf_addch(out, '\n');
-		text_print_table(out, r, r->tables[i]);
+		print_table(out, r, r->tables[i]);
 	}
 	if (r->foot) {
 		strbuf_addch(out, '\n');
-		text_print_lines(out, r->foot, width);
+		print_lines(out, r->foot, width);
 	}
+}
+
+static void render_text(struct strbuf *out, const struct report *r)
+{
+	print_parts(out, r, text_print_lines, text_print_table);
 }
 
 /* ---- md ------------------------------------------------------------------------------------ */
@@ -367,12 +453,12 @@ static void render_text(struct strbuf *out, const struct report *r)
  *   | :--- | ---: |
  *   | op\<float\*\> | 4,000 |
  */
+
 /* Inside a word an underscore is no markup, and cuda_graph stays readable. */
 static bool is_markup(const char *s, const char *at)
 {
 	if (*at == '_')
-		return at == s || !isalnum((unsigned char)at[-1]) ||
-		       !isalnum((unsigned char)at[1]);
+		return at == s || !isalnum((unsigned char)at[-1]) || !isalnum((unsigned char)at[1]);
 	return strchr("\\|`*<>[]&~#", *at) != NULL;
 }
 
@@ -392,39 +478,27 @@ static void md_add_cell(struct strbuf *out, const char *text)
 	strbuf_addch(out, ' ');
 }
 
-static bool is_text(const struct column *c)
-{
-	return c->type == CELL_TEXT || c->type == CELL_STACK ||
-	       c->type == CELL_PROSE || c->type == CELL_COMMAND;
-}
-
 static void print_heading(struct strbuf *out, const struct column *c, const unsigned int *shown,
 			  unsigned int n)
 {
-	struct strbuf title = STRBUF_INIT;
-
-	for (unsigned int i = 0; i < n; i++) {
-		strbuf_reset(&title);
-		format_title(&title, &c[shown[i]]);
-		md_add_cell(out, title.s);
-	}
+	for (unsigned int i = 0; i < n; i++)
+		md_add_cell(out, column_title(&c[shown[i]]).s);
 	strbuf_addstr(out, "|\n");
 	for (unsigned int i = 0; i < n; i++)
-		strbuf_addstr(out, is_text(&c[shown[i]]) ? "| :--- " : "| ---: ");
+		strbuf_addstr(out, cell_is_text(c[shown[i]].type) ? "| :--- " : "| ---: ");
 	strbuf_addstr(out, "|\n");
-	strbuf_free(&title);
 }
 
 static void print_rows(struct strbuf *out, const struct table *t, const unsigned int *shown,
 		       unsigned int n)
 {
 	struct strbuf text = STRBUF_INIT;
-	const struct column *c = t->columns;
 
 	for (size_t row = 0; row < t->n_rows; row++) {
 		for (unsigned int i = 0; i < n; i++) {
 			strbuf_reset(&text);
-			format_cell(&text, &table_cells(t, row)[shown[i]], c[shown[i]].type);
+			format_cell(&text, &table_cells(t, row)[shown[i]],
+				    t->columns[shown[i]].type);
 			md_add_cell(out, text.s);
 		}
 		strbuf_addstr(out, "|\n");
@@ -452,40 +526,24 @@ static void md_print_table(struct strbuf *out, const struct report *r, const str
 }
 
 /* Each line of a footer is a line of its own in the rendered page too. */
-static void md_print_lines(struct strbuf *out, const char *s)
+static void md_print_lines(struct strbuf *out, const char *s, unsigned int width)
 {
-	struct strbuf line = STRBUF_INIT, safe = STRBUF_INIT;
+	struct strbuf safe = STRBUF_INIT;
 
+	(void)width;
 	for (; *s; s += strcspn(s, "\n"), s += *s == '\n') {
-		strbuf_reset(&line);
 		strbuf_reset(&safe);
-		strbuf_add(&line, s, strcspn(s, "\n"));
-		format_safe(&safe, line.s);
+		format_safef(&safe, "%.*s", (int)strcspn(s, "\n"), s);
 		add_escaped(out, safe.s);
 		strbuf_addstr(out, s[strcspn(s, "\n")] ? "  \n" : "\n");
 	}
-	out->failed |= line.failed || safe.failed;
-	strbuf_free(&line);
+	out->failed |= safe.failed;
 	strbuf_free(&safe);
 }
 
 static void render_md(struct strbuf *out, const struct report *r)
 {
-	if (r->head)
-		md_print_lines(out, r->head);
-	if (r->verdict && *r->verdict) {
-		strbuf_addch(out, '\n');
-		md_print_lines(out, r->verdict);
-	}
-	for (unsigned int i = 0; i < r->n_tables; i++) {
-		if (i || r->head)
-			strbuf_addch(out, '\n');
-		md_print_table(out, r, r->tables[i]);
-	}
-	if (r->foot) {
-		strbuf_addch(out, '\n');
-		md_print_lines(out, r->foot);
-	}
+	print_parts(out, r, md_print_lines, md_print_table);
 }
 
 /* ---- csv ----------------------------------------------------------------------------------- */
@@ -496,8 +554,6 @@ static void render_md(struct strbuf *out, const struct report *r)
  * Several tables in one output are separated by an empty line and "# name", which is not RFC
  * 4180; one table is.
  */
-#define LINE_END "\n"
-
 static void add_field(struct strbuf *out, const char *s)
 {
 	if (!s[strcspn(s, ",\"")] && *s != ' ' && *s != '#') {
@@ -513,40 +569,22 @@ static void add_field(struct strbuf *out, const char *s)
 	strbuf_addch(out, '"');
 }
 
-static void add_text(struct strbuf *out, const char *s)
+static void csv_add_cell(struct strbuf *out, const struct cell *c, unsigned int type)
 {
 	struct strbuf safe = STRBUF_INIT;
 
-	format_safe(&safe, s);
-	add_field(out, safe.s);
-	out->failed |= safe.failed;
-	strbuf_free(&safe);
-}
-
-static void csv_add_cell(struct strbuf *out, const struct cell *c, unsigned int type)
-{
 	if (!c->known)
 		return;
-	switch (type) {
-	case CELL_TEXT:
-	case CELL_STACK:
-	case CELL_PROSE:
-	case CELL_COMMAND:
-		add_text(out, c->s);
-		break;
-	case CELL_SHARE:
-	case CELL_REAL:
+	if (cell_is_text(type)) {
+		format_safe(&safe, c->s);
+		add_field(out, safe.s);
+		out->failed |= safe.failed;
+		strbuf_free(&safe);
+	} else if (type == CELL_SHARE || type == CELL_REAL) {
 		if (isfinite(c->d))
 			format_real(out, c->d);
-		break;
-	case CELL_BOOL:
-		strbuf_addstr(out, c->u ? "true" : "false");
-		break;
-	case CELL_DEVICE:
-		device_number_add(out, (uint32_t)c->u);
-		break;
-	default:
-		strbuf_addf(out, "%llu", (unsigned long long)c->u);
+	} else {
+		add_whole(out, c->u, type);
 	}
 }
 
@@ -559,13 +597,13 @@ static void csv_print_table(struct strbuf *out, const struct table *t)
 		strbuf_addstr(out, i ? "," : "");
 		add_field(out, c[i].name);
 	}
-	strbuf_addstr(out, LINE_END);
+	strbuf_addch(out, '\n');
 	for (size_t row = 0; row < t->n_rows; row++) {
 		for (unsigned int i = 0; i < n; i++) {
 			strbuf_addstr(out, i ? "," : "");
 			csv_add_cell(out, &table_cells(t, row)[i], c[i].type);
 		}
-		strbuf_addstr(out, LINE_END);
+		strbuf_addch(out, '\n');
 	}
 }
 
@@ -573,9 +611,9 @@ static void render_csv(struct strbuf *out, const struct report *r)
 {
 	for (unsigned int i = 0; i < r->n_tables; i++) {
 		if (i)
-			strbuf_addstr(out, LINE_END);
+			strbuf_addch(out, '\n');
 		if (r->n_tables > 1)
-			strbuf_addf(out, "# %s" LINE_END, r->tables[i]->name);
+			strbuf_addf(out, "# %s\n", r->tables[i]->name);
 		csv_print_table(out, r->tables[i]);
 	}
 }
@@ -593,18 +631,6 @@ static void render_csv(struct strbuf *out, const struct report *r)
  *      {"pid": 1234, "function": "cudaLaunchKernel"}
  *     ]}}
  */
-static void add_char(struct strbuf *out, const char *at, const char *end, int32_t code)
-{
-	if (code < 0)
-		strbuf_addstr(out, "\xef\xbf\xbd");
-	else if (code == '"' || code == '\\')
-		strbuf_addf(out, "\\%c", (char)code);
-	else if (code < 0x20 || code == 0x7f)
-		strbuf_addf(out, "\\u%04x", (unsigned int)code);
-	else
-		strbuf_add(out, at, (size_t)(end - at));
-}
-
 void render_json_string(struct strbuf *out, const char *s)
 {
 	strbuf_addch(out, '"');
@@ -612,7 +638,14 @@ void render_json_string(struct strbuf *out, const char *s)
 		const char *at = s;
 		int32_t code = utf8_next(&s);
 
-		add_char(out, at, s, code);
+		if (code < 0)
+			strbuf_addstr(out, "\xef\xbf\xbd");
+		else if (code == '"' || code == '\\')
+			strbuf_addf(out, "\\%c", (char)code);
+		else if (code < 0x20 || code == 0x7f)
+			strbuf_addf(out, "\\u%04x", (unsigned int)code);
+		else
+			strbuf_add(out, at, (size_t)(s - at));
 	}
 	strbuf_addch(out, '"');
 }
@@ -634,41 +667,24 @@ static void add_stack(struct strbuf *out, const char *s)
 	strbuf_free(&frame);
 }
 
-/* An instance is no number. */
-static void add_device(struct strbuf *out, uint32_t number)
-{
-	const char *quote = device_number_is_instance(number) ? "\"" : "";
-
-	strbuf_addstr(out, quote);
-	device_number_add(out, number);
-	strbuf_addstr(out, quote);
-}
-
-static void add_value(struct strbuf *out, const struct cell *c, unsigned int type)
+static void add_pair(struct strbuf *out, const char *key, const struct cell *c, unsigned int type)
 {
 	bool real = type == CELL_SHARE || type == CELL_REAL;
 
+	render_json_string(out, key);
+	strbuf_addstr(out, ": ");
 	if (!c->known || (real && !isfinite(c->d)))
 		strbuf_addstr(out, "null");
 	else if (real)
 		format_real(out, c->d);
-	else if (type == CELL_TEXT || type == CELL_PROSE || type == CELL_COMMAND)
-		render_json_string(out, c->s);
 	else if (type == CELL_STACK)
 		add_stack(out, c->s);
-	else if (type == CELL_BOOL)
-		strbuf_addstr(out, c->u ? "true" : "false");
-	else if (type == CELL_DEVICE)
-		add_device(out, (uint32_t)c->u);
+	else if (cell_is_text(type))
+		render_json_string(out, c->s);
+	else if (type == CELL_DEVICE && device_number_is_instance((uint32_t)c->u))
+		render_json_string(out, device_text((uint32_t)c->u).s);
 	else
-		strbuf_addf(out, "%llu", (unsigned long long)c->u);
-}
-
-static void add_pair(struct strbuf *out, const char *key, const struct cell *c, unsigned int type)
-{
-	render_json_string(out, key);
-	strbuf_addstr(out, ": ");
-	add_value(out, c, type);
+		add_whole(out, c->u, type);
 }
 
 static void add_note(struct strbuf *out, const struct note *note)
@@ -677,35 +693,27 @@ static void add_note(struct strbuf *out, const struct note *note)
 	render_json_string(out, note->code);
 	strbuf_addstr(out, ", \"severity\": ");
 	render_json_string(out, note_severity_name(note->severity));
-	if (note->pid)
-		strbuf_addf(out, ", \"pid\": %u", note->pid);
-	else
-		strbuf_addstr(out, ", \"pid\": null");
+	strbuf_addf(out, note->pid ? ", \"pid\": %u" : ", \"pid\": null", note->pid);
 	strbuf_addstr(out, ", \"text\": ");
 	render_json_string(out, note->text);
 	strbuf_addch(out, '}');
 }
 
-static void add_notes(struct strbuf *out, const struct notes *notes)
-{
-	strbuf_addstr(out, ", \"notes\": [");
-	for (size_t i = 0; i < notes->all.n; i++) {
-		strbuf_addstr(out, i ? "," : "");
-		add_note(out, &notes->all.v[i]);
-	}
-	strbuf_addch(out, ']');
-}
-
 void render_json_meta(struct strbuf *out, const struct meta *meta)
 {
+	const struct notes *notes = meta ? meta->notes : NULL;
+
 	strbuf_addch(out, '{');
 	for (size_t i = 0; meta && i < meta->n; i++) {
 		strbuf_addstr(out, i ? ", " : "");
 		add_pair(out, meta->v[i].key, &meta->v[i].value, meta->v[i].type);
 	}
-	if (meta && meta->notes)
-		add_notes(out, meta->notes);
-	strbuf_addch(out, '}');
+	strbuf_addstr(out, notes ? ", \"notes\": [" : "");
+	for (size_t i = 0; notes && i < notes->all.n; i++) {
+		strbuf_addstr(out, i ? "," : "");
+		add_note(out, &notes->all.v[i]);
+	}
+	strbuf_addstr(out, notes ? "]}" : "}");
 }
 
 static void json_print_table(struct strbuf *out, const struct table *t)

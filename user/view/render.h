@@ -9,6 +9,10 @@
 #include "facts/notes.h"
 #include "view/table.h"
 
+/* As printf, one line that no terminal, csv reader or editor can stumble over: control characters,
+ * bytes that are not UTF-8 and direction marks are written as \n, \x1b, \u202e. */
+void format_safef(struct strbuf *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 enum format { FORMAT_TEXT, FORMAT_MD, FORMAT_CSV, FORMAT_JSON, FORMAT_END };
 
 struct meta_pair {

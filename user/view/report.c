@@ -9,6 +9,8 @@
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/num.h"
@@ -32,34 +34,44 @@ static const char *const name_columns[] = { "function", "kernel", "name", "op", 
 
 struct printout {
 	const struct view *pick[TABLES_MAX];	/* in the requested order */
-	struct table *tables[TABLES_MAX];
 	unsigned int n;
+	struct table *tables[TABLES_MAX];	/* those that are shown */
+	unsigned int n_tables;
 	regex_t filter;
 	bool has_filter;
 };
 
-static int unknown_table(const char *word, const char *const *names, size_t n)
+/* Logs the name that the user may have meant; false: there is none. */
+static bool suggest(const char *option, const char *what, const char *word,
+		    const char *const *names, size_t n)
 {
 	const char *near = str_nearest(word, names, n);
+
+	if (near)
+		log_error("option '%s': no %s '%s'; did you mean '%s'?", option, what, word, near);
+	return near != NULL;
+}
+
+static int unknown_table(const char *word, const char *const *names, size_t n)
+{
 	struct strbuf all = STRBUF_INIT;
 
+	if (suggest("--table", "table", word, names, n))
+		return EXIT_USAGE;
 	for (size_t i = 0; i < n; i++)
 		strbuf_addf(&all, "%s%s", i ? ", " : "", names[i]);
-	if (near)
-		log_error("option '--table': no table '%s'; did you mean '%s'?", word, near);
-	else
-		log_error("option '--table': no table '%s'; there are %s", word, all.s);
+	log_error("option '--table': no table '%s'; there are %s", word, all.s);
 	strbuf_free(&all);
 	return EXIT_USAGE;
 }
 
 static int pick_table(struct printout *p, const char *name)
 {
-	const char *names[TABLES_MAX];
+	const char *names[TABLES_MAX] = { NULL };
 	const struct view *v;
 	size_t n = 0;
 
-	for (; (v = view_get(n)) != NULL; n++) {
+	for (; (v = view_list[n]) != NULL; n++) {
 		names[n] = v->name;
 		if (strcmp(name, v->name))
 			continue;
@@ -93,14 +105,26 @@ static int pick_tables(struct printout *p, const struct report_options *o)
 		return pick_listed(p, o->tables);
 	if (o->format == FORMAT_CSV)
 		return pick_table(p, "calls");	/* several tables are no valid csv */
-	for (size_t i = 0; view_get(i); i++)
-		if (view_get(i)->shown != VIEW_WHEN_ASKED)
-			p->pick[p->n++] = view_get(i);
+	for (size_t i = 0; view_list[i]; i++)
+		if (view_list[i]->shown != VIEW_WHEN_ASKED)
+			p->pick[p->n++] = view_list[i];
 	return 0;
+}
+
+static int name_column(const struct view *v)
+{
+	for (size_t i = 0; i < sizeof(name_columns) / sizeof(name_columns[0]); i++) {
+		int at = column_find(v->columns, v->n_columns, name_columns[i]);
+
+		if (at >= 0)
+			return at;
+	}
+	return -ENOENT;
 }
 
 static int compile_filter(struct printout *p, const struct report_options *o)
 {
+	bool has_names = false;
 	char why[128];
 	int err;
 
@@ -113,75 +137,44 @@ static int compile_filter(struct printout *p, const struct report_options *o)
 		return EXIT_USAGE;
 	}
 	p->has_filter = true;
-	return 0;
-}
-
-static int fill_tables(struct printout *p, const struct view_query *q)
-{
-	for (unsigned int i = 0; i < p->n; i++) {
-		p->tables[i] = view_fill(p->pick[i], q);
-		if (p->tables[i])
-			continue;
-		log_error("cannot make table '%s': %s", p->pick[i]->name, strerror(errno));
-		return EXIT_FAIL;
-	}
-	return 0;
-}
-
-/* Of several tables no list of all columns is one that anybody reads. */
-static const struct view *view_to_list(const struct printout *p)
-{
 	for (unsigned int i = 0; i < p->n; i++)
-		if (p->pick[i] == &view_calls)
-			return p->pick[i];
-	return p->pick[0];
+		has_names |= name_column(p->pick[i]) >= 0;
+	if (!has_names)
+		log_error("option '--filter' needs a table with names; add '--table calls'");
+	return has_names ? 0 : EXIT_USAGE;
 }
 
-static int no_such_column(const struct printout *p, const char *word)
+static int unknown_column(const struct printout *p, const char *word)
 {
-	const char *names[COLUMNS_MAX], *near;
-	const struct view *v = view_to_list(p);
+	const struct view *v = p->pick[0];
 	struct strbuf list = STRBUF_INIT;
+	const char *names[COLUMNS_MAX];
 	size_t n = 0;
 
-	for (unsigned int i = 0; i < p->n; i++)
+	for (unsigned int i = 0; i < p->n; i++) {
 		for (unsigned int k = 0; k < p->pick[i]->n_columns && n < COLUMNS_MAX; k++)
 			names[n++] = p->pick[i]->columns[k].name;
-	near = str_nearest(word, names, n);
+		if (p->pick[i] == &view_calls)
+			v = &view_calls;	/* a list of all tables' columns is too long */
+	}
+	if (suggest("--sort", "column", word, names, n))
+		return EXIT_USAGE;
 	for (unsigned int i = 0; i < v->n_columns; i++)
 		strbuf_addf(&list, "%s%s", i ? ", " : "", v->columns[i].name);
-	if (near)
-		log_error("option '--sort': no column '%s'; did you mean '%s'?", word, near);
-	else
-		log_error("option '--sort': no column '%s'; table %s has %s%s", word, v->name,
-			  list.s, p->n > 1 ? " (with --table NAME another's are listed)" : "");
+	log_error("option '--sort': no column '%s'; table %s has %s%s", word, v->name, list.s,
+		  p->n > 1 ? " (with --table NAME another's are listed)" : "");
 	strbuf_free(&list);
 	return EXIT_USAGE;
 }
 
-/* Of a name, or of the title that text shows. */
-static int find_column(const struct view *v, int by, const char *word)
-{
-	return column_find(v->columns, view_columns(v, (enum calls_by)by), word);
-}
-
+/* A column's name, or the title that text shows. */
 static int check_sort(const struct printout *p, const struct report_options *o)
 {
 	for (unsigned int i = 0; o->sort && i < p->n; i++)
-		if (find_column(p->pick[i], o->by, o->sort) >= 0)
+		if (column_find(p->pick[i]->columns,
+				view_columns(p->pick[i], (enum calls_by)o->by), o->sort) >= 0)
 			return 0;
-	return o->sort ? no_such_column(p, o->sort) : 0;
-}
-
-static int sort_tables(struct printout *p, const char *column)
-{
-	for (unsigned int i = 0; column && i < p->n; i++) {
-		if (table_sort(p->tables[i], column) != -ENOMEM)
-			continue;
-		log_error("cannot sort table '%s': out of memory", p->tables[i]->name);
-		return EXIT_FAIL;
-	}
-	return 0;
+	return o->sort ? unknown_column(p, o->sort) : 0;
 }
 
 struct name_filter {
@@ -197,48 +190,6 @@ static bool matches(const struct cell *cells, const void *ctx)
 	return c->known && !regexec(f->regex, c->s, 0, NULL, 0);
 }
 
-static int name_column(const struct view *v)
-{
-	for (size_t i = 0; i < sizeof(name_columns) / sizeof(name_columns[0]); i++) {
-		int at = column_find(v->columns, v->n_columns, name_columns[i]);
-
-		if (at >= 0)
-			return at;
-	}
-	return -ENOENT;
-}
-
-static int check_filter(const struct printout *p)
-{
-	for (unsigned int i = 0; i < p->n; i++)
-		if (name_column(p->pick[i]) >= 0)
-			return 0;
-	if (!p->has_filter)
-		return 0;
-	log_error("option '--filter' needs a table with names; add '--table calls'");
-	return EXIT_USAGE;
-}
-
-static void filter_tables(struct printout *p)
-{
-	for (unsigned int i = 0; p->has_filter && i < p->n; i++) {
-		struct name_filter f = { &p->filter, name_column(p->pick[i]) };
-
-		if (f.column >= 0)
-			table_keep(p->tables[i], matches, &f);
-	}
-}
-
-/* For programs, and who names tables, all rows are there. */
-static void cut_tables(struct printout *p, const struct report_options *o)
-{
-	bool is_read = !o->tables && (o->format == FORMAT_TEXT || o->format == FORMAT_MD);
-	size_t most = o->top ? o->top : is_read ? ROWS_UNASKED : 0;
-
-	for (unsigned int i = 0; most && i < p->n; i++)
-		table_top(p->tables[i], most, o->top);
-}
-
 /* The part that needs no snapshot: the tables, their columns and the filter. */
 static int choose(struct printout *p, const struct report_options *o)
 {
@@ -246,60 +197,64 @@ static int choose(struct printout *p, const struct report_options *o)
 
 	if (!rc)
 		rc = compile_filter(p, o);
-	if (!rc)
-		rc = check_filter(p);
 	return rc ? rc : check_sort(p, o);
 }
 
-static int fill(struct printout *p, const struct report_options *o, const struct summary *s)
+/* Filled, filtered, sorted and cut; NULL and a logged error. */
+static struct table *make_table(const struct printout *p, const struct view *v,
+				const struct report_options *o, const struct view_query *q)
 {
-	int rc = fill_tables(p, &(struct view_query){ s->snap, (enum calls_by)o->by });
+	const struct name_filter filter = { &p->filter, name_column(v) };
+	/* For programs, and who names tables, all rows are there. */
+	bool is_read = !o->tables && (o->format == FORMAT_TEXT || o->format == FORMAT_MD);
+	size_t most = o->top ? o->top : is_read ? ROWS_UNASKED : 0;
+	struct table *t = view_fill(v, q);
 
-	if (rc)
-		return rc;
-	filter_tables(p);
-	rc = sort_tables(p, o->sort);
-	if (!rc)
-		cut_tables(p, o);
-	return rc;
+	if (!t) {
+		log_error("cannot make table '%s': %s", v->name, strerror(errno));
+		return NULL;
+	}
+	if (p->has_filter && filter.column >= 0)
+		table_keep(t, matches, &filter);
+	if (o->sort && table_sort(t, o->sort) == -ENOMEM) {
+		log_error("cannot sort table '%s': out of memory", v->name);
+		table_free(t);
+		return NULL;
+	}
+	if (most)
+		table_top(t, most, o->top);
+	return t;
 }
 
-static bool is_shown(enum view_shown shown, const struct table *t, const struct snapshot *snap)
+/* Unless requested by name, the words below the tables are enough for an empty one. */
+static bool is_shown(const struct report_options *o, enum view_shown shown, const struct table *t,
+		     const struct snapshot *snap)
 {
-	switch (shown) {
-	case VIEW_WITH_DEVICES:
-		return snap->devices.n || t->n_rows;
-	case VIEW_WITH_ROWS:
-		return t->n_rows;
-	default:
+	if (t->n_rows || o->tables || o->format == FORMAT_JSON)
 		return true;
-	}
+	return shown == VIEW_WITH_DEVICES ? snap->devices.n : shown != VIEW_WITH_ROWS;
 }
 
-/* Unless requested by name, the words below the tables are enough. */
-static void leave_out_empty(struct printout *p, const struct report_options *o,
-			    const struct snapshot *snap)
+static int fill(struct printout *p, const struct report_options *o, const struct snapshot *snap)
 {
-	unsigned int kept = 0;
+	const struct view_query q = { snap, (enum calls_by)o->by };
 
-	if (o->tables || o->format == FORMAT_JSON)
-		return;
 	for (unsigned int i = 0; i < p->n; i++) {
-		if (!is_shown((enum view_shown)p->pick[i]->shown, p->tables[i], snap)) {
-			table_free(p->tables[i]);
-			continue;
-		}
-		p->pick[kept] = p->pick[i];
-		p->tables[kept++] = p->tables[i];
+		struct table *t = make_table(p, p->pick[i], o, &q);
+
+		if (!t)
+			return EXIT_FAIL;
+		if (is_shown(o, (enum view_shown)p->pick[i]->shown, t, snap))
+			p->tables[p->n_tables++] = t;
+		else
+			table_free(t);
 	}
-	for (unsigned int i = kept; i < p->n; i++)
-		p->tables[i] = NULL;
-	p->n = kept;
+	return 0;
 }
 
 static void printout_free(struct printout *p)
 {
-	for (unsigned int i = 0; i < p->n; i++)
+	for (unsigned int i = 0; i < p->n_tables; i++)
 		table_free(p->tables[i]);
 	if (p->has_filter)
 		regfree(&p->filter);
@@ -325,36 +280,42 @@ int report_check(const struct report_options *o)
 	return rc ? rc : output_check(o->output);
 }
 
+/* The terminal that shows standard output: its columns, 0 for none. */
+static unsigned int terminal_columns(const char *path)
+{
+	struct winsize size;
+
+	return path || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? 0 : size.ws_col;
+}
+
+/* The user's locale has no more characters, as far as is known. */
+static bool locale_is_ascii(void)
+{
+	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+	const char *locale = NULL;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !(locale && *locale); i++)
+		locale = getenv(names[i]);
+	return !locale || !(strcasestr(locale, "utf-8") || strcasestr(locale, "utf8"));
+}
+
 static void render(struct strbuf *out, const struct report_options *o, const struct printout *p,
 		   const struct summary *s)
 {
-	struct strbuf head = STRBUF_INIT, verdict = STRBUF_INIT, foot = STRBUF_INIT;
-	struct strpool *pool = strpool_new();
-	const struct terminal terminal = output_terminal(o->output);
-	const unsigned int columns = terminal.columns;
-	struct meta_pair pairs[SUMMARY_META];
-	struct notes notes = { .all = { .n = 0 } };
-	struct meta meta = { .v = pairs, .notes = &notes };
+	const unsigned int columns = terminal_columns(o->output);
+	struct strbuf verdict = STRBUF_INIT;
+	struct summary_text text;
 
-	summary_head(&head, s);
-	if (verdict_add(&verdict, s->snap))
-		out->failed = true;
-	if (summary_notes(&notes, &foot, s))
-		out->failed = true;
-	if (pool)
-		meta.n = summary_meta(pairs, s, verdict.s, pool);
+	out->failed |= verdict_add(&verdict, s->snap) < 0;
+	out->failed |= summary_write(&text, s, verdict.s) < 0;
 	report_render(out, &(struct report){
-		.meta = &meta, .tables = p->tables, .n_tables = p->n, .head = head.s,
-		.verdict = verdict.s, .foot = foot.s, .wide = o->wide, .columns = columns,
-		.ascii = terminal.is_ascii,
+		.meta = &text.meta, .tables = p->tables, .n_tables = p->n_tables,
+		.head = text.head.s, .verdict = verdict.s, .foot = text.foot.s,
+		.wide = o->wide, .columns = columns, .ascii = columns && locale_is_ascii(),
 		.name_width = columns ? num_max(columns / 4, NAME_WIDTH_MIN) : NAME_WIDTH,
 	}, (enum format)o->format);
-	out->failed |= !pool || head.failed || foot.failed;
-	strpool_free(pool);
-	strbuf_free(&head);
+	summary_text_free(&text);
 	strbuf_free(&verdict);
-	strbuf_free(&foot);
-	notes_free(&notes);
 }
 
 static int judge_loss(const struct report_options *o, const struct summary *s)
@@ -377,9 +338,8 @@ int report_print(const struct report_options *o, const struct snapshot *snap,
 	int rc = choose(&p, o);
 
 	if (!rc)
-		rc = fill(&p, o, &s);
+		rc = fill(&p, o, snap);
 	if (!rc) {
-		leave_out_empty(&p, o, snap);
 		if (st->again && o->format != FORMAT_JSON)
 			strbuf_addch(&out, '\n');
 		render(&out, o, &p, &s);

@@ -15,37 +15,27 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "view/format.h"
+#include "base/units.h"
 #include "view/render.h"
 
 enum { PID, TID, COMM, STATE, WCHAN, SYSCALL, FILE_NAME, CALL, CLASS, CPU, STACK, FRAMES,
        N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
-	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
-		"process id on the host" },
-	[TID] = { "tid", NULL, CELL_ID, 0, ROLE_KEY,
-		"thread id on the host" },
-	[COMM] = { "comm", NULL, CELL_TEXT, 0, ROLE_LABEL,
-		"name of the thread" },
+	[PID] = COLUMN_PID,
+	[TID] = { "tid", NULL, CELL_ID, 0, ROLE_KEY, "thread id on the host" },
+	[COMM] = { "comm", NULL, CELL_TEXT, 0, ROLE_LABEL, "name of the thread" },
 	[STATE] = { "state", NULL, CELL_TEXT, 0, ROLE_LABEL,
 		"state of the thread, as in /proc: R, S, D, T, Z" },
-	[WCHAN] = { "wchan", NULL, CELL_TEXT, 0, ROLE_LABEL,
-		"kernel function that it sleeps in" },
-	[SYSCALL] = { "syscall", NULL, CELL_TEXT, 0, ROLE_LABEL,
-		"system call that it is in" },
+	[WCHAN] = { "wchan", NULL, CELL_TEXT, 0, ROLE_LABEL, "kernel function that it sleeps in" },
+	[SYSCALL] = { "syscall", NULL, CELL_TEXT, 0, ROLE_LABEL, "system call that it is in" },
 	[FILE_NAME] = { "file", NULL, CELL_TEXT, 0, ROLE_LABEL,
 		"file that the system call waits for" },
-	[CALL] = { "call", NULL, CELL_TEXT, 0, ROLE_LABEL,
-		"call of a GPU library that it is in" },
-	[CLASS] = { "class", NULL, CELL_TEXT, 0, ROLE_LABEL,
-		"class of the call" },
-	[CPU] = { "cpu_ns", NULL, CELL_NS, 0, ROLE_SUM,
-		"CPU time that it has used" },
-	[STACK] = { "stack", NULL, CELL_TEXT, 0, ROLE_LABEL,
-		"how much of the stack is known" },
-	[FRAMES] = { "frames", NULL, CELL_TEXT, 0, ROLE_LABEL,
-		"functions, innermost first" },
+	[CALL] = { "call", NULL, CELL_TEXT, 0, ROLE_LABEL, "call of a GPU library that it is in" },
+	[CLASS] = { "class", NULL, CELL_TEXT, 0, ROLE_LABEL, "class of the call" },
+	[CPU] = { "cpu_ns", NULL, CELL_NS, 0, ROLE_SUM, "CPU time that it has used" },
+	[STACK] = { "stack", NULL, CELL_TEXT, 0, ROLE_LABEL, "how much of the stack is known" },
+	[FRAMES] = { "frames", NULL, CELL_TEXT, 0, ROLE_LABEL, "functions, innermost first" },
 };
 
 static const char *const notes[] = {
@@ -59,34 +49,24 @@ static const char *const notes[] = {
 
 /* ---- text --------------------------------------------------------------------------------- */
 
-static void add_function(struct strbuf *out, const struct stack_frame *f)
-{
-	if (f->function) {
-		format_safe(out, f->function);
-		strbuf_addf(out, "+0x%" PRIx64, f->offset);
-	} else {
-		strbuf_addf(out, "0x%" PRIx64, f->address);
-	}
-}
-
 static void print_frame(struct strbuf *out, size_t i, const struct stack_frame *f)
 {
 	size_t start = out->len;
 
 	strbuf_addf(out, "  %3zu  ", i);
-	add_function(out, f);
+	if (f->function)
+		format_safef(out, "%s+0x%" PRIx64, f->function, f->offset);
+	else
+		strbuf_addf(out, "0x%" PRIx64, f->address);
 	do
 		strbuf_addch(out, ' ');
 	while (out->len - start < 48 && !out->failed);
 	if (f->module)
-		format_safe(out, f->module);
+		format_safef(out, "%s", f->module);
 	if (f->module && !f->function)
 		strbuf_addf(out, "+0x%" PRIx64, f->offset);
-	if (f->guessed)
-		strbuf_addstr(out, " (by frame pointer)");
-	if (f->signal)
-		strbuf_addstr(out, " (signal handler returns here)");
-	strbuf_addch(out, '\n');
+	strbuf_addf(out, "%s%s\n", f->guessed ? " (by frame pointer)" : "",
+		    f->signal ? " (signal handler returns here)" : "");
 }
 
 static void print_wait(struct strbuf *out, const struct stack_thread *t)
@@ -96,30 +76,21 @@ static void print_wait(struct strbuf *out, const struct stack_thread *t)
 	strbuf_addstr(out, "  ");
 	if (t->syscall)
 		strbuf_addf(out, "in %s", t->syscall);
-	if (t->file) {
-		strbuf_addstr(out, " of ");
-		format_safe(out, t->file);
-	}
-	if (t->wchan) {
-		strbuf_addstr(out, t->syscall ? ", wchan " : "wchan ");
-		format_safe(out, t->wchan);
-	}
+	if (t->file)
+		format_safef(out, " of %s", t->file);
+	if (t->wchan)
+		format_safef(out, "%swchan %s", t->syscall ? ", " : "", t->wchan);
 	strbuf_addch(out, '\n');
 }
 
 static void print_thread(struct strbuf *out, const struct stack_thread *t)
 {
-	strbuf_addf(out, "thread %d (", t->tid);
-	format_safe(out, t->comm);
-	strbuf_addf(out, ") of process %d: ", t->pid);
+	format_safef(out, "thread %d (%s) of process %d: ", t->tid, t->comm, t->pid);
 	if (t->call)
 		strbuf_addf(out, "in %s (%s), ", t->call, t->class);
 	strbuf_addf(out, "state %c", t->state ? t->state : '?');
-	if (t->cpu_known) {
-		strbuf_addstr(out, ", ");
-		format_ns(out, t->cpu_ns);
-		strbuf_addstr(out, " on CPUs");
-	}
+	if (t->cpu_known)
+		strbuf_addf(out, ", %s on CPUs", ns_text(t->cpu_ns).s);
 	strbuf_addch(out, '\n');
 	print_wait(out, t);
 	for (size_t i = 0; i < t->n_frames; i++)
@@ -130,25 +101,11 @@ static void print_thread(struct strbuf *out, const struct stack_thread *t)
 		strbuf_addf(out, "       %s\n", notes[STACK_IS_CUT]);
 }
 
-static void add_all_text(struct strbuf *out, const struct stack_snapshot *s)
-{
-	for (size_t i = 0; i < stack_snapshot_threads(s); i++) {
-		if (i)
-			strbuf_addch(out, '\n');
-		print_thread(out, stack_snapshot_thread(s, i));
-	}
-}
-
 /* ---- json --------------------------------------------------------------------------------- */
-
-static void add_key(struct strbuf *out, const char *key)
-{
-	strbuf_addf(out, ", \"%s\": ", key);
-}
 
 static void add_text(struct strbuf *out, const char *key, const char *text)
 {
-	add_key(out, key);
+	strbuf_addf(out, ", \"%s\": ", key);
 	if (text)
 		render_json_string(out, text);
 	else
@@ -159,8 +116,7 @@ static void add_frame(struct strbuf *out, const struct stack_frame *f)
 {
 	strbuf_addf(out, "{\"address\": %" PRIu64, f->address);
 	add_text(out, "function", f->function);
-	add_key(out, "offset");
-	strbuf_addf(out, "%" PRIu64, f->offset);
+	strbuf_addf(out, ", \"offset\": %" PRIu64, f->offset);
 	add_text(out, "module", f->module);
 	add_text(out, "build_id", f->build_id);
 	strbuf_addf(out, ", \"signal\": %s, \"by\": \"%s\"}", f->signal ? "true" : "false",
@@ -180,14 +136,12 @@ static void add_thread(struct strbuf *out, const struct stack_thread *t)
 	add_text(out, "call", t->call);
 	add_text(out, "class", t->class);
 	add_text(out, "library", t->library);
-	add_key(out, "cpu_ns");
 	if (t->cpu_known)
-		strbuf_addf(out, "%" PRIu64, t->cpu_ns);
+		strbuf_addf(out, ", \"cpu_ns\": %" PRIu64, t->cpu_ns);
 	else
-		strbuf_addstr(out, "null");
+		strbuf_addstr(out, ", \"cpu_ns\": null");
 	add_text(out, "stack", stack_quality_name(t->quality));
-	add_key(out, "frames");
-	strbuf_addch(out, '[');
+	strbuf_addstr(out, ", \"frames\": [");
 	for (size_t i = 0; i < t->n_frames; i++) {
 		strbuf_addstr(out, i ? ",\n     " : "\n     ");
 		add_frame(out, &t->frames[i]);
@@ -198,12 +152,10 @@ static void add_thread(struct strbuf *out, const struct stack_thread *t)
 static void add_all_json(struct strbuf *out, const struct stack_snapshot *s,
 			 const struct meta *meta)
 {
-	size_t n = stack_snapshot_threads(s);
-
 	strbuf_addstr(out, "{\"schema_version\": 1,\n \"meta\": ");
 	render_json_meta(out, meta);
 	strbuf_addstr(out, ",\n \"tables\": {\n  \"stacks\": [");
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < stack_snapshot_threads(s); i++) {
 		strbuf_addstr(out, i ? ",\n   " : "\n   ");
 		add_thread(out, stack_snapshot_thread(s, i));
 	}
@@ -212,10 +164,10 @@ static void add_all_json(struct strbuf *out, const struct stack_snapshot *s,
 
 /* ---- table -------------------------------------------------------------------------------- */
 
-static int add_folded(struct table *t, struct cell *c, const struct stack_thread *thread)
+/* "main;work;read" */
+static void fill_frames(struct table *t, struct cell *c, const struct stack_thread *thread)
 {
 	struct strbuf sb = STRBUF_INIT;
-	int err;
 
 	for (size_t i = thread->n_frames; i-- > 0;) {
 		const struct stack_frame *f = &thread->frames[i];
@@ -227,69 +179,56 @@ static int add_folded(struct table *t, struct cell *c, const struct stack_thread
 		if (i)
 			strbuf_addch(&sb, ';');
 	}
-	err = sb.failed ? -ENOMEM : cell_s(t, c, sb.len ? sb.s : NULL);
-	strbuf_free(&sb);
-	return err;
+	cell_text(t, c, &sb);
 }
 
-static int add_row(struct table *t, const struct stack_thread *thread)
+static void add_row(struct table *t, const struct stack_thread *thread)
 {
-	char state[2] = { thread->state };
-	const struct {
-		unsigned int column;
-		const char *text;
-	} texts[] = {
-		{ COMM, thread->comm }, { STATE, thread->state ? state : NULL },
-		{ WCHAN, thread->wchan }, { SYSCALL, thread->syscall }, { FILE_NAME, thread->file },
-		{ CALL, thread->call }, { CLASS, thread->class },
-		{ STACK, stack_quality_name(thread->quality) },
-	};
 	struct cell *row = table_row(t);
-	int err = row ? 0 : -ENOMEM;
 
-	if (err)
-		return err;
 	cell_u(&row[PID], (uint64_t)thread->pid);
 	cell_u(&row[TID], (uint64_t)thread->tid);
 	if (thread->cpu_known)
 		cell_u(&row[CPU], thread->cpu_ns);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && !err; i++)
-		err = cell_s(t, &row[texts[i].column], texts[i].text);
-	return err ? err : add_folded(t, &row[FRAMES], thread);
-}
-
-static struct table *fill_table(const struct stack_snapshot *s)
-{
-	struct table *t = table_new("stacks", columns, N_COLUMNS);
-	int err = 0;
-
-	if (!t)
-		return NULL;
-	for (size_t i = 0; i < stack_snapshot_threads(s) && !err; i++)
-		err = add_row(t, stack_snapshot_thread(s, i));
-	if (!err)
-		return t;
-	table_free(t);
-	errno = -err;
-	return NULL;
+	cell_s(t, &row[COMM], thread->comm);
+	if (thread->state)
+		cell_f(t, &row[STATE], "%c", thread->state);
+	cell_s(t, &row[WCHAN], thread->wchan);
+	cell_s(t, &row[SYSCALL], thread->syscall);
+	cell_s(t, &row[FILE_NAME], thread->file);
+	cell_s(t, &row[CALL], thread->call);
+	cell_s(t, &row[CLASS], thread->class);
+	cell_s(t, &row[STACK], stack_quality_name(thread->quality));
+	fill_frames(t, &row[FRAMES], thread);
 }
 
 int view_stacks(struct strbuf *out, const struct stack_snapshot *s, const struct meta *meta,
 		enum format format)
 {
-	struct table *t = NULL;
+	struct table *t;
+	int err = 0;
 
 	if (format == FORMAT_TEXT) {
-		add_all_text(out, s);
-	} else if (format == FORMAT_JSON) {
+		for (size_t i = 0; i < stack_snapshot_threads(s); i++) {
+			strbuf_addstr(out, i ? "\n" : "");
+			print_thread(out, stack_snapshot_thread(s, i));
+		}
+		return 0;
+	}
+	if (format == FORMAT_JSON) {
 		add_all_json(out, s, meta);
-	} else {
-		t = fill_table(s);
-		if (!t)
-			return -errno;
+		return 0;
+	}
+	t = table_new("stacks", columns, N_COLUMNS);
+	if (!t)
+		return -errno;
+	for (size_t i = 0; i < stack_snapshot_threads(s); i++)
+		add_row(t, stack_snapshot_thread(s, i));
+	if (t->failed)
+		err = -ENOMEM;
+	else
 		report_render(out, &(struct report){ .meta = meta, .tables = &t, .n_tables = 1 },
 			      format);
-		table_free(t);
-	}
-	return 0;
+	table_free(t);
+	return err;
 }

@@ -11,7 +11,6 @@
 struct summary {
 	const struct snapshot *snap;
 	bool incomplete;
-	uint64_t start_ns, now_ns;	/* of the report */
 	/* since the session began: hits, and of these never received */
 	uint64_t events, lost;
 	double lost_share;
@@ -21,14 +20,18 @@ struct summary {
 
 struct summary summary_read(const struct snapshot *snap, bool incomplete);
 
-void summary_head(struct strbuf *out, const struct summary *s);	/* one line, no newline */
+/* What is written of a summary; every member is set by summary_write. */
+struct summary_text {
+	struct strbuf head;		/* one line, no newline */
+	struct strbuf foot;		/* the lines below the tables, no last newline */
+	struct notes notes;		/* the session's, and those of the header and the footer */
+	struct meta meta;		/* with the notes; its texts live in pool */
+	struct meta_pair pairs[SUMMARY_META];
+	struct strpool *pool;
+};
 
-/* Appends the lines below the tables, no last newline, and all notes: the session's, and those of
- * the header and of these lines. 0 or -ENOMEM. */
-int summary_notes(struct notes *to, struct strbuf *foot, const struct summary *s);
-
-/* Fills at most SUMMARY_META pairs; their texts live in pool. Returns how many. */
-size_t summary_meta(struct meta_pair *v, const struct summary *s, const char *verdict,
-		    struct strpool *pool);
+/* verdict: its sentences, "" for none. 0 or -ENOMEM; free it in both cases. */
+int summary_write(struct summary_text *t, const struct summary *s, const char *verdict);
+void summary_text_free(struct summary_text *t);
 
 #endif

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/format.h"
+#include "base/num.h"
+
+#define ROWS_FIRST 16
 
 struct table *table_new(const char *name, const struct column *columns, unsigned int n_columns)
 {
@@ -18,14 +20,14 @@ struct table *table_new(const char *name, const struct column *columns, unsigned
 
 	if (!t)
 		return NULL;
-	*t = (struct table){ .name = name, .columns = columns, .n_columns = n_columns };
-	t->strings = strpool_new();
-	if (!t->strings) {
-		free(t);
-		errno = ENOMEM;
-		return NULL;
-	}
-	return t;
+	*t = (struct table){ .name = name, .columns = columns, .n_columns = n_columns,
+			     .cap_rows = ROWS_FIRST, .strings = strpool_new(),
+			     .cells = calloc(ROWS_FIRST, n_columns * sizeof(*t->cells)) };
+	if (t->strings && t->cells)
+		return t;
+	table_free(t);
+	errno = ENOMEM;
+	return NULL;
 }
 
 void table_free(struct table *t)
@@ -37,47 +39,49 @@ void table_free(struct table *t)
 	free(t);
 }
 
-static bool grow(struct table *t)
-{
-	size_t cap = t->cap_rows ? t->cap_rows * 2 : 16;
-	struct cell *cells = reallocarray(t->cells, cap, t->n_columns * sizeof(*cells));
-
-	if (!cells)
-		return false;
-	t->cells = cells;
-	t->cap_rows = cap;
-	return true;
-}
-
 struct cell *table_row(struct table *t)
 {
-	struct cell *row;
+	size_t row_bytes = t->n_columns * sizeof(*t->cells);
+	struct cell *cells;
 
-	if (t->n_rows == t->cap_rows && !grow(t))
-		return NULL;
-	row = t->cells + t->n_rows++ * t->n_columns;
-	memset(row, 0, t->n_columns * sizeof(*row));
-	return row;
+	if (t->n_rows == t->cap_rows) {
+		cells = reallocarray(t->cells, t->cap_rows * 2, row_bytes);
+		if (cells) {
+			t->cells = cells;
+			t->cap_rows *= 2;
+		} else {
+			t->failed = true;
+			t->n_rows--;	/* is written over */
+		}
+	}
+	return memset(t->cells + t->n_rows++ * t->n_columns, 0, row_bytes);
 }
 
-int cell_s(struct table *t, struct cell *c, const char *s)
+void cell_s(struct table *t, struct cell *c, const char *s)
 {
 	const char *own = s ? strpool_add(t->strings, s) : NULL;
 
 	c->known = own != NULL;
 	c->s = own;
-	return s && !own ? -ENOMEM : 0;
+	t->failed |= s && !own;
 }
 
-static bool has_title(const struct column *c, const char *title)
+void cell_text(struct table *t, struct cell *c, struct strbuf *text)
 {
-	struct strbuf sb = STRBUF_INIT;
-	bool same;
+	t->failed |= text->failed;
+	cell_s(t, c, text->len ? text->s : NULL);
+	strbuf_free(text);
+}
 
-	format_title(&sb, c);
-	same = !strcmp(sb.s, title);
-	strbuf_free(&sb);
-	return same;
+void cell_f(struct table *t, struct cell *c, const char *fmt, ...)
+{
+	struct strbuf text = STRBUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	cell_text(t, c, &text);
 }
 
 int column_find(const struct column *columns, unsigned int n, const char *name)
@@ -86,7 +90,7 @@ int column_find(const struct column *columns, unsigned int n, const char *name)
 		if (!strcmp(columns[i].name, name))
 			return (int)i;
 	for (unsigned int i = 0; i < n; i++)
-		if (has_title(&columns[i], name))
+		if (!strcmp(column_title(&columns[i]).s, name))
 			return (int)i;
 	return -ENOENT;
 }
@@ -114,29 +118,17 @@ struct sort_key {
 	size_t row;		/* breaks ties, which makes the sort stable */
 };
 
-static int compare_numbers(double a, double b)
-{
-	if (isnan(a) || isnan(b))
-		return isnan(a) - isnan(b);
-	return (a < b) - (a > b);
-}
-
 static int compare_cells(const struct cell *a, const struct cell *b, unsigned int type)
 {
 	if (!a->known || !b->known)
 		return b->known - a->known;
-	switch (type) {
-	case CELL_TEXT:
-	case CELL_STACK:
-	case CELL_PROSE:
-	case CELL_COMMAND:
+	if (cell_is_text(type))
 		return strcmp(a->s, b->s);
-	case CELL_SHARE:
-	case CELL_REAL:
-		return compare_numbers(a->d, b->d);
-	default:
-		return (a->u < b->u) - (a->u > b->u);
-	}
+	if (type != CELL_SHARE && type != CELL_REAL)
+		return num_compare(b->u, a->u);
+	if (isnan(a->d) || isnan(b->d))
+		return isnan(a->d) - isnan(b->d);
+	return (a->d < b->d) - (a->d > b->d);
 }
 
 static int compare_keys(const void *left, const void *right)
@@ -144,7 +136,7 @@ static int compare_keys(const void *left, const void *right)
 	const struct sort_key *a = left, *b = right;
 	int order = compare_cells(a->cell, b->cell, a->type);
 
-	return order ? order : (a->row > b->row) - (a->row < b->row);
+	return order ? order : num_compare(a->row, b->row);
 }
 
 /* Is row a part of the book that the row before it is of? */
@@ -172,33 +164,31 @@ void table_top(struct table *t, size_t n, bool asked)
 	t->n_rows = n;
 }
 
-int table_sort(struct table *t, const char *column)
+int table_sort_from(struct table *t, size_t first, const char *column)
 {
-	size_t row_bytes = t->n_columns * sizeof(struct cell);
+	const size_t n = t->n_rows - first, row_bytes = t->n_columns * sizeof(struct cell);
+	struct cell *rows = t->cells + first * t->n_columns, *sorted;
 	int at = table_column(t, column);
 	struct sort_key *keys;
-	struct cell *sorted;
 
 	if (at < 0)
 		return at;
-	if (t->n_rows < 2)
+	if (n < 2)
 		return 0;
-	keys = reallocarray(NULL, t->n_rows, sizeof(*keys));
-	sorted = reallocarray(NULL, t->cap_rows, row_bytes);
-	if (!keys || !sorted) {
-		free(keys);
-		free(sorted);
-		return -ENOMEM;
+	keys = reallocarray(NULL, n, sizeof(*keys));
+	sorted = reallocarray(NULL, n, row_bytes);
+	t->failed |= !keys || !sorted;
+	if (keys && sorted) {
+		for (size_t i = 0; i < n; i++)
+			keys[i] = (struct sort_key){ &rows[i * t->n_columns + (size_t)at],
+						     t->columns[at].type, i };
+		qsort(keys, n, sizeof(*keys), compare_keys);
+		for (size_t i = 0; i < n; i++)
+			memcpy(sorted + i * t->n_columns, rows + keys[i].row * t->n_columns,
+			       row_bytes);
+		memcpy(rows, sorted, n * row_bytes);
 	}
-	for (size_t i = 0; i < t->n_rows; i++)
-		keys[i] = (struct sort_key){ &t->cells[i * t->n_columns + (size_t)at],
-					     t->columns[at].type, i };
-	qsort(keys, t->n_rows, sizeof(*keys), compare_keys);
-	for (size_t i = 0; i < t->n_rows; i++)
-		memcpy(sorted + i * t->n_columns, t->cells + keys[i].row * t->n_columns, row_bytes);
 	free(keys);
-	free(t->cells);
-	t->cells = sorted;
-	return 0;
+	free(sorted);
+	return t->failed ? -ENOMEM : 0;
 }
-

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A table whose columns are data, for every format. */
+/* A table whose columns are data, for every format: its cells, in rows. */
 #ifndef VIEW_TABLE_H
 #define VIEW_TABLE_H
 
@@ -7,50 +7,7 @@
 #include <stdint.h>
 
 #include "base/str.h"
-#include "base/units.h"
-
-enum cell_type {
-	CELL_TEXT,
-	CELL_INT,	/* text form: thousands as 1,234,567 */
-	CELL_NS,	/* nanoseconds; text form: 1.234 ms */
-	CELL_BYTES,	/* text form: 1.5 MiB */
-	CELL_SHARE,	/* 0..1; text form: 12.3 % */
-	CELL_REAL,	/* text form: three digits, or thousands as 11,148 */
-	CELL_ID,	/* integer that is a name (pid): never grouped */
-	/* a device's number on the host (event/device_number.h): 0, or of a MIG instance 0:1;
-	 * json: a number, or "0:1" */
-	CELL_DEVICE,
-	CELL_BOOL,	/* u is 0 or 1; text form: yes, no; csv and json: true, false */
-	/* frames joined by ';', outermost first; json: an array; text form: below the row,
-	 * innermost first */
-	CELL_STACK,
-	CELL_PROSE,	/* sentences; text form: below the row, under its title */
-	CELL_COMMAND,	/* to be typed: the same, on one line however long */
-};
-
-/* The meaning of a column's numbers: which of them add up, and how two rows of one key are
- * compared. */
-enum column_role {
-	ROLE_KEY = 1,	/* rows of one table differ in these */
-	ROLE_LABEL,	/* describes the row */
-	ROLE_SUM,	/* adds up over rows and captures */
-	ROLE_TOTAL,	/* adds up over captures; the same in all rows of a book */
-	ROLE_MEAN,	/* a mean, a quantile or a rate: compared, never added */
-	ROLE_MAX,
-	ROLE_MIN,
-	ROLE_SHARE,	/* of a total: computed anew after adding */
-};
-
-struct column {
-	const char *name;	/* as in csv and json; never changes its meaning */
-	const char *title;	/* text form; NULL: the name without its unit suffix */
-	uint8_t type;		/* enum cell_type */
-	uint8_t wide;		/* 1: shown in text form only with --wide; COLUMN_RARE */
-	uint8_t role;		/* enum column_role */
-	const char *help;	/* one line */
-};
-
-#define COLUMN_RARE 2		/* shown in text form where a number is not 0, or with --wide */
+#include "view/column.h"
 
 struct cell {
 	uint8_t known;
@@ -72,13 +29,15 @@ struct table {			/* a view sets book_columns and none */
 	unsigned int book_columns;	/* rows alike in the first so many are one book; 0: none */
 	const char *none;	/* a literal: why it has no rows; NULL: that is all */
 	struct strpool *strings;
+	bool failed;		/* out of memory: it lacks rows or texts, and must not be shown */
 };
 
 /* columns must outlive the table. NULL + errno. */
 struct table *table_new(const char *name, const struct column *columns, unsigned int n_columns);
 void table_free(struct table *t);
 
-/* A new row, n_columns cells, all unknown; valid until the next row. NULL on ENOMEM. */
+/* A new row, n_columns cells, all unknown; valid until the next row. Never NULL: out of memory is
+ * remembered in `failed`, here as for all texts, and checked once, after filling. */
 struct cell *table_row(struct table *t);
 
 static inline void cell_u(struct cell *c, uint64_t u)
@@ -93,15 +52,17 @@ static inline void cell_d(struct cell *c, double d)
 	c->d = d;
 }
 
-int cell_s(struct table *t, struct cell *c, const char *s);	/* copies; NULL s: unknown */
+/* Copies; NULL and an empty strbuf: unknown. cell_text frees its strbuf. */
+void cell_s(struct table *t, struct cell *c, const char *s);
+void cell_f(struct table *t, struct cell *c, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void cell_text(struct table *t, struct cell *c, struct strbuf *text);
 
 static inline const struct cell *table_cells(const struct table *t, size_t row)
 {
 	return t->cells + row * t->n_columns;
 }
 
-/* The column of this name or title; index or -ENOENT. */
-int column_find(const struct column *columns, unsigned int n, const char *name);
 static inline int table_column(const struct table *t, const char *name)
 {
 	return column_find(t->columns, t->n_columns, name);
@@ -111,8 +72,13 @@ static inline int table_column(const struct table *t, const char *name)
 void table_keep(struct table *t, bool (*keep)(const struct cell *cells, const void *ctx),
 		const void *ctx);
 
-/* Numbers descending, text ascending, unknown last; stable. -ENOENT: no such column. */
-int table_sort(struct table *t, const char *column);
+/* The rows from `first` on: numbers descending, text ascending, unknown last; stable. -ENOENT: no
+ * such column; -ENOMEM. */
+int table_sort_from(struct table *t, size_t first, const char *column);
+static inline int table_sort(struct table *t, const char *column)
+{
+	return table_sort_from(t, 0, column);
+}
 
 /* Keeps the first n rows; by default, no part of a book. */
 void table_top(struct table *t, size_t n, bool asked);

@@ -4,7 +4,6 @@
  * is not empty, so that the rows of a thread add up to its wall time. gpuprof's own estimated
  * cost is one of them. Reads a snapshot.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -16,22 +15,16 @@ enum { PID, TID, COMM, BUCKET, NS, SHARE, BLOCKED, WALL, RUNQUEUE, BIRTH, PROCES
        N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
-	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
-		"process id on the host" },
-	[TID] = { "tid", NULL, CELL_ID, 0, ROLE_KEY,
-		"thread id on the host" },
-	[COMM] = { "comm", NULL, CELL_TEXT, 0, ROLE_LABEL,
-		"name of the thread" },
+	[PID] = COLUMN_PID,
+	[TID] = { "tid", NULL, CELL_ID, 0, ROLE_KEY, "thread id on the host" },
+	[COMM] = { "comm", NULL, CELL_TEXT, 0, ROLE_LABEL, "name of the thread" },
 	[BUCKET] = { "bucket", NULL, CELL_TEXT, 0, ROLE_KEY,
 		"class of call, reason for being off the CPU, other, ..." },
 	[NS] = { "ns", "time", CELL_NS, 0, ROLE_SUM,
 		"time booked: rows of a thread add up to wall_ns" },
-	[SHARE] = { "share", NULL, CELL_SHARE, 0, ROLE_SHARE,
-		"of wall_ns" },
-	[BLOCKED] = { "blocked_ns", NULL, CELL_NS, 0, ROLE_SUM,
-		"of ns, off the CPU" },
-	[WALL] = { "wall_ns", NULL, CELL_NS, 0, ROLE_TOTAL,
-		"wall clock that the rows add up to" },
+	[SHARE] = { "share", NULL, CELL_SHARE, 0, ROLE_SHARE, "of wall_ns" },
+	[BLOCKED] = { "blocked_ns", NULL, CELL_NS, 0, ROLE_SUM, "of ns, off the CPU" },
+	[WALL] = { "wall_ns", NULL, CELL_NS, 0, ROLE_TOTAL, "wall clock that the rows add up to" },
 	[RUNQUEUE] = { "runqueue_ns", NULL, CELL_NS, 1, ROLE_SUM,
 		"of blocked_ns, at least: ready and waiting for a CPU" },
 	/* Numbers are used again: tid and birth, pid and start are one thread, one process. */
@@ -78,52 +71,47 @@ static uint64_t own_ns(const struct snapshot_thread *t, unsigned int bucket)
 	return bucket < CLASS_END ? t->book.own_ns[bucket] : 0;
 }
 
-static int add_thread(struct lines *lines, const struct snapshot *snap, size_t i)
+static void add_thread(struct table *t, struct lines *lines, const struct snapshot *snap, size_t i)
 {
-	struct snapshot_thread t = snap->threads.v[i];
+	struct snapshot_thread thread = snap->threads.v[i];
 	struct line *line;
 
-	own_cost_take(&lines->cost, &t.book);
-	for (unsigned int bucket = 0; t.has_book && bucket < BUCKET_SUM_END; bucket++) {
-		if (!t.book.ns[bucket] && !own_ns(&t, bucket))
+	own_cost_take(&lines->cost, &thread.book);
+	for (unsigned int bucket = 0; thread.has_book && bucket < BUCKET_SUM_END; bucket++) {
+		if (!thread.book.ns[bucket] && !own_ns(&thread, bucket))
 			continue;
 		line = VEC_PUSH(&lines->all);
-		if (!line)
-			return -ENOMEM;
-		*line = (struct line){ t, i, bucket, t.book.ns[bucket] };
+		if (line)
+			*line = (struct line){ thread, i, bucket, thread.book.ns[bucket] };
+		t->failed |= !line;
 	}
-	return 0;
 }
 
-/* Off the CPU: all of its own reasons; of calls, if known; unknown for unseen time. */
-static void fill_blocked(struct cell *cell, const struct line *line)
+/*
+ * Off the CPU: all of its own reasons; of calls, if known; unknown for unseen time. And of that,
+ * ready without a CPU: in a call the last time that it was.
+ */
+static void fill_off(struct cell *row, const struct line *line, bool knows_late)
 {
-	if (bucket_is_off(line->bucket))
-		cell_u(cell, line->ns);
-	else if (line->bucket < CLASS_END && !(line->thread.book.unseen >> line->bucket & 1))
-		cell_u(cell, line->thread.book.blocked_ns[line->bucket]);
+	const struct book_sum *book = &line->thread.book;
+
+	if (bucket_is_off(line->bucket)) {
+		cell_u(&row[BLOCKED], line->ns);
+		cell_u(&row[RUNQUEUE], line->bucket == BUCKET_OFF_0 + OFF_RUNQUEUE ? line->ns : 0);
+	} else if (line->bucket < CLASS_END && !(book->unseen >> line->bucket & 1)) {
+		cell_u(&row[BLOCKED], book->blocked_ns[line->bucket]);
+		if (knows_late)
+			cell_u(&row[RUNQUEUE], book->late_ns[line->bucket]);
+	}
 }
 
-/* Of that, ready without a CPU: in a call the last time that it was. */
-static void fill_runqueue(struct cell *cell, const struct line *line, bool knows_late)
-{
-	if (bucket_is_off(line->bucket))
-		cell_u(cell, line->bucket == BUCKET_OFF_0 + OFF_RUNQUEUE ? line->ns : 0);
-	else if (knows_late && line->bucket < CLASS_END &&
-		 !(line->thread.book.unseen >> line->bucket & 1))
-		cell_u(cell, line->thread.book.late_ns[line->bucket]);
-}
-
-static int add_row(struct table *t, const struct line *line, const struct lines *lines)
+static void add_row(struct table *t, const struct line *line, const struct lines *lines)
 {
 	const struct snapshot_thread *thread = &line->thread;
 	uint64_t wall = thread->book.close_ns - thread->book.open_ns;
 	struct cell *row = table_row(t);
 	const char *comm = thread->comm[0] ? thread->comm : NULL;
-	int err;
 
-	if (!row)
-		return -ENOMEM;
 	if (!comm && thread->tid == thread->pid && thread->process_comm[0])
 		comm = thread->process_comm;
 	view_put_pid(&row[PID], thread->pid);
@@ -132,34 +120,19 @@ static int add_row(struct table *t, const struct line *line, const struct lines 
 	cell_u(&row[NS], line->ns);
 	cell_d(&row[SHARE], (double)line->ns / (double)wall);
 	cell_u(&row[WALL], wall);
-	if (lines->knows_off) {
-		fill_blocked(&row[BLOCKED], line);
-		fill_runqueue(&row[RUNQUEUE], line, lines->knows_late);
-	}
+	if (lines->knows_off)
+		fill_off(row, line, lines->knows_late);
 	if (lines->cost.call_ns && line->bucket < CLASS_END)
 		cell_u(&row[OWN], own_ns(thread, line->bucket));
 	if (thread->birth_ns)
 		cell_u(&row[BIRTH], thread->birth_ns);
 	if (thread->process_start_ns)
 		cell_u(&row[PROCESS_START], thread->process_start_ns);
-	err = cell_s(t, &row[COMM], comm);
-	return err ? err : cell_s(t, &row[BUCKET], bucket_name(line->bucket));
+	cell_s(t, &row[COMM], comm);
+	cell_s(t, &row[BUCKET], bucket_name(line->bucket));
 }
 
-static int add_all(struct table *t, struct lines *lines, const struct snapshot *snap)
-{
-	int err = 0;
-
-	for (size_t i = 0; !err && i < snap->threads.n; i++)
-		err = add_thread(lines, snap, i);
-	if (!err && lines->all.n)
-		qsort(lines->all.v, lines->all.n, sizeof(*lines->all.v), compare_lines);
-	for (size_t i = 0; !err && i < lines->all.n; i++)
-		err = add_row(t, &lines->all.v[i], lines);
-	return err;
-}
-
-static int fill(struct table *t, const struct view_query *q)
+static void fill(struct table *t, const struct view_query *q)
 {
 	const struct snapshot *snap = q->snapshot;
 	const char *fact = snapshot_fact(snap, "off_cpu");
@@ -168,18 +141,20 @@ static int fill(struct table *t, const struct view_query *q)
 		.knows_off = fact && !strcmp(fact, "recorded"),
 		.knows_late = snapshot_fact(snap, "off_cpu_calls") != NULL,
 	};
-	int err;
 
 	t->book_columns = COMM + 1;
-	err = add_all(t, &lines, snap);
+	for (size_t i = 0; i < snap->threads.n; i++)
+		add_thread(t, &lines, snap, i);
+	if (lines.all.n)
+		qsort(lines.all.v, lines.all.n, sizeof(*lines.all.v), compare_lines);
+	for (size_t i = 0; i < lines.all.n; i++)
+		add_row(t, &lines.all.v[i], &lines);
 	VEC_FREE(&lines.all);
-	return err;
 }
 
 const struct view view_threads = {
 	.name = "threads",
 	.help = "a thread that drives a device, and bucket; ns of a thread add up to wall_ns",
-	.columns = columns,
-	.n_columns = N_COLUMNS,
+	.columns = columns, .n_columns = N_COLUMNS,
 	.fill = fill,
 };

@@ -13,19 +13,23 @@
 #include "event/device_number.h"
 #include "findings/findings.h"
 #include "model/own_cost.h"
-#include "view/format.h"
+#include "view/render.h"
 #include "view/view.h"
 
-static double ratio(uint64_t part_ns, uint64_t of_ns)
+/* " (pid 12, train)" */
+static void add_process(struct strbuf *out, const struct snapshot *snap, uint32_t pid,
+			uint32_t process)
 {
-	return of_ns ? (double)part_ns / (double)of_ns : 0;
+	const char *comm = view_comm(snap, process);
+
+	format_safef(out, " (pid %u%s%s)", pid, comm ? ", " : "", comm ? comm : "");
 }
 
-static void add_process(struct strbuf *out, uint32_t pid, const char *comm)
+static void add_device(struct strbuf *out, const char *what, const struct snapshot *snap,
+		       const struct snapshot_device *s)
 {
-	strbuf_addf(out, "pid %u%s", pid, comm ? ", " : "");
-	if (comm)
-		format_safe(out, comm);
+	strbuf_addf(out, "%s %s", what, device_text(s->number).s);
+	add_process(out, snap, s->pid, s->process);
 }
 
 /* ---- a finding ------------------------------------------------------------------------------- */
@@ -38,12 +42,9 @@ static void add_finding(struct strbuf *out, const struct snapshot *snap, const s
 	for (size_t i = 1; i < all->all.n; i++)
 		same += !strcmp(all->all.v[i].name, f->name) &&
 			all->all.v[i].share >= FINDING_SHARE_MEDIUM;
-	strbuf_addf(out, "%.1f %% of device ", 100 * f->share);
-	device_number_add(out, f->device);
-	strbuf_addstr(out, " (");
-	add_process(out, f->pid, view_comm(snap, f->process));
-	strbuf_addf(out, ") is lost to %s: ", f->name);
-	format_safe(out, f->cause.s);
+	strbuf_addf(out, "%.1f %% of device %s", 100 * f->share, device_text(f->device).s);
+	add_process(out, snap, f->pid, f->process);
+	format_safef(out, " is lost to %s: %s", f->name, f->cause.s);
 	if (same)
 		strbuf_addf(out, "; the same %zu more time%s, of other devices or processes", same,
 			    same > 1 ? "s" : "");
@@ -55,13 +56,9 @@ static void add_finding(struct strbuf *out, const struct snapshot *snap, const s
 static void add_error(struct strbuf *out, const struct snapshot *snap, const struct finding *f)
 {
 	strbuf_addstr(out, f->headline);
-	if (f->pid) {
-		strbuf_addstr(out, " (");
-		add_process(out, f->pid, view_comm(snap, f->process));
-		strbuf_addch(out, ')');
-	}
-	strbuf_addstr(out, ": ");
-	format_safe(out, f->cause.s);
+	if (f->pid)
+		add_process(out, snap, f->pid, f->process);
+	format_safef(out, ": %s", f->cause.s);
 	strbuf_addf(out, ".\nEvidence: %s.\nNext: %s", f->evidence.s, f->next.s);
 }
 
@@ -77,27 +74,18 @@ struct idlest {			/* the book of which the largest share is unexplained */
 /* The share that it idled between its first work and its last. */
 static double between(const struct idlest *book)
 {
-	return ratio(book->idle_ns - book->before_ns - book->after_ns, book->wall_ns);
+	return num_ratio(book->idle_ns - book->before_ns - book->after_ns, book->wall_ns);
 }
 
 /* Time of unknown use, before its first work, between or after its last. */
 static double unknown(const struct idlest *book)
 {
-	return ratio(book->unknown_ns + book->lost_ns, book->wall_ns);
+	return num_ratio(book->unknown_ns + book->lost_ns, book->wall_ns);
 }
 
 static double unexplained(const struct idlest *book)
 {
 	return between(book) > unknown(book) ? between(book) : unknown(book);
-}
-
-static void add_outside(struct strbuf *out, const struct idlest *book)
-{
-	if ((book->before_ns + book->after_ns) * 100 < book->wall_ns)
-		return;
-	strbuf_addf(out, "; its first work came after %.1f %%, after its last came %.1f %%",
-		    100 * ratio(book->before_ns, book->wall_ns),
-		    100 * ratio(book->after_ns, book->wall_ns));
 }
 
 static void look_at(struct idlest *worst, const struct snapshot_device *s)
@@ -121,22 +109,6 @@ static void look_at(struct idlest *worst, const struct snapshot_device *s)
 		*worst = this;
 }
 
-static void add_rest(struct strbuf *out, const struct idlest *book)
-{
-	strbuf_addf(out, "\nThe rest is idle time that no rule explains, most of it %s (%.1f %%).",
-		    idle_name(book->cause), 100 * ratio(book->cause_ns, book->wall_ns));
-}
-
-static void add_device(struct strbuf *out, const char *what, const struct snapshot *snap,
-		       const struct snapshot_device *s)
-{
-	strbuf_addf(out, "%s ", what);
-	device_number_add(out, s->number);
-	strbuf_addstr(out, " (");
-	add_process(out, s->pid, view_comm(snap, s->process));
-	strbuf_addch(out, ')');
-}
-
 /* It was idle, or its activity is unknown. */
 static void add_no_work(struct strbuf *out, const struct snapshot *snap, const struct idlest *book)
 {
@@ -144,32 +116,36 @@ static void add_no_work(struct strbuf *out, const struct snapshot *snap, const s
 
 	if (unknown(book) >= 0.5) {
 		add_device(out, "What device", snap, book->state);
-		strbuf_addf(out,
-			    " did is not known: no work of it was seen, and %.1f %% of its time is "
-			    "unknown.",
-			    100 * unknown(book));
+		strbuf_addf(out, " did is not known: no work of it was seen, and %.1f %% of its "
+			    "time is unknown.", 100 * unknown(book));
 		return;
 	}
 	add_device(out, "Device", snap, book->state);
-	strbuf_addstr(out, " did nothing: no work of it was seen in ");
-	format_ns(out, book->wall_ns);
-	strbuf_addch(out, '.');
+	strbuf_addf(out, " did nothing: no work of it was seen in %s.", ns_text(book->wall_ns).s);
 	if (target.ended)
 		return;
 	strbuf_addstr(out, "\nNext: ");
 	next_add(out, NEXT_STACKS, &target, NULL);
 }
 
-/* Losses in that time are unknown. */
-static void add_unknown(struct strbuf *out, const struct snapshot *snap, const struct idlest *book)
+/* No finding that matters, and the largest shares of idle time. */
+static void add_busy(struct strbuf *out, const struct snapshot *snap, const struct idlest *book)
 {
-	add_device(out, "What device", snap, book->state);
-	strbuf_addf(
-		out,
-		" did, or waited for, is not known for %.1f %% of the time; it is busy at least "
-		"%.1f %% of it",
-		100 * unknown(book), 100 * ratio(book->wall_ns - book->idle_ns, book->wall_ns));
+	const uint64_t wall_ns = book->wall_ns;
+
+	strbuf_addf(out, "No avoidable loss above %.0f %% was found: ", 100 * FINDING_SHARE_MEDIUM);
+	add_device(out, "device", snap, book->state);
+	strbuf_addf(out, " is busy %.1f %% of the time",
+		    100 * num_ratio(wall_ns - book->idle_ns, wall_ns));
+	if ((book->before_ns + book->after_ns) * 100 >= wall_ns)
+		strbuf_addf(out, "; its first work came after %.1f %%, after its last came %.1f %%",
+			    100 * num_ratio(book->before_ns, wall_ns),
+			    100 * num_ratio(book->after_ns, wall_ns));
 	strbuf_addch(out, '.');
+	if (between(book) >= FINDING_SHARE_MEDIUM)
+		strbuf_addf(out, "\nThe rest is idle time that no rule explains, most of it %s "
+			    "(%.1f %%).", idle_name(book->cause),
+			    100 * num_ratio(book->cause_ns, wall_ns));
 }
 
 static void add_no_finding(struct strbuf *out, const struct snapshot *snap)
@@ -183,20 +159,14 @@ static void add_no_finding(struct strbuf *out, const struct snapshot *snap)
 		return;
 	if (worst.idle_ns == worst.wall_ns) {
 		add_no_work(out, snap, &worst);
-		return;
+	} else if (unknown(&worst) >= FINDING_SHARE_MEDIUM) {	/* losses in that time, too */
+		add_device(out, "What device", snap, worst.state);
+		strbuf_addf(out, " did, or waited for, is not known for %.1f %% of the time; it is "
+			    "busy at least %.1f %% of it.", 100 * unknown(&worst),
+			    100 * num_ratio(worst.wall_ns - worst.idle_ns, worst.wall_ns));
+	} else {
+		add_busy(out, snap, &worst);
 	}
-	if (unknown(&worst) >= FINDING_SHARE_MEDIUM) {
-		add_unknown(out, snap, &worst);
-		return;
-	}
-	strbuf_addf(out, "No avoidable loss above %.0f %% was found: ", 100 * FINDING_SHARE_MEDIUM);
-	add_device(out, "device", snap, worst.state);
-	strbuf_addf(out, " is busy %.1f %% of the time",
-		    100 * ratio(worst.wall_ns - worst.idle_ns, worst.wall_ns));
-	add_outside(out, &worst);
-	strbuf_addch(out, '.');
-	if (between(&worst) >= FINDING_SHARE_MEDIUM)
-		add_rest(out, &worst);
 }
 
 /* ---- no device times ------------------------------------------------------------------------- */
@@ -222,36 +192,28 @@ static bool find_driver(struct snapshot_thread *driver, const struct snapshot *s
 	return most_ns > 0;
 }
 
-static void add_share(struct strbuf *out, const char *before, uint64_t ns, uint64_t wall_ns)
-{
-	strbuf_addf(out, "%s%.1f %%", before, 100 * ratio(ns, wall_ns));
-}
-
 /* A device waits for a cause on the thread's side for no longer than the thread is there. */
 static void add_bounds(struct strbuf *out, const struct snapshot_thread *t)
 {
-	uint64_t wall_ns = t->book.close_ns - t->book.open_ns, outside_ns = t->book.ns[CLASS_OTHER];
+	const uint64_t *ns = t->book.ns, wall_ns = t->book.close_ns - t->book.open_ns;
+	double outside, launch = 100 * num_ratio(ns[CLASS_LAUNCH], wall_ns);
+	uint64_t outside_ns = ns[CLASS_OTHER];
 
 	for (unsigned int i = BUCKET_OFF_0; i < BUCKET_END; i++)
-		outside_ns += t->book.ns[i];
-	strbuf_addf(out, "Thread %u (", t->tid);
-	format_safe(out, t->comm[0] ? t->comm : t->process_comm);
-	strbuf_addstr(out, ") waits for the device in synchronising calls");
-	add_share(out, " ", t->book.ns[CLASS_SYNC], wall_ns);
-	add_share(out, " of its time, is in no call ", outside_ns, wall_ns);
-	add_share(out, ", launches ", t->book.ns[CLASS_LAUNCH], wall_ns);
-	if (t->book.ns[BUCKET_GPUPROF] >= wall_ns / 100 && t->book.ns[BUCKET_GPUPROF]) {
-		add_share(out, ", ~", t->book.ns[BUCKET_GPUPROF], wall_ns);
-		strbuf_addstr(out, " is gpuprof's own cost (estimated)");
-	}
-	strbuf_addstr(
-		out, ": if no other thread drives the device, input or host code costs it at most");
-	add_share(out, " ", outside_ns, wall_ns);
-	add_share(out, ", launching at most ", t->book.ns[CLASS_LAUNCH], wall_ns);
-	strbuf_addch(out, '.');
+		outside_ns += ns[i];
+	outside = 100 * num_ratio(outside_ns, wall_ns);
+	format_safef(out, "Thread %u (%s) waits for the device in synchronising calls %.1f %% of "
+		     "its time, is in no call %.1f %%, launches %.1f %%",
+		     t->tid, t->comm[0] ? t->comm : t->process_comm,
+		     100 * num_ratio(ns[CLASS_SYNC], wall_ns), outside, launch);
+	if (ns[BUCKET_GPUPROF] >= wall_ns / 100 && ns[BUCKET_GPUPROF])
+		strbuf_addf(out, ", ~%.1f %% is gpuprof's own cost (estimated)",
+			    100 * num_ratio(ns[BUCKET_GPUPROF], wall_ns));
+	strbuf_addf(out, ": if no other thread drives the device, input or host code costs it at "
+		    "most %.1f %%, launching at most %.1f %%.", outside, launch);
 }
 
-/* How to have device times of a process, by what its helper is (cli/session_silent.c). */
+/* How to have device times of a process, by the state of its helper (session/helper_source.c). */
 static const struct remedy {
 	const char *helper;
 	enum next runs, ended;
@@ -282,15 +244,10 @@ static void add_unseen(struct strbuf *out, const struct snapshot *snap,
 		   *why = snapshot_identity(p, "helper_why");
 	const struct next_target target = next_of(snap, p->process, 0);
 
-	strbuf_addf(out, "What the devices of pid %u", t->pid);
-	if (*p->comm) {
-		strbuf_addstr(out, " (");
-		format_safe(out, p->comm);
-		strbuf_addch(out, ')');
-	}
-	strbuf_addstr(out, " did was not seen: ");
-	format_safe(out, why ? why : "no helper told of them");
-	strbuf_addstr(out, ".\n");
+	format_safef(out, "What the devices of pid %u%s%s%s did was not seen: %s.", t->pid,
+		     *p->comm ? " (" : "", p->comm, *p->comm ? ")" : "",
+		     why ? why : "no helper told of them");
+	strbuf_addch(out, '\n');
 	add_bounds(out, t);
 	if (helper && !strcmp(helper, "pending"))
 		return;		/* the next interval has them */

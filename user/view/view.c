@@ -4,40 +4,35 @@
 
 #include <errno.h>
 
-static const struct view *const views[] = {
+const struct view *const view_list[] = {
 	&view_findings, &view_ledger, &view_devices, &view_kernels, &view_lanes, &view_copies,
 	&view_ranges, &view_memory, &view_calls, &view_processes, &view_threads, &view_events,
 	&view_offcpu,
+	NULL,
 };
-
-const struct view *view_get(size_t i)
-{
-	return i < sizeof(views) / sizeof(views[0]) ? views[i] : NULL;
-}
 
 const struct consumers *view_consumers(struct consumers *list)
 {
 	list->n = 0;
-	for (size_t i = 0; view_get(i); i++)
-		if (view_get(i)->consumer)
-			list->v[list->n++] = view_get(i)->consumer;
+	for (size_t i = 0; view_list[i]; i++)
+		if (view_list[i]->consumer)
+			list->v[list->n++] = view_list[i]->consumer;
 	return list;
 }
 
 struct table *view_fill(const struct view *v, const struct view_query *q)
 {
 	struct table *t = table_new(v->name, v->columns, view_columns(v, q->by));
-	int err;
 
 	if (!t)
 		return NULL;
-	err = v->fill(t, q);
-	if (!err && v->sort)
-		err = table_sort(t, v->sort);
-	if (!err)
+	v->fill(t, q);
+	if (v->sort)
+		table_sort(t, v->sort);
+	if (!t->failed)
 		return t;
 	table_free(t);
-	errno = -err;
+	errno = ENOMEM;
 	return NULL;
 }
 

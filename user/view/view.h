@@ -33,11 +33,10 @@ struct view {
 	bool shows_stacks;
 	const struct consumer *consumer;	/* keeps its rows; NULL: the ledger does */
 	const char *sort;		/* column; NULL: rows stay as fill adds them */
-	int (*fill)(struct table *t, const struct view_query *q);	/* 0 or -errno */
+	void (*fill)(struct table *t, const struct view_query *q);	/* or sets t->failed */
 };
 
-/* In the order of a report. */
-const struct view *view_get(size_t i);		/* NULL: there are no more */
+extern const struct view *const view_list[];	/* in the order of a report; NULL ends it */
 
 /* The consumers of all tables, which a model needs so that its snapshots can fill them. */
 const struct consumers *view_consumers(struct consumers *list);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Three parts: the queue, the order in which two rings are delivered, and the thread. */
+/* Four parts: the queue, the order in which two rings are delivered, the thread, and the source. */
 #include "source/bpf/drain.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/num.h"
 #include "base/time.h"
 #include "base/vec.h"
 #include "host/caps.h"
@@ -25,6 +25,31 @@
 #define LAST_TRIES 1000		/* of a millisecond, for a program preempted inside a record */
 
 /* ---- the queue: chunks go round: written, queued, taken, spare again ------------------------- */
+
+/*
+ * The bounded queue between the drain and the engine: items in chunks, one writer, one reader.
+ * Knows nothing of the items.
+ */
+enum drain_item_kind {
+	DRAIN_CALL = 1,		/* a record of the calls ring */
+	DRAIN_TASK = 2,		/* a record of the tasks ring */
+	DRAIN_MARK = 3,		/* u64: all that ended before this time has been delivered */
+};
+
+struct drain_item {
+	uint32_t len;		/* of the data that follows, which is padded to 8 bytes */
+	uint8_t kind;		/* enum drain_item_kind */
+	uint8_t pad[3];
+};
+
+#define DRAIN_CHUNK_BYTES (128u << 10)
+#define DRAIN_CHUNKS_MAX 128	/* 16 MiB */
+
+struct drain_chunk {
+	struct drain_chunk *next;
+	uint32_t used;
+	char data[DRAIN_CHUNK_BYTES] __attribute__((aligned(8)));
+};
 
 /* The lock is held for pointers only. */
 struct drain_queue {
@@ -78,11 +103,6 @@ static void drain_queue_free(struct drain_queue *q)
 	pthread_mutex_destroy(&q->lock);
 	pthread_cond_destroy(&q->room);
 	free(q);
-}
-
-int drain_queue_fd(const struct drain_queue *q)
-{
-	return q->fd;
 }
 
 /* A spare chunk, or a new one while there may be more. */
@@ -146,7 +166,8 @@ static int drain_queue_put(void *queue, enum drain_item_kind kind, const void *d
 	return 0;
 }
 
-struct drain_chunk *drain_queue_take(struct drain_queue *q)
+/* The reader: the oldest chunk, or NULL. Each one goes back with release. */
+static struct drain_chunk *drain_queue_take(struct drain_queue *q)
 {
 	struct drain_chunk *c;
 
@@ -163,7 +184,7 @@ struct drain_chunk *drain_queue_take(struct drain_queue *q)
 	return c;
 }
 
-void drain_queue_release(struct drain_queue *q, struct drain_chunk *c)
+static void drain_queue_release(struct drain_queue *q, struct drain_chunk *c)
 {
 	pthread_mutex_lock(&q->lock);
 	c->next = q->spare;
@@ -243,31 +264,22 @@ static int on_call(void *ctx, const void *rec, size_t len)
 	return err ? err : o->put(o->ctx, DRAIN_CALL, rec, len);
 }
 
-/* Another process, by its birth, had the pid before. */
-static bool is_successor(const struct gp_task *task, const struct gp_task *before)
-{
-	return before->process_ns && task->process_ns && before->process_ns != task->process_ns;
-}
-
-static bool leaves(const struct drain_waiting *w, const struct gp_task *task)
+/* Of a thread whose number another one has just left (by exec in a thread that is not the first
+ * one, so that only a first thread can be meant), or of a process whose pid another one, by its
+ * birth, had before. */
+static bool follows_exit(const struct drain_waiting *w, const struct gp_task *task)
 {
 	for (size_t i = 0; i < w->n; i++) {
 		const struct gp_task *before = &w->v[i];
 		bool same = task->kind == GP_TASK_NEW && task->tid == task->pid &&
 			    before->tid == task->tid;
+		bool successor = before->process_ns && task->process_ns &&
+				 before->process_ns != task->process_ns;
 
-		if (before->pid == task->pid && (same || is_successor(task, before)))
+		if (before->pid == task->pid && (same || successor))
 			return true;
 	}
 	return false;
-}
-
-/* Of a thread whose number another one has just left (by exec in a thread that is not the first
- * one, so that only a first thread can be meant), or of a process whose pid another one had. */
-static bool follows_exit(const struct drain_order *o, const struct gp_task *task)
-{
-	return (task->kind == GP_TASK_NEW || task->kind == GP_TASK_EXEC) &&
-	       (leaves(&o->held, task) || leaves(&o->fresh, task));
 }
 
 static int on_task(void *ctx, const void *rec, size_t len)
@@ -275,8 +287,13 @@ static int on_task(void *ctx, const void *rec, size_t len)
 	struct drain_order *o = ctx;
 	const struct gp_task *task = rec;
 	struct gp_task *fresh;
+	bool waits = false;
 
-	if (len != sizeof(*task) || (task->kind != GP_TASK_EXIT && !follows_exit(o, task)))
+	if (len == sizeof(*task))
+		waits = task->kind == GP_TASK_EXIT ||
+			((task->kind == GP_TASK_NEW || task->kind == GP_TASK_EXEC) &&
+			 (follows_exit(&o->held, task) || follows_exit(&o->fresh, task)));
+	if (!waits)
 		return o->put(o->ctx, DRAIN_TASK, rec, len);
 	fresh = VEC_PUSH(&o->fresh);
 	if (!fresh)
@@ -290,22 +307,10 @@ static bool deliver_exits(struct drain_order *o)
 {
 	size_t i = 0;
 
-	while (i < o->held.n &&
-	       !o->put(o->ctx, DRAIN_TASK, &o->held.v[i], sizeof(o->held.v[i]))) {
-		o->births -= is_birth(&o->held.v[i]);
-		i++;
-	}
+	while (i < o->held.n && !o->put(o->ctx, DRAIN_TASK, &o->held.v[i], sizeof(o->held.v[i])))
+		o->births -= is_birth(&o->held.v[i++]);
 	VEC_DROP_FIRST(&o->held, i);
 	return !o->held.n;
-}
-
-/* The found items become the held ones; held is empty, its memory is reused. */
-static void turn(struct drain_order *o)
-{
-	struct drain_waiting empty = o->held;
-
-	o->held = o->fresh;
-	o->fresh = empty;
 }
 
 /*
@@ -318,6 +323,7 @@ static void turn(struct drain_order *o)
 static bool drain_order_round(struct drain_order *o)
 {
 	uint64_t now_ns = time_now_ns(), limit = ring_produced(o->calls);
+	struct drain_waiting empty;
 
 	if (ring_consume(o->tasks, ring_produced(o->tasks), on_task, o) != 1 ||
 	    ring_consume(o->calls, limit, on_call, o) != 1 || !deliver_exits(o))
@@ -325,7 +331,9 @@ static bool drain_order_round(struct drain_order *o)
 	if (o->mark_ns && o->put(o->ctx, DRAIN_MARK, &o->mark_ns, sizeof(o->mark_ns)))
 		return false;
 	o->mark_ns = now_ns;
-	turn(o);
+	empty = o->held;	/* its memory is reused */
+	o->held = o->fresh;
+	o->fresh = empty;
 	return true;
 }
 
@@ -344,20 +352,6 @@ struct drain {
 	pthread_t thread;
 	bool running;
 };
-
-/* The probes are detached: the rings' content is final. */
-static void drain_rest(struct drain *d)
-{
-	for (int rounds = 0, tries = 0; rounds < LAST_ROUNDS && tries < LAST_TRIES; tries++) {
-		bool complete = drain_order_round(&d->order);
-
-		drain_queue_flush(d->queue);
-		if (complete)
-			rounds++;
-		else
-			usleep(1000);
-	}
-}
 
 static void *drain_main(void *ctx)
 {
@@ -380,7 +374,16 @@ static void *drain_main(void *ctx)
 			period_ms *= 2;
 		epoll_wait(d->epoll_fd, ev, 4, period_ms);
 	}
-	drain_rest(d);
+	/* The probes are detached: the rings' content is final. */
+	for (int rounds = 0, tries = 0; rounds < LAST_ROUNDS && tries < LAST_TRIES; tries++) {
+		bool complete = drain_order_round(&d->order);
+
+		drain_queue_flush(d->queue);
+		if (complete)
+			rounds++;
+		else
+			usleep(1000);
+	}
 	return NULL;
 }
 
@@ -437,9 +440,9 @@ struct drain *drain_start(int calls_fd, int tasks_fd)
 	return d;
 }
 
-struct drain_queue *drain_queue_of(const struct drain *d)
+int drain_fd(const struct drain *d)
 {
-	return d->queue;
+	return d->queue->fd;
 }
 
 void drain_finish(struct drain *d, void (*taken)(void *), void *ctx)
@@ -477,4 +480,85 @@ void drain_free(struct drain *d)
 	io_close(&d->epoll_fd);
 	io_close(&d->stop_fd);
 	free(d);
+}
+
+/* ---- the source ------------------------------------------------------------------------------ */
+
+static void push(struct bpf_source *l, const struct event *ev)
+{
+	if (!l->err)
+		l->err = l->sink.push(l->sink.ctx, ev);
+}
+
+static void pump_item(struct bpf_source *l, const struct drain_item *item)
+{
+	const uint8_t *data = (const uint8_t *)(item + 1);
+	const uint8_t kind = item->len ? data[0] : 0;
+	char comm[GP_COMM_LEN + 1];
+	struct decode_off_texts texts;
+	enum decode_status status;
+	struct event ev;
+
+	if (item->kind == DRAIN_MARK) {
+		ev = (struct event){ .kind = EVENT_WATERMARK };
+		memcpy(&ev.end_ns, data, sizeof(ev.end_ns));
+		push(l, &ev);
+		return;
+	}
+	if (item->kind == DRAIN_CALL)
+		status = decode_call(l->decoder, data, item->len, &ev, &texts);
+	else
+		status = decode_task(data, item->len, &ev, comm);
+	l->invalid += status == DECODE_INVALID;
+	l->skipped += status == DECODE_SKIP;
+	if (kind < GP_KINDS)
+		l->received[kind]++;
+	if (status == DECODE_OK)
+		push(l, &ev);
+}
+
+int bpf_source_pump(struct bpf_source *l)
+{
+	struct drain_chunk *c;
+
+	while ((c = drain_queue_take(l->drain->queue))) {
+		for (uint32_t at = 0; at < c->used;) {
+			const struct drain_item *item = (const struct drain_item *)(c->data + at);
+
+			pump_item(l, item);
+			at += (uint32_t)sizeof(*item) + ((item->len + 7) & ~7u);
+		}
+		drain_queue_release(l->drain->queue, c);
+	}
+	return l->err;
+}
+
+void bpf_source_push_state(struct bpf_source *l, const void *rec, size_t len, uint64_t now_ns)
+{
+	struct decode_off_texts texts;
+	struct event ev;
+
+	if (decode_call(l->decoder, rec, len, &ev, &texts) != DECODE_OK)
+		return;
+	push(l, &(struct event){ .kind = EVENT_TAIL, .pid = ev.pid, .tid = ev.tid, .seq = ev.seq,
+				 .end_ns = now_ns });
+	if (ev.kind != EVENT_OPEN)
+		return;
+	ev.end_ns = now_ns;
+	push(l, &ev);
+}
+
+void bpf_source_push_off(struct bpf_source *l, const void *rec, size_t len, uint64_t until_ns)
+{
+	struct decode_off_texts texts;
+	struct event ev;
+	uint64_t over;
+
+	if (decode_call(l->decoder, rec, len, &ev, &texts) != DECODE_OK || ev.kind != EVENT_OFF ||
+	    ev.start_ns >= until_ns)
+		return;
+	over = num_sub(ev.end_ns, until_ns);
+	ev.end_ns -= over;
+	ev.off.woken_ns -= num_min(over, ev.off.woken_ns);
+	push(l, &ev);
 }

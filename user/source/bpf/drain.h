@@ -10,54 +10,41 @@
 #ifndef SOURCE_BPF_DRAIN_H
 #define SOURCE_BPF_DRAIN_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "event/event.h"
 #include "gpuprof/event.h"
-#include "source/bpf/ring.h"
+#include "source/bpf/decode.h"
 
 /*
- * The bounded queue between the drain and the engine: items in chunks, one writer, one reader.
- * Knows nothing of the items.
+ * The live source: drained records -> events, pushed into a sink in arrival order, with
+ * everything that arrived counted by kind. Used by the engine thread.
  */
-enum drain_item_kind {
-	DRAIN_CALL = 1,		/* a record of the calls ring */
-	DRAIN_TASK = 2,		/* a record of the tasks ring */
-	DRAIN_MARK = 3,		/* u64: all that ended before this time has been delivered */
-};
-
-struct drain_item {
-	uint32_t len;		/* of the data that follows, which is padded to 8 bytes */
-	uint8_t kind;		/* enum drain_item_kind */
-	uint8_t pad[3];
-};
-
-#define DRAIN_CHUNK_BYTES (128u << 10)
-#define DRAIN_CHUNKS_MAX 128	/* 16 MiB */
-
-struct drain_chunk {
-	struct drain_chunk *next;
-	uint32_t used;
-	char data[DRAIN_CHUNK_BYTES] __attribute__((aligned(8)));
-};
-
-struct drain_queue;
-
-/* Readable while chunks wait. */
-int drain_queue_fd(const struct drain_queue *q);
-
-/* The reader: the oldest chunk, or NULL. Each one goes back with release. */
-struct drain_chunk *drain_queue_take(struct drain_queue *q);
-void drain_queue_release(struct drain_queue *q, struct drain_chunk *c);
-
-/* ---- the drain ------------------------------------------------------------------------------- */
 
 struct drain;
 
-struct drain *drain_start(int calls_fd, int tasks_fd);	/* NULL + errno */
+struct bpf_source {
+	struct drain *drain;
+	const struct decoder *decoder;
+	struct event_sink sink;
+	uint64_t received[GP_KINDS];	/* records, by kind */
+	uint64_t skipped;		/* kinds this version does not know */
+	uint64_t invalid;		/* malformed: a bug of ours or a newer BPF side */
+	int err;			/* the sink's first error; nothing is pushed after it */
+};
 
-struct drain_queue *drain_queue_of(const struct drain *d);	/* the engine reads it */
+/* Takes the waiting records and pushes them. Returns l->err. */
+int bpf_source_pump(struct bpf_source *l);
+
+/* One state of loader_each_state: EVENT_TAIL, then EVENT_OPEN if a call is open. */
+void bpf_source_push_state(struct bpf_source *l, const void *rec, size_t len, uint64_t now_ns);
+
+/* One reading of loader_each_off, as far as until_ns. */
+void bpf_source_push_off(struct bpf_source *l, const void *rec, size_t len, uint64_t until_ns);
+
+struct drain *drain_start(int calls_fd, int tasks_fd);	/* NULL + errno */
+int drain_fd(const struct drain *d);	/* readable while records wait for bpf_source_pump */
 
 /* After the probes are detached: lets the thread empty the rings and end. `taken` must take and
  * release all chunks that wait; it is called until nothing is left, so no ring is too large. */

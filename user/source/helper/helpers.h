@@ -2,7 +2,7 @@
 /*
  * The helpers of all watched processes as one source: finds each one's ring when it appears, keeps
  * our leases, hands on events in the host's time. Where no probe sees calls it pushes those that
- * CUPTI does (source/helper/api_calls.h). Used by the engine thread.
+ * CUPTI does. Used by the engine thread.
  */
 #ifndef SOURCE_HELPER_HELPERS_H
 #define SOURCE_HELPER_HELPERS_H
@@ -12,9 +12,17 @@
 #include <sys/types.h>
 
 #include "event/event.h"
+#include "gpuprof/ring.h"
 #include "source/helper/decode.h"
 #include "source/helper/ring_reader.h"
-#include "gpuprof/ring.h"
+
+/*
+ * Processes that installed a seccomp filter on themselves after the helper came and before CUPTI
+ * began: woken, the helper would load CUPTI, and a call that the filter denies may end the
+ * process. Such a helper is left asleep. head is of its ring. False also where the kernel does
+ * not count filters (before Linux 5.9).
+ */
+bool helper_is_confined(const struct gp_ring_head *head, pid_t pid);
 
 struct helpers;
 
@@ -51,6 +59,7 @@ struct helpers_status {
 enum helpers_calls { HELPERS_WORKS_ONLY, HELPERS_ALL_CALLS, HELPERS_UNPROBED_CALLS };
 
 #define HELPERS_ENDED_MAX 1024	/* that ended are kept one by one */
+#define API_CALLS_HELD_MAX 262144	/* records of calls that one process can have waiting */
 
 struct helpers_totals {		/* of all processes, also of those that are not kept */
 	uint64_t works, lost_works;	/* lost: also those that CUPTI dropped */
@@ -59,11 +68,9 @@ struct helpers_totals {		/* of all processes, also of those that are not kept */
 	uint64_t forgotten;		/* processes with a helper */
 };
 
-struct helpers *helpers_new(enum helpers_calls calls);	/* NULL + errno */
+/* wants: beside kinds, GP_RING_WANT_NODES, GP_RING_WANT_SUBSCRIBED. NULL + errno. */
+struct helpers *helpers_new(enum helpers_calls calls, uint32_t wants);
 void helpers_leave_out(struct helpers *h, unsigned int row);	/* no probe sees it, from now on */
-/* Beside kinds, before the first is added: GP_RING_WANT_NODES (at first),
- * GP_RING_WANT_SUBSCRIBED. */
-void helpers_want(struct helpers *h, uint32_t wants);
 void helpers_free(struct helpers *h);	/* gives the slots back */
 
 bool helpers_know(const struct helpers *h, pid_t pid);	/* and it has not ended */
@@ -87,6 +94,10 @@ int helpers_pump(struct helpers *h, uint64_t now_ns, const struct event_sink *si
 /* The last time: living helpers deliver their records (within half a second), records that wait
  * for a reading of the clock go out too, and device time not known up to now_ns is unseen. */
 int helpers_end(struct helpers *h, uint64_t now_ns, const struct event_sink *sink);
+
+/* After helpers_end, and after the probes' last records: the calls that were held back for these
+ * (HELPERS_UNPROBED_CALLS). */
+int helpers_end_calls(struct helpers *h, const struct event_sink *sink);
 
 /* Every call that ended before has been pushed, by processes that have a helper; no later than
  * now_ns. A silent process is waited for that long: records it sends later are late. */

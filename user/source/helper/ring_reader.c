@@ -54,14 +54,6 @@ int ring_owner_read(pid_t pid, struct ring_owner *out)
 	return err == -ESRCH ? err : 0;
 }
 
-/* head is of a ring of the version that is known here. */
-static bool is_owner_of(const struct ring_owner *o, const struct gp_ring_head *head)
-{
-	if (!o->own_pid)
-		return true;
-	return head->pid == o->own_pid && head->start_ns + TICK_NS >= o->born_ns;
-}
-
 /* ---- looking for one ------------------------------------------------------------------------- */
 
 #define RING_LINK "/memfd:" GP_RING_NAME
@@ -92,47 +84,6 @@ static int begin(struct ring_search *s, pid_t pid, unsigned int *left)
 	return errno == ENOENT ? -ESRCH : errno == EACCES ? -EPERM : -errno;
 }
 
-bool ring_search_is_due(const struct ring_search *s, uint64_t now_ns)
-{
-	return s->dir || now_ns >= s->at_ns;
-}
-
-void ring_search_soon(struct ring_search *s)
-{
-	s->at_ns = s->every_ns = s->times = 0;
-}
-
-void ring_search_hurry(struct ring_search *s)
-{
-	s->at_ns = 0;
-}
-
-static void wait_longer(struct ring_search *s, uint64_t now_ns)
-{
-	s->every_ns =
-		num_min(num_max(s->every_ns * 2, FIRST_NS), ++s->times < SOON ? SOON_NS : MAX_NS);
-	s->at_ns = now_ns + s->every_ns;
-}
-
-void ring_search_stop(struct ring_search *s)
-{
-	if (s->dir)
-		closedir(s->dir);
-	s->dir = NULL;
-}
-
-/* The file behind that number now, as a path (O_PATH): the caller's to close; or -errno:
- * -ENOENT: none. */
-static int open_path_of(pid_t pid, int number)
-{
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, number);
-	fd = open(path, O_PATH | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
 /* Calls no file system. */
 static bool look(int fd, struct statx *out)
 {
@@ -144,41 +95,25 @@ static bool are_on_one_device(const struct statx *a, const struct statx *b)
 	return a->stx_dev_major == b->stx_dev_major && a->stx_dev_minor == b->stx_dev_minor;
 }
 
-static bool is_same_file(int fd, int other)
-{
-	struct statx a, b;
-
-	return look(fd, &a) && look(other, &b) && are_on_one_device(&a, &b) &&
-	       a.stx_ino == b.stx_ino;
-}
-
-/* Of small pages, as memfds are made of: of huge ones there may be none left to give. */
-static bool is_memory(int fd)
-{
-	int own = memfd_create("gpuprof", MFD_CLOEXEC);
-	struct statx a, b;
-	bool is = own >= 0 && look(fd, &a) && look(own, &b) && are_on_one_device(&a, &b);
-
-	io_close(&own);
-	return is;
-}
-
-/* Takes path_fd. A file with a lease is not waited for. */
+/* Takes path_fd. Only memory of small pages, as memfds are made of, is opened: of huge ones there
+ * may be none left to give. A file with a lease is not waited for. */
 static int open_memory(int path_fd)
 {
+	int own = memfd_create("gpuprof", MFD_CLOEXEC), fd = -1, err = ENOENT;
+	struct statx a, b;
 	char path[64];
-	int fd = -1, err = ENOENT;
 
-	if (is_memory(path_fd)) {
+	if (own >= 0 && look(path_fd, &a) && look(own, &b) && are_on_one_device(&a, &b)) {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", path_fd);
 		fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 		err = errno;
 	}
+	io_close(&own);
 	io_close(&path_fd);
 	return fd < 0 ? -err : fd;
 }
 
-/* The entry's name is a ring's. 1 or -errno. */
+/* The entry's name is a ring's. 1, 0: it is none, or no more; or -errno. */
 static int fetch(const struct ring_search *s, pid_t pid, const char *name, struct ring_found *out)
 {
 	int path_fd;
@@ -192,17 +127,7 @@ static int fetch(const struct ring_search *s, pid_t pid, const char *name, struc
 	if (out->fd >= 0)
 		return 1;
 	io_close(&out->pidfd);
-	return out->fd;
-}
-
-/* As fetch; 0: it is none, or no more. */
-static int try(const struct ring_search *s, pid_t pid, const char *name, unsigned int *left,
-	       struct ring_found *out)
-{
-	int err = fetch(s, pid, name, out);
-
-	*left -= (unsigned int)num_min(*left, FETCH_COST);
-	return err == -ENOENT ? 0 : err;
+	return out->fd == -ENOENT ? 0 : out->fd;
 }
 
 int ring_search(struct ring_search *s, pid_t pid, uint64_t now_ns, unsigned int *left,
@@ -214,15 +139,20 @@ int ring_search(struct ring_search *s, pid_t pid, uint64_t now_ns, unsigned int 
 	while (!err && *left) {
 		--*left;
 		entry = readdir(s->dir);
-		if (!entry)
+		if (!entry) {
 			err = -ENOENT;
-		else if (is_ring_link(dirfd(s->dir), entry->d_name))
-			err = try(s, pid, entry->d_name, left, out);
+		} else if (is_ring_link(dirfd(s->dir), entry->d_name)) {
+			err = fetch(s, pid, entry->d_name, out);
+			*left -= (unsigned int)num_min(*left, FETCH_COST);
+		}
 	}
 	if (err && err != 1)
 		ring_search_stop(s);
-	if (err)
-		wait_longer(s, now_ns);
+	if (err) {
+		s->every_ns = num_min(num_max(s->every_ns * 2, FIRST_NS),
+				      ++s->times < SOON ? SOON_NS : MAX_NS);
+		s->at_ns = now_ns + s->every_ns;
+	}
 	return err;
 }
 
@@ -273,18 +203,31 @@ static int read_head(int fd, struct gp_ring_head *out)
 	return out->version == GP_RING_VERSION ? 0 : -EPROTO;
 }
 
-bool ring_reader_is_of(int fd, const struct ring_owner *owner)
+static void end_texts(struct gp_ring_head *head)
 {
-	struct gp_ring_head head;
+	head->reason[sizeof(head->reason) - 1] = '\0';
+	head->occupant[sizeof(head->occupant) - 1] = '\0';
+	head->chained[sizeof(head->chained) - 1] = '\0';
+	head->unsubscribed[sizeof(head->unsubscribed) - 1] = '\0';
+}
 
-	return read_head(fd, &head) || is_owner_of(owner, &head);
+int ring_reader_peek_at(int fd, const struct ring_owner *owner, struct gp_ring_head *out)
+{
+	int err = read_head(fd, out);
+
+	if (err)
+		return err;
+	end_texts(out);
+	return !owner->own_pid || (out->pid == owner->own_pid &&
+				   out->start_ns + TICK_NS >= owner->born_ns) ? 0 : -ESRCH;
 }
 
 int ring_reader_find(pid_t pid)
 {
 	struct ring_search search = { .dir = NULL };
-	struct ring_owner owner;
 	struct ring_found found = { .fd = -1 };
+	struct ring_owner owner;
+	struct gp_ring_head head;
 	unsigned int left = FDS_MAX;
 	int err = ring_owner_read(pid, &owner);
 
@@ -292,7 +235,7 @@ int ring_reader_find(pid_t pid)
 		return err;
 	while ((err = ring_search(&search, pid, 0, &left, &found)) == 1) {
 		io_close(&found.pidfd);
-		if (ring_reader_is_of(found.fd, &owner))
+		if (ring_reader_peek_at(found.fd, &owner, &head) != -ESRCH)
 			break;
 		io_close(&found.fd);
 	}
@@ -341,23 +284,6 @@ static bool may_take(const struct gp_ring_slot *slot, uint64_t now_ns, uint32_t 
 	       (lease_ns && now_ns > lease_ns && now_ns - lease_ns > GP_RING_ABANDONED_NS);
 }
 
-/* The slot's previous reader may have left stamps. Untouched pages stay so: they would
- * be ours. */
-static int clear(const struct ring_reader *s)
-{
-	return fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-			 s->data - (char *)s->head, (off_t)s->ring_bytes) ? -errno : 0;
-}
-
-static int take_none(void *ctx, uint16_t kind, const void *payload, size_t len)
-{
-	(void)ctx;
-	(void)kind;
-	(void)payload;
-	(void)len;
-	return 1;
-}
-
 /* A reader that left the slot in order has read up to a record that a stopped thread may still
  * be writing: if it were passed over, it would be written late, into another record. So we go on
  * from there. */
@@ -366,7 +292,7 @@ static bool goes_on_from(struct ring_reader *s)
 	if (__atomic_load_n(&s->slot->lease_ns, __ATOMIC_ACQUIRE) != LEFT_IN_ORDER)
 		return false;
 	s->read = __atomic_load_n(&s->slot->read, __ATOMIC_ACQUIRE);
-	if (!(s->read & 7) && ring_reader_read(s, take_none, NULL) >= 0)
+	if (!(s->read & 7) && ring_reader_read(s, NULL, NULL) >= 0)
 		return true;
 	s->broken = false;
 	return false;
@@ -375,7 +301,6 @@ static bool goes_on_from(struct ring_reader *s)
 static int take_slot(struct ring_reader *s, uint32_t kinds, uint64_t now_ns)
 {
 	bool goes_on;
-	int err;
 
 	while (!s->me)
 		if (getrandom(&s->me, sizeof(s->me), 0) < 0)
@@ -396,11 +321,12 @@ static int take_slot(struct ring_reader *s, uint32_t kinds, uint64_t now_ns)
 	/* It has run out, so no records come yet; if we die now the slot is free in a while. */
 	__atomic_store_n(&s->slot->lease_ns, now_ns, __ATOMIC_RELEASE);
 	if (!goes_on) {
-		/* First: the helper may still write for the earlier reader, and a record that is
-		 * cleared after we begin to wait for it never comes. */
-		err = clear(s);
-		if (err)
-			return err;
+		/* The slot's previous reader may have left stamps. Clear it first: the helper may
+		 * still write for that reader, and a record that is cleared after we begin to wait
+		 * for it never comes. Untouched pages stay so: they would be ours. */
+		if (fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			      s->data - (char *)s->head, (off_t)s->ring_bytes))
+			return -errno;
 		s->read = __atomic_load_n(&s->slot->written, __ATOMIC_ACQUIRE) & ~7ull;
 	}
 	for (int k = 0; k < GP_RING_KINDS; k++)
@@ -413,33 +339,26 @@ static int take_slot(struct ring_reader *s, uint32_t kinds, uint64_t now_ns)
 struct ring_reader *ring_reader_open(int fd, pid_t own_pid, uint32_t kinds, uint64_t now_ns)
 {
 	struct ring_reader *s = calloc(1, sizeof(*s));
-	int err = s ? 0 : -ENOMEM;
+	int err;
 
-	if (s) {
-		s->fd = fd;
-		err = map_file(s, own_pid);
+	if (!s) {
+		io_close(&fd);
+		return NULL;
 	}
+	s->fd = fd;
+	err = map_file(s, own_pid);
 	if (!err)
 		err = take_slot(s, kinds, now_ns);
 	if (!err)
 		return s;
-	if (s)
-		ring_reader_close(s);
-	else
-		close(fd);
+	ring_reader_close(s);
 	errno = -err;
 	return NULL;
 }
 
-/* The awaited record may never come: the next reader is not to wait for it. */
-static bool is_stuck(const struct ring_reader *s)
-{
-	return s->broken ||
-	       (!s->begun && s->read != __atomic_load_n(&s->slot->written, __ATOMIC_ACQUIRE));
-}
-
 void ring_reader_close(struct ring_reader *s)
 {
+	bool is_stuck;
 	uint32_t me;
 
 	if (!s)
@@ -447,7 +366,10 @@ void ring_reader_close(struct ring_reader *s)
 	me = s->me;
 	/* It may be another's by now, and the lease that one's. */
 	if (s->slot && __atomic_load_n(&s->slot->owner, __ATOMIC_ACQUIRE) == me) {
-		__atomic_store_n(&s->slot->lease_ns, is_stuck(s) ? LEFT_STUCK : LEFT_IN_ORDER,
+		/* The awaited record may never come: the next reader is not to wait for it. */
+		is_stuck = s->broken || (!s->begun && s->read != __atomic_load_n(&s->slot->written,
+										 __ATOMIC_ACQUIRE));
+		__atomic_store_n(&s->slot->lease_ns, is_stuck ? LEFT_STUCK : LEFT_IN_ORDER,
 				 __ATOMIC_RELEASE);
 		__atomic_compare_exchange_n(&s->slot->owner, &me, 0, false, __ATOMIC_RELEASE,
 					    __ATOMIC_RELAXED);
@@ -498,20 +420,21 @@ void ring_reader_want(struct ring_reader *s, uint32_t kinds)
 
 bool ring_reader_is_at(const struct ring_reader *s, pid_t pid, int number)
 {
-	int fd = open_path_of(pid, number);
-	bool is = fd >= 0 ? is_same_file(s->fd, fd) : fd != -ENOENT;
+	struct statx a, b;
+	char path[64];
+	bool is;
+	int fd;
 
-	io_close(&fd);
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, number);
+	fd = open(path, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return errno != ENOENT;
+	is = look(s->fd, &a) && look(fd, &b) && are_on_one_device(&a, &b) && a.stx_ino == b.stx_ino;
+	close(fd);
 	return is;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
-
-static void move_to(struct ring_reader *s, uint64_t position)
-{
-	s->read = position;
-	__atomic_store_n(&s->slot->read, position, __ATOMIC_RELEASE);
-}
 
 /* Was the record just read for us? The helper checks only now and then who has the slot. It
  * begins again for a reader that was late. */
@@ -547,11 +470,12 @@ static int read_record(struct ring_reader *s, uint64_t limit,
 	if (rec.units) {
 		memcpy(s->copy, shared + 1, bytes - sizeof(rec));
 		if (is_ours(s, rec.kind, bytes - sizeof(rec)) &&
-		    fn(ctx, rec.kind, s->copy, bytes - sizeof(rec)))
+		    (!fn || fn(ctx, rec.kind, s->copy, bytes - sizeof(rec))))
 			return 0;
 	}
 	memset(shared, 0, bytes);
-	move_to(s, s->read + bytes);
+	s->read += bytes;
+	__atomic_store_n(&s->slot->read, s->read, __ATOMIC_RELEASE);
 	return 1;
 }
 
@@ -570,42 +494,18 @@ int ring_reader_read(struct ring_reader *s,
 	return s->broken ? -EBADMSG : got;
 }
 
-static void end_texts(struct gp_ring_head *head)
-{
-	head->reason[sizeof(head->reason) - 1] = '\0';
-	head->occupant[sizeof(head->occupant) - 1] = '\0';
-	head->chained[sizeof(head->chained) - 1] = '\0';
-	head->unsubscribed[sizeof(head->unsubscribed) - 1] = '\0';
-}
-
 void ring_reader_head(const struct ring_reader *s, struct gp_ring_head *out)
 {
 	memcpy(out, s->head, sizeof(*out));
 	end_texts(out);
 }
 
-bool ring_reader_is_in(const struct ring_reader *s, uint32_t states)
-{
-	uint32_t state = __atomic_load_n(&s->head->state, __ATOMIC_ACQUIRE);
-
-	return state < 32 && states >> state & 1;
-}
-
-int ring_reader_peek_at(int fd, struct gp_ring_head *out)
-{
-	int err = read_head(fd, out);
-
-	if (!err)
-		end_texts(out);
-	return err;
-}
-
 int ring_reader_peek(pid_t pid, struct gp_ring_head *out)
 {
-	int fd = ring_reader_find(pid), err = fd < 0 ? fd : ring_reader_peek_at(fd, out);
+	const struct ring_owner any = { 0 };
+	int fd = ring_reader_find(pid), err = fd < 0 ? fd : ring_reader_peek_at(fd, &any, out);
 
-	if (fd >= 0)
-		close(fd);
+	io_close(&fd);
 	return err;
 }
 

@@ -60,10 +60,24 @@ struct ring_found {		/* fd and pidfd are the caller's to close */
  * such process, -EPERM... */
 int ring_search(struct ring_search *s, pid_t pid, uint64_t now_ns, unsigned int *left,
 		struct ring_found *out);
-bool ring_search_is_due(const struct ring_search *s, uint64_t now_ns);
-void ring_search_soon(struct ring_search *s);	/* as if the process were new */
-void ring_search_hurry(struct ring_search *s);	/* it is due, and then goes on as before */
-void ring_search_stop(struct ring_search *s);
+
+static inline bool ring_search_is_due(const struct ring_search *s, uint64_t now_ns)
+{
+	return s->dir || now_ns >= s->at_ns;
+}
+
+/* as if the process were new */
+static inline void ring_search_soon(struct ring_search *s)
+{
+	s->at_ns = s->every_ns = s->times = 0;
+}
+
+static inline void ring_search_stop(struct ring_search *s)
+{
+	if (s->dir)
+		closedir(s->dir);
+	s->dir = NULL;
+}
 
 struct ring_reader;
 
@@ -71,11 +85,9 @@ struct ring_reader;
  * none, -EPERM, -ESRCH. Not logged. It is memory, and no ring that is known to be inherited. */
 int ring_reader_find(pid_t pid);
 
-/* Not if it is a ring that can be read, and of another process. */
-bool ring_reader_is_of(int fd, const struct ring_owner *owner);
-
-/* Reads the head of a ring. 0, -EBADMSG or -EPROTO, as below. */
-int ring_reader_peek_at(int fd, struct gp_ring_head *out);
+/* Reads the head of a ring (bounded, texts terminated). 0, -EBADMSG or -EPROTO, as below, or
+ * -ESRCH: it is another process's. */
+int ring_reader_peek_at(int fd, const struct ring_owner *owner, struct gp_ring_head *out);
 
 /* The same of a process's ring, without becoming its reader; -errno also as above. */
 int ring_reader_peek(pid_t pid, struct gp_ring_head *out);
@@ -106,15 +118,14 @@ bool ring_reader_is_at(const struct ring_reader *s, pid_t pid, int number);
 
 /* Hands on complete records, oldest first. 1: all of them; 0: a record is being written (or fn
  * refused one, or there were more at once than a helper's ring holds), go on later; -EBADMSG:
- * the ring is broken, nothing more can be read of it. fn: non-zero keeps the record for the next
- * time. A GP_RING_BEGIN: the helper had stopped sending to us, and begins again. */
+ * the ring is broken, nothing more can be read of it. fn: non-zero (NULL: always) keeps the record
+ * for the next time. A GP_RING_BEGIN: the helper had stopped sending to us, and begins again. */
 int ring_reader_read(struct ring_reader *s,
 		     int (*fn)(void *ctx, uint16_t kind, const void *payload, size_t len),
 		     void *ctx);
 
 /* Its head now (bounded, texts terminated); losses in our slot, of some kinds (bits). */
 void ring_reader_head(const struct ring_reader *s, struct gp_ring_head *out);
-bool ring_reader_is_in(const struct ring_reader *s, uint32_t states);	/* bits: GP_HELPER_* */
 uint64_t ring_reader_lost(const struct ring_reader *s, uint32_t kinds);
 
 #endif

@@ -1,0 +1,136 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Real PyTorch on the simulated GPU: a training with worker processes, autograd's threads, streams and
+# CUDA graphs is measured to the last work, however gpuprof comes to it.
+
+# bats file_tags=needs:root,needs:bpf,needs:sim,needs:torch
+
+load ../lib/common
+
+teardown() {
+	end_started
+	[ -z "$PLACE" ] || rm -rf "$PLACE"
+}
+
+TRAIN=("$ROOT/build/torch-venv/bin/python" "$ROOT/tests/torch/train.py" --json train.json)
+
+# A CUPTI that can be armed inside cuInit: PyTorch 2.15's own, 13.2, is not before. No function: its pid in
+# the background is the program's.
+WITH_TORCH=(env "LD_LIBRARY_PATH=$ROOT/build/torch:$SIM/cupti13.3:$SIM" GPUSIM_CUPTI=13.3 GPUSIM_BACKED=1
+	GPUSIM_LOG=%p.log)
+# 13.2 is not called before the driver is initialised: what runs until then is not recorded.
+FROM_START=(env "LD_LIBRARY_PATH=$ROOT/build/torch:$SIM" GPUSIM_CUPTI=13.1)
+
+of_train() { python3 -c 'import json, sys; t = json.load(open("train.json")); print(eval(sys.argv[1]))' "$1"; }
+
+# Starts the training, which waits for the file `go` once its model is on the device.
+start_train() { # ARGS...
+	"${WITH_TORCH[@]}" "${TRAIN[@]}" --ready ready --go go "$@" >train.out 2>&1 3>&- &
+	TARGET=$!
+	STARTED+=("$TARGET")
+	wait_for 60 test -e ready
+}
+
+# All works and calls from then on; the session ends with the training.
+trains_to_the_end() {
+	wait_for 20 is_awake "$TARGET"
+	wait_armed "$TARGET" libcudart.so.13
+	: >go
+	wait_gpuprof 0
+	wait "$TARGET" || { cat train.out >&2; return 1; }
+	measured "$(of_train 't["begin_ns"]')"
+}
+
+measured() { # SINCE
+	run -0 "$TEST_LIB/check_works.py" r.json ./*.log --since "$1"
+	assert_output --partial "works in 1 books are the truth"
+	run -0 "$TEST_LIB/check_calls.py" r.json ./*.log --since "$1"
+	laws r.json
+}
+
+# For each window of torch.profiler, how many works the simulation logged more than that has.
+unseen_by_profiler() {
+	of_train '" ".join(str(sum(w["begin_ns"] <= work["start"] <= w["end_ns"] for work in works) - w["device_events"])
+		for works in [json.load(open("%d.log" % t["pid"]))["works"]] for w in t["windows"])'
+}
+
+# gpuprof made nothing up, and knows what it has not seen.
+yielded() {
+	run -0 "$TEST_LIB/check_works.py" r.json ./*.log --faults --foreign-clock
+	assert_output --regexp "not known some$"
+	assert_note cupti-occupied "another client uses CUPTI in it: probably torch.profiler"
+	laws r.json
+}
+
+@test "torch: every call and work of a training is measured from its start" {
+	run -0 "${WITH_TORCH[@]}" "${FROM_START[@]}" "$GPUPROF" stat --format json -o r.json -- \
+		"${TRAIN[@]}" --steps 20
+	measured 0
+	assert_value r.json 'sum(k["count"] for k in t["kernels"]) > 3000' True
+	assert_value r.json '{k["bucket"] for k in t["kernels"]} >= {"gemm", "optimizer", "norm", "attention"}' True
+}
+
+@test "torch: so it is under CUPTI 13.2, the version of PyTorch's own" {
+	run -0 "${WITH_TORCH[@]}" "$GPUPROF" stat --format json -o r.json -- "${TRAIN[@]}" --steps 20
+	measured 0
+}
+
+@test "torch: a training started under gpuprof env is measured by -p from its next call on" {
+	eval "$("$GPUPROF" env --dir here 2>/dev/null)"
+	start_train --steps 20
+	start_gpuprof stat --format json -o r.json -p "$TARGET"
+	trains_to_the_end
+}
+
+@test "torch: --inject brings the helper into a training, which goes on" {
+	start_train --steps 20
+	start_gpuprof stat --inject --yes --format json -o r.json -p "$TARGET"
+	trains_to_the_end
+	assert_file_contains gpuprof.err "the helper is in process $TARGET"
+}
+
+@test "torch: a kernel that Triton compiled has its name" {
+	export TRITON_CACHE_DIR=$PWD/triton TORCHINDUCTOR_CACHE_DIR=$PWD/inductor
+	export TORCHINDUCTOR_COMPILE_THREADS=1 # no process of its own for it, which has a context and no work
+	run -0 "${WITH_TORCH[@]}" "${FROM_START[@]}" "$GPUPROF" stat --format json -o r.json -- \
+		"${TRAIN[@]}" --steps 2 --compile
+	run -0 "$TEST_LIB/check_works.py" r.json ./*.log
+	assert_value r.json 'sum(k["count"] for k in t["kernels"] if k["symbol"].startswith("triton_"))' 10
+}
+
+# The oracle: two readers of the simulation agree.
+@test "torch: torch.profiler sees as many events on the device as the simulation logged" {
+	run -0 "${WITH_TORCH[@]}" "${TRAIN[@]}" --steps 2 --profile 2
+	assert_equal "$(unseen_by_profiler)" "0 0"
+}
+
+# gpuprof's buffers that are out when a window begins go to the profiler, which drops them: at most 60
+# records each, of the main thread and of autograd's.
+is_nearly_all() { [ "$1" -ge 0 ] && [ "$1" -le 120 ]; }
+
+@test "torch: torch.profiler takes CUPTI from gpuprof; it has all but the first works, gpuprof names it" {
+	run -0 "${WITH_TORCH[@]}" "$GPUPROF" stat --format json -o r.json -- "${TRAIN[@]}" --steps 5 --profile 2
+	read -r first second < <(unseen_by_profiler)
+	is_nearly_all "$first"
+	is_nearly_all "$second"
+	yielded
+}
+
+has_yielded() { [[ $("$TEST_LIB/helper_state.py" "$TARGET") == "yielded "* ]]; }
+
+@test "torch: gpuprof that comes in the middle of a window of torch.profiler takes nothing from it" {
+	eval "$("$GPUPROF" env --dir here 2>/dev/null)"
+	start_train --steps 5 --profile 2 --halfway halfway --on on
+	: >go
+	wait_for 60 test -e halfway
+	start_gpuprof stat --format json -o r.json -p "$TARGET"
+	wait_armed "$TARGET" libcudart.so.13
+	wait_for 20 has_yielded
+	: >on
+	wait_gpuprof 0
+	wait "$TARGET"
+	read -r first second < <(unseen_by_profiler)
+	assert_equal "$first" 0
+	is_nearly_all "$second"
+	yielded
+}

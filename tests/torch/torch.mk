@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Real PyTorch on the simulated GPU, a fragment of the top Makefile, after sim.mk: a virtual environment with it
+# (scripts/framework), and in $(BUILD)/torch stand-ins of the vendor's libraries that it is linked to. A program runs with
+# LD_LIBRARY_PATH=$(BUILD)/torch:$(SIM_OUT).
+
+TORCH := tests/torch
+TORCH_OUT := $(BUILD)/torch
+
+.PHONY: torch
+torch: sim $(TORCH_OUT)/made ## fetch PyTorch, 830 MB, and build what it needs to run on the simulated GPU
+
+$(TORCH_OUT)/made: scripts/framework $(wildcard $(TORCH)/*.[ch]) $(TORCH)/stand_ins.py $(SIM)/cudart_api.h | $(SIM_OUT)/libcudart.so.13
+	$(call say,TORCH,$(TORCH_OUT))
+	$(Q)venv=$$(scripts/framework torch) && $(TORCH)/stand_ins.py "$$venv"/lib/python3*/site-packages/torch/lib $(SIM_OUT) $(TORCH_OUT)
+	$(Q)touch $@
