@@ -60,6 +60,7 @@ struct model_counts {		/* since the session began */
 	 * process */
 	uint64_t awaited, unmet_lost, unmet_ended;
 	uint64_t unrecorded;	/* launching calls while no helper recorded works */
+	uint64_t missing;	/* others without a record of CUPTI, of all processes' */
 	/* calls that CUPTI alone recorded; those of them in books */
 	uint64_t cupti_calls, cupti_calls_booked;
 	/* invalid works, only because they ran before the session or after it */

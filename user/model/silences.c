@@ -92,6 +92,7 @@ static int judge(struct silences_state *s, struct process *p, struct silence *of
 					   &j);
 	of->judged_ns = j.to_ns;
 	p->info.missing += of->launches - before;
+	s->m->counts.missing += of->launches - before;
 	return of->missing_ns ? unseen_add_missing(&p->unseen, of->missing_ns, j.to_ns) : 0;
 }
 
@@ -193,13 +194,14 @@ static int fold(void *state, struct process *p, struct process *into)
 /* ---- records --------------------------------------------------------------------------------- */
 
 /* It is judged anew. */
-static int take_back(struct process *p, struct silence *of)
+static int take_back(struct silences_state *s, struct process *p, struct silence *of)
 {
 	int err = 0;
 
 	if (of->missing_ns)
 		err = unseen_remove_missing(&p->unseen, of->missing_ns, of->judged_ns);
 	p->info.missing -= of->launches;
+	s->m->counts.missing -= of->launches;
 	of->launches = 0;
 	of->missing_ns = 0;
 	of->judged_ns = of->start_ns;
@@ -208,11 +210,12 @@ static int take_back(struct process *p, struct silence *of)
 }
 
 /* A record in the middle of one, which came after later ones: of other threads, or withheld. */
-static int cut(struct process *p, struct silence *of, uint64_t start_ns, uint64_t end_ns)
+static int cut(struct silences_state *s, struct process *p, struct silence *of, uint64_t start_ns,
+	       uint64_t end_ns)
 {
 	const uint64_t of_end_ns = of->end_ns;
 
-	if (take_back(p, of))
+	if (take_back(s, p, of))
 		return -ENOMEM;
 	of->end_ns = start_ns;
 	if (of_end_ns < end_ns || of_end_ns - end_ns < SILENCE_NS)
@@ -220,7 +223,8 @@ static int cut(struct process *p, struct silence *of, uint64_t start_ns, uint64_
 	return add(&p->silences, end_ns, of_end_ns) ? 0 : -ENOMEM;
 }
 
-static int note_record(struct process *p, uint64_t start_ns, uint64_t end_ns)
+static int note_record(struct silences_state *state, struct process *p, uint64_t start_ns,
+		       uint64_t end_ns)
 {
 	struct silences *s = &p->silences;
 	struct silence *last = start_ns > s->last_ns ? ongoing(s) : NULL;
@@ -231,7 +235,7 @@ static int note_record(struct process *p, uint64_t start_ns, uint64_t end_ns)
 	else if (last || start_ns < s->last_ns)
 		for (size_t i = s->v.n; i-- > 0;)
 			if (s->v.v[i].start_ns < start_ns && start_ns < s->v.v[i].end_ns) {
-				err = cut(p, &s->v.v[i], start_ns, end_ns);
+				err = cut(state, p, &s->v.v[i], start_ns, end_ns);
 				break;
 			}
 	if (!last && start_ns > num_add(s->last_ns, SILENCE_NS) && s->is_recorded &&
@@ -242,7 +246,7 @@ static int note_record(struct process *p, uint64_t start_ns, uint64_t end_ns)
 }
 
 /* Its helper knows why these are not recorded: model/visibility.h counts them. */
-static int note_unseen(struct process *p, const struct event *ev)
+static int note_unseen(struct silences_state *s, struct process *p, const struct event *ev)
 {
 	int err = 0;
 
@@ -250,7 +254,7 @@ static int note_unseen(struct process *p, const struct event *ev)
 		struct silence *of = &p->silences.v.v[i];
 
 		if (of->missing_ns && of->missing_ns < ev->end_ns && ev->start_ns < of->judged_ns)
-			err = take_back(p, of);
+			err = take_back(s, p, of);
 	}
 	return err;
 }
@@ -268,14 +272,14 @@ static int on_event(void *state, const struct event *ev)
 	switch (ev->kind) {
 	case EVENT_API:
 		p->silences.is_recorded = true;
-		return note_record(p, ev->start_ns, ev->end_ns);
+		return note_record(s, p, ev->start_ns, ev->end_ns);
 	case EVENT_WORK:
-		return p->silences.is_recorded ? note_record(p, ev->start_ns, ev->start_ns) : 0;
+		return p->silences.is_recorded ? note_record(s, p, ev->start_ns, ev->start_ns) : 0;
 	case EVENT_DEVICE:
 		p->silences.is_recorded = true;
 		return 0;
 	default:
-		return ev->unseen.of == UNSEEN_OF_MEMORY ? 0 : note_unseen(p, ev);
+		return ev->unseen.of == UNSEEN_OF_MEMORY ? 0 : note_unseen(s, p, ev);
 	}
 }
 

@@ -135,7 +135,7 @@ static void fill(struct table *t, const struct view_query *q)
 	/* Their device activity is in the next file, if anywhere. */
 	if (snapshot_fact(snap, "goes_on"))
 		add_launches(t, "goes_on", snap->counts.awaited, 0);
-	add_launches(t, "untold", 0, snap->counts.unrecorded);
+	add_launches(t, "untold", 0, snap->counts.unrecorded + snap->counts.missing);
 }
 
 const struct view view_events = {
