@@ -152,6 +152,37 @@ TEST(the_wall_reaches_the_latest_end_in_any_order_of_threads)
 	is(row(NULL, "a", false, 100), 2, 30, 40, 0);
 }
 
+TEST(the_wall_has_no_time_between_ranges_in_any_order_of_threads)
+{
+	at(RANGE_PUSH, "a", 1, 30);
+	at(RANGE_PUSH, "a", 2, 10);
+	at(RANGE_POP, NULL, 2, 12);
+	assert_int_equal(row(NULL, "a", false, 33).wall_ns, 5);
+	at(RANGE_POP, NULL, 1, 40);
+	is(row(NULL, "a", false, 100), 2, 12, 12, 0);
+}
+
+/* One thread is a little behind the other, which is in its ranges for one ns of ten. */
+TEST(the_wall_is_exact_over_many_ranges)
+{
+	enum { N = 10000 };
+
+	for (uint64_t i = 1; i <= N; i++) {
+		at(RANGE_PUSH, "a", 1, i * 10);
+		at(RANGE_PUSH, "b", 1, i * 10);
+		at(RANGE_POP, NULL, 1, i * 10 + 1);
+		at(RANGE_POP, NULL, 1, i * 10 + 1);
+		at(RANGE_PUSH, "a", 2, i * 10 - 5);
+		at(RANGE_POP, NULL, 2, i * 10 - 4);
+		if (i == 1)
+			at(RANGE_PUSH, "b", 3, 7);
+	}
+	is(row(NULL, "a", false, N * 11), 2 * N, 2 * N, 2 * N, 0);
+	assert_int_equal(row(NULL, "b", false, N * 11).wall_ns, N * 11 - 7);
+	at(RANGE_POP, NULL, 3, N * 11);
+	is(row(NULL, "b", false, N * 12), N + 1, N * 11 - 7, N + N * 11 - 7, 0);
+}
+
 TEST(domains_have_stacks_of_their_own)
 {
 	in_domain(RANGE_PUSH, "x", "a", 10);

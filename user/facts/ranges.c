@@ -9,9 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/intervals.h"
 #include "base/map.h"
 #include "base/num.h"
 #include "base/rows.h"
+#include "base/vec.h"
+
+#define PARTS_MAX 256	/* of a row's wall time that may still grow together */
 
 struct range_key {
 	uint64_t domain, name;		/* event_text_hash of the row's texts */
@@ -26,10 +30,10 @@ struct range_row {
 	uint64_t left;			/* never ended by their thread, and ended with it */
 	/* of ranges that ended, and launches in them */
 	uint64_t wall_ns, host_ns, device_ns, launches;
-	uint64_t since_ns, covered_ns;	/* one is open since; wall_ns has the time until
-					 * covered_ns */
-	uint64_t until_ns;		/* the latest end: threads' ends do not come in order of
-					 * time */
+	/* Threads' ends do not come in order of time: wall_ns is what lies before covered_ns, and
+	 * these are what comes after it. */
+	struct intervals parts;
+	uint64_t covered_ns;
 	uint64_t host_open, host_starts;	/* those open that count as host, their starts
 						 * added up */
 	uint64_t stamp;			/* of the last work that was put here */
@@ -95,21 +99,54 @@ static struct range_row *find_row(struct ranges *r, const struct range_key *key,
 	return copy_text(&row->domain, domain) || copy_text(&row->name, name) ? NULL : row;
 }
 
-/* One range of the row begins and one ends, in any order of those that are open. */
-static void row_begins(struct range_row *row, uint64_t ns)
+/* When the first of those began that are open; UINT64_MAX: none is. */
+static uint64_t open_since(const struct ranges *r, const struct range_row *row)
 {
-	row->since_ns = row->open++ ? num_min(row->since_ns, ns) : ns;
-	row->since_ns = num_max(row->since_ns, row->covered_ns);
+	uint64_t since_ns = UINT64_MAX;
+
+	for (size_t i = 0; row->open && i < r->scopes->stacks.n; i++)
+		for (const struct scope *s = r->scopes->stacks.v[i]->top; s; s = s->below)
+			if (is_of(s, row))
+				since_ns = num_min(since_ns, s->start_ns);
+	return since_ns;
 }
 
-static void row_ends(struct range_row *row, uint64_t ns)
+/* From the first open one on all is wall time; the older half of the rest will not change. */
+static int fold_parts(struct ranges *r, struct range_row *row)
 {
-	row->until_ns = num_max(row->until_ns, ns);
-	if (--row->open)
-		return;
-	if (row->until_ns > row->since_ns)
-		row->wall_ns += row->until_ns - row->since_ns;
-	row->covered_ns = num_max(row->covered_ns, row->until_ns);
+	struct intervals *parts = &row->parts;
+	const uint64_t end_ns = parts->v[parts->n - 1].end, since_ns = open_since(r, row);
+	size_t older;
+
+	if (since_ns < end_ns && intervals_add(parts, since_ns, end_ns))
+		return -ENOMEM;
+	older = parts->n / 2;
+	for (size_t i = 0; i < older; i++)
+		row->wall_ns += parts->v[i].end - parts->v[i].start;
+	if (older)
+		row->covered_ns = parts->v[older - 1].end;
+	VEC_DROP_FIRST(parts, older);
+	return 0;
+}
+
+/* One of the row's ranges was open in [start, end). */
+static int add_wall(struct ranges *r, struct range_row *row, uint64_t start, uint64_t end)
+{
+	if (row->parts.n == PARTS_MAX && fold_parts(r, row))
+		return -ENOMEM;
+	start = num_max(start, row->covered_ns);
+	return start < end ? intervals_add(&row->parts, start, end) : 0;
+}
+
+static uint64_t wall_of(const struct ranges *r, const struct range_row *row, uint64_t now_ns)
+{
+	const uint64_t since_ns = num_max(open_since(r, row), row->covered_ns);
+	uint64_t wall_ns = row->wall_ns;
+
+	for (size_t i = 0; i < row->parts.n; i++)
+		wall_ns += row->parts.v[i].end - row->parts.v[i].start;
+	return since_ns < now_ns ? wall_ns + (now_ns - since_ns) -
+				   intervals_overlap(&row->parts, since_ns, now_ns) : wall_ns;
 }
 
 /* ---- begins and ends ------------------------------------------------------------------------ */
@@ -145,7 +182,7 @@ static int begin(struct ranges *r, struct scope_stack *t, const struct event *ev
 		t->deep[SCOPE_PUSHED_RANGE] += !started;
 	if (err)
 		return err == -ENOSPC ? 0 : err;
-	row_begins(row, ns);
+	row->open++;
 	if (!range.inner) {
 		row->host_open++;
 		row->host_starts += ns;
@@ -172,18 +209,21 @@ static void pass_time(struct range_row *row, struct scope *s, uint64_t ns)
 	row->host_starts += ns;
 }
 
-static void end_of(struct ranges *r, struct scope_stack *t, const struct scope *range, uint64_t ns)
+static int end_of(struct ranges *r, struct scope_stack *t, const struct scope *range, uint64_t ns)
 {
 	struct range_row *row = row_at(r, range->row);
 	uint64_t start_ns = num_max(range->own_ns, r->open_ns);
 
-	row_ends(row, ns);
+	row->open--;
+	if (add_wall(r, row, range->start_ns, ns))
+		return -ENOMEM;
 	if (range->inner)
-		return;
+		return 0;
 	row->host_open--;
 	row->host_starts -= start_ns;
 	row->host_ns += num_sub(ns, start_ns);
 	pass_time(row, t->top, num_max(ns, start_ns));
+	return 0;
 }
 
 /* It began before it could be seen. */
@@ -194,9 +234,7 @@ static int end_of_unknown(struct ranges *r, const struct event *ev, unsigned int
 	if (!row)
 		return -ENOMEM;
 	row->count++;
-	row_begins(row, r->open_ns);
-	row_ends(row, ns);
-	return 0;
+	return add_wall(r, row, r->open_ns, ns);
 }
 
 static int close_range(struct ranges *r, struct scope_stack *t, const struct scope *at,
@@ -204,10 +242,7 @@ static int close_range(struct ranges *r, struct scope_stack *t, const struct sco
 {
 	const struct scope range = *at;
 
-	if (scopes_close(r->scopes, t, at, ns))
-		return -ENOMEM;
-	end_of(r, t, &range, ns);
-	return 0;
+	return scopes_close(r->scopes, t, at, ns) ? -ENOMEM : end_of(r, t, &range, ns);
 }
 
 static int pop(struct ranges *r, struct scope_stack *t, const struct event *ev, uint64_t ns)
@@ -295,6 +330,8 @@ void ranges_free(struct ranges *r)
 {
 	if (!r)
 		return;
+	for (size_t i = 0; i < r->rows.n; i++)
+		intervals_free(&row_at(r, i)->parts);
 	rows_free(&r->rows);
 	map_free(&r->started);
 	free(r);
@@ -355,10 +392,8 @@ void ranges_read(const struct ranges *r, size_t i, uint64_t now_ns, struct range
 	*out = (struct range_sum){
 		.domain = row->domain, .name = row->name, .kind = (uint8_t)row->key.kind,
 		.before = row->key.before, .count = row->count, .open = row->open,
-		.left = row->left, .wall_ns = row->wall_ns, .host_ns = row->host_ns,
+		.left = row->left, .wall_ns = wall_of(r, row, now), .host_ns = row->host_ns,
 		.device_ns = row->device_ns, .launches = row->launches };
-	if (row->open && now > row->since_ns)
-		out->wall_ns += now - row->since_ns;
 	if (row->host_open && host <= INT64_MAX)	/* else some began after now */
 		out->host_ns += host;
 }
@@ -385,9 +420,11 @@ int ranges_merge(struct ranges *to, const struct ranges *from, uint64_t end_ns)
 
 size_t ranges_bytes(const struct ranges *r)
 {
-	size_t slots = r->scopes->by_tid.cap + r->started.cap;
+	size_t slots = r->scopes->by_tid.cap + r->started.cap, parts = 0;
 
-	return sizeof(*r) + slots * sizeof(struct map_slot) +
+	for (size_t i = 0; i < r->rows.n; i++)
+		parts += row_at(r, i)->parts.cap * sizeof(struct interval);
+	return sizeof(*r) + parts + slots * sizeof(struct map_slot) +
 	       r->scopes->stacks.cap * sizeof(struct scope_stack) + rows_bytes(&r->rows);
 }
 
