@@ -33,6 +33,8 @@
 #define IN_FLIGHT_NS 200000000ull
 #define IN_FLIGHT_END_NS 600000000ull
 #define IN_FLIGHT_LOOK_US 2000
+#define KEPT_LOOKS 200		/* of 1 ms each; ends after so many that saw nothing new: */
+#define KEPT_STILL 10
 #define CLOCK_FOREIGN_NS 1000000000ull	/* so far from CLOCK_REALTIME */
 /* Longer than windows of profilers mostly are: after that one is over. */
 #define WINDOW_MAX_NS 60000000000ull
@@ -158,6 +160,7 @@ static struct collector {
 	uint32_t calls;			/* GP_CALLS_*; 0: none */
 	bool all_calls;			/* of these, also those that launch nothing */
 	uint64_t arrivals;		/* buffers that CUPTI requested or returned */
+	uint64_t walking;		/* threads of CUPTI that return one */
 	uint64_t quiet_at, quiet_since_ns, quiet_ns;	/* see has_lost_cupti */
 	/* records of nodes since all was enabled; before it is renewed */
 	uint64_t nodes, nodes_max;
@@ -516,11 +519,13 @@ static void on_complete(void *context, uint32_t stream, uint8_t *buffer, size_t 
 	__atomic_fetch_add(&collector.arrivals, 1, __ATOMIC_RELAXED);
 	if (!buffer || collector.forgotten || !buffers_have(&collector.buffers, buffer))
 		return;		/* counted when it was given out, or another client's */
+	__atomic_fetch_add(&collector.walking, 1, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&collector.lock);
 	if (valid_bytes && valid_bytes <= BUFFER_BYTES)
 		walk(buffer, valid_bytes, buffers_since(&collector.buffers, buffer));
 	pthread_mutex_unlock(&collector.lock);
 	buffers_give(&collector.buffers, buffer, valid_bytes);
+	__atomic_fetch_sub(&collector.walking, 1, __ATOMIC_RELEASE);
 }
 
 /* ---- arming and draining -------------------------------------------------------------------- */
@@ -1023,11 +1028,29 @@ static bool is_taken(void)
 	       (read_kinds(&kinds) ? kinds != collector.kinds_seen : !is_ours());
 }
 
+/* At the end: a flush does not wait for the buffers that a thread of CUPTI has begun to return. */
+static void send_kept(void)
+{
+	const uint64_t now_ns = clock_now_ns();
+	struct buffers_kept kept = note_kept(now_ns);
+	unsigned int still = 0;
+
+	for (unsigned int i = 0; kept.bytes && still < KEPT_STILL && i < KEPT_LOOKS; i++) {
+		const size_t before = kept.bytes;
+
+		usleep(1000);
+		still = __atomic_load_n(&collector.walking, __ATOMIC_ACQUIRE) ? 0 : still + 1;
+		kept = note_kept(now_ns);
+		if (kept.bytes != before)
+			still = 0;
+	}
+	if (kept.bytes)
+		send_lost_time(GP_LOSS_KEPT, kept.since_ns, now_ns);
+}
+
 static void drain(uint32_t flag)
 {
 	const struct cupti *c = &collector.cupti;
-	struct buffers_kept kept;
-	uint64_t now_ns;
 
 	settle(flag & CUPTI_FLUSH_FORCED ? IN_FLIGHT_END_NS : IN_FLIGHT_NS);
 	disable_works();
@@ -1042,12 +1065,8 @@ static void drain(uint32_t flag)
 	flush(flag);
 	if (collector.set_per_thread)
 		set_per_thread(false);
-	if (!(flag & CUPTI_FLUSH_FORCED))
-		return;
-	now_ns = clock_now_ns();
-	kept = note_kept(now_ns);
-	if (kept.bytes)
-		send_lost_time(GP_LOSS_KEPT, kept.since_ns, now_ns);
+	if (flag & CUPTI_FLUSH_FORCED)
+		send_kept();
 }
 
 void collect_drain(uint32_t flag)
