@@ -50,6 +50,7 @@ TREE='30 main;deep;deep;deep;deep;leaf;cudaMalloc
 100 main;right;leaf;cudaMalloc'
 
 @test "stacks of calls: each path through a known call tree has its exact count" {
+	may_repeat "once in some hundred runs a busy machine leaves one of the stacks without its callers"
 	tree | build_app gcc c
 	for way in session multi; do
 		run --separate-stderr "$GPUPROF" stat --attach "$way" --stacks --by stack --table calls --format csv \

@@ -5,12 +5,13 @@
   plain           400 steps of 3 kernels, then 200 replays of a graph of 30
   truth           400 steps within torch.profiler
   profiler        steps before, within and after torch.profiler, and again 1.5 s later
-  wait            prints "ready PID", then one step a millisecond for 20 s
+  wait            prints "ready PID", then one step a millisecond until SIGTERM, 60 s at most
   waited          the same, after a window of torch.profiler that is over
   summary FILE... what gpuprof's reports (JSON) contain of such runs, in a few lines; without PyTorch
 """
 import json
 import os
+import signal
 import sys
 import time
 
@@ -76,10 +77,12 @@ class Work:
                 "wall_ms": (time.monotonic() - began) * 1e3}
 
     def waited(self, seconds):
-        """One step a millisecond: how long was the longest?"""
+        """One step a millisecond, until SIGTERM: how long was the longest?"""
+        stopped = []
+        signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
         print("ready", os.getpid(), flush=True)
         longest, steps, end = 0.0, 0, time.monotonic() + seconds
-        while time.monotonic() < end:
+        while time.monotonic() < end and not stopped:
             began = time.monotonic()
             self.step()
             self.torch.cuda.synchronize()
@@ -106,7 +109,7 @@ def at_work(what):
     else:
         if what == "waited":
             out["profiled"] = work.profiled(200)
-        out["loop"] = work.waited(20)
+        out["loop"] = work.waited(60)
     print(json.dumps(out), flush=True)
 
 

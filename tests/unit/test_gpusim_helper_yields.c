@@ -21,9 +21,10 @@
 
 /*
  * Buffers that are out when another client registers its callbacks become its own, and it drops what
- * is in them: so many kernels of its window at most, those of one small buffer of the helper's.
+ * is in them: so many kernels of its window at most, those of two small buffers of the helper's (a busy
+ * machine may fill a second one meanwhile).
  */
-#define IN_A_BUFFER 64
+#define IN_BUFFERS 128
 
 static const struct profiler {
 	const char *style, *library, *version;
@@ -72,7 +73,7 @@ static void assert_profiled(const struct helper_run *r, size_t windows)
 
 		assert_int_equal(strncmp(line, PROFILED, strlen(PROFILED) - 1), 0);
 		sscanf(line + strlen(PROFILED) - 1, " but %d", &missing);
-		assert_in_range(missing, 0, IN_A_BUFFER);
+		assert_in_range(missing, 0, IN_BUFFERS);
 	}
 	assert_int_equal(n, windows);
 }
