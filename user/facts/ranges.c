@@ -13,9 +13,8 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "base/rows.h"
-#include "base/vec.h"
 
-#define PARTS_MAX 256	/* of a row's wall time that may still grow together */
+#define PARTS_MAX 256	/* of a row's wall time, which later events may still change */
 
 struct range_key {
 	uint64_t domain, name;		/* event_text_hash of the row's texts */
@@ -65,9 +64,14 @@ static void other_key(void *key)
 						       .name = event_text_hash(RANGES_OTHERS) };
 }
 
+static void free_parts(void *row)
+{
+	intervals_free(&((struct range_row *)row)->parts);
+}
+
 static const struct rows_type type = {
 	ROWS_OF(struct range_row), ROWS_TEXTS(struct range_row, domain, name),
-	.max = RANGES_ROWS_MAX, .other = other_key,
+	.max = RANGES_ROWS_MAX, .other = other_key, .release = free_parts,
 };
 
 static struct range_row *row_at(const struct ranges *r, size_t i)
@@ -116,16 +120,13 @@ static int fold_parts(struct ranges *r, struct range_row *row)
 {
 	struct intervals *parts = &row->parts;
 	const uint64_t end_ns = parts->v[parts->n - 1].end, since_ns = open_since(r, row);
-	size_t older;
 
 	if (since_ns < end_ns && intervals_add(parts, since_ns, end_ns))
 		return -ENOMEM;
-	older = parts->n / 2;
-	for (size_t i = 0; i < older; i++)
-		row->wall_ns += parts->v[i].end - parts->v[i].start;
-	if (older)
-		row->covered_ns = parts->v[older - 1].end;
-	VEC_DROP_FIRST(parts, older);
+	if (parts->n > 1)
+		row->covered_ns = parts->v[parts->n / 2 - 1].end;
+	row->wall_ns += intervals_overlap(parts, 0, row->covered_ns);
+	intervals_drop_before(parts, row->covered_ns);
 	return 0;
 }
 
@@ -141,10 +142,8 @@ static int add_wall(struct ranges *r, struct range_row *row, uint64_t start, uin
 static uint64_t wall_of(const struct ranges *r, const struct range_row *row, uint64_t now_ns)
 {
 	const uint64_t since_ns = num_max(open_since(r, row), row->covered_ns);
-	uint64_t wall_ns = row->wall_ns;
+	const uint64_t wall_ns = row->wall_ns + intervals_overlap(&row->parts, 0, UINT64_MAX);
 
-	for (size_t i = 0; i < row->parts.n; i++)
-		wall_ns += row->parts.v[i].end - row->parts.v[i].start;
 	return since_ns < now_ns ? wall_ns + (now_ns - since_ns) -
 				   intervals_overlap(&row->parts, since_ns, now_ns) : wall_ns;
 }
@@ -215,15 +214,13 @@ static int end_of(struct ranges *r, struct scope_stack *t, const struct scope *r
 	uint64_t start_ns = num_max(range->own_ns, r->open_ns);
 
 	row->open--;
-	if (add_wall(r, row, range->start_ns, ns))
-		return -ENOMEM;
-	if (range->inner)
-		return 0;
-	row->host_open--;
-	row->host_starts -= start_ns;
-	row->host_ns += num_sub(ns, start_ns);
-	pass_time(row, t->top, num_max(ns, start_ns));
-	return 0;
+	if (!range->inner) {
+		row->host_open--;
+		row->host_starts -= start_ns;
+		row->host_ns += num_sub(ns, start_ns);
+		pass_time(row, t->top, num_max(ns, start_ns));
+	}
+	return add_wall(r, row, range->start_ns, ns);
 }
 
 /* It began before it could be seen. */
@@ -330,8 +327,6 @@ void ranges_free(struct ranges *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; i < r->rows.n; i++)
-		intervals_free(&row_at(r, i)->parts);
 	rows_free(&r->rows);
 	map_free(&r->started);
 	free(r);

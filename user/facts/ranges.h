@@ -18,8 +18,7 @@
  *   start a 10, push b 20, end a 30, L 35, pop 40     a: wall 20;            b: wall 20, device 7
  *   push a 10, push a 20, pop 30, pop 40              a: count 2, wall 30, host 30
  *   two threads: push a 10, pop 30; push a 20, pop 40 a: count 2, wall 30, host 40
- *   ... in this order: push a 30, push a 10, pop 12, pop 40
- *                                                     a: count 2, wall 12, host 12
+ *   T push a 30; U push a 10, pop 12; then T pop 40   a: count 2, wall 12, host 12
  *   pop 20; closed at 100 in a session from 5         (begun before): count 1, wall 15
  */
 #ifndef FACTS_RANGES_H
