@@ -1032,18 +1032,21 @@ static bool is_taken(void)
 static void send_kept(void)
 {
 	const uint64_t now_ns = clock_now_ns();
-	struct buffers_kept kept = note_kept(now_ns);
+	struct buffers_kept kept;
 	unsigned int still = 0;
 
-	for (unsigned int i = 0; kept.bytes && still < KEPT_STILL && i < KEPT_LOOKS; i++) {
-		const size_t before = kept.bytes;
+	for (unsigned int i = 0; i < KEPT_LOOKS && still < KEPT_STILL; i++) {
+		const uint64_t before = __atomic_load_n(&collector.arrivals, __ATOMIC_RELAXED);
 
+		if (!buffers_are_out(&collector.buffers))
+			break;
 		usleep(1000);
-		still = __atomic_load_n(&collector.walking, __ATOMIC_ACQUIRE) ? 0 : still + 1;
-		kept = note_kept(now_ns);
-		if (kept.bytes != before)
+		still++;
+		if (__atomic_load_n(&collector.walking, __ATOMIC_ACQUIRE) ||
+		    __atomic_load_n(&collector.arrivals, __ATOMIC_RELAXED) != before)
 			still = 0;
 	}
+	kept = note_kept(now_ns);
 	if (kept.bytes)
 		send_lost_time(GP_LOSS_KEPT, kept.since_ns, now_ns);
 }
