@@ -7,6 +7,11 @@ load ../lib/common
 
 KIT=$ROOT/build/gpu-check
 
+teardown() {
+	end_started
+	rm -rf "${OPEN:-}"
+}
+
 need_kit() { [ -x "$KIT/gpu-check" ] || make -s -C "$ROOT" gpu-check-kit; }
 
 check() { # ARGS...: gpu-check, with the simulated driver and CUPTI
@@ -134,10 +139,13 @@ put_code() { # FUNCTION BYTES: where the simulated driver in ./sim has it
 
 # bats test_tags=needs:root
 @test "gpu-check: without privileges probes are left out, the helper is checked" {
-	setpriv --reuid=65534 --regid=65534 --clear-groups test -x "$KIT/gpu-check" ||
-		skip "other users cannot enter this checkout"
-	run -0 setpriv --reuid=65534 --regid=65534 --clear-groups env LD_LIBRARY_PATH="$SIM" \
-		GPUPROF_CUPTI="$SIM/libcupti.so.13" "$KIT/gpu-check" --only probes,join
+	need_kit
+	OPEN=$(mktemp -d /tmp/gpuprof-bats.XXXXXX) # where another user can come
+	cp -RL "$KIT" "$OPEN/kit"
+	cp -L "$SIM"/{libgpusim.so,libcuda.so.1,libcudart.so.13,libcupti.so.13} "$OPEN"
+	chmod -R go+rX "$OPEN"
+	run -0 setpriv --reuid=65534 --regid=65534 --clear-groups env LD_LIBRARY_PATH="$OPEN" \
+		GPUPROF_CUPTI="$OPEN/libcupti.so.13" "$OPEN/kit/gpu-check" --only probes,join
 	assert_line --regexp '^left out +uprobes: cost a launch, text restored +.'
 	assert_line --regexp '^pass +join: works that met their launch +5000 of 5000'
 }
