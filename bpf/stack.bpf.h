@@ -73,6 +73,8 @@ static __noinline void send_copy(struct stack_copy *copy, struct pt_regs *ctx)
 	if (!c || len > GP_STACK_BYTES_MAX)
 		return;
 	copy_regs(&copy->head.regs, ctx);
+	if (!copy->head.row && is_behind_breakpoint(ctx))
+		copy->head.regs.pc--;
 	copy->head.kind = GP_STACK;
 	copy->head.time_ns = bpf_ktime_get_ns();
 	__sync_fetch_and_add(&c->hits[GP_STACK], 1);

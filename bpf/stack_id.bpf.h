@@ -26,18 +26,28 @@ struct stack_copy {		/* sent without the part behind the words */
 /* Where nothing is known of a process: all that could be an address of code. */
 static const struct gp_code any_code = { .start = { 0x10000 }, .len = { (1ull << 47) - 0x10000 } };
 
-/* The part of the id in registers: where the frame pointer points, and arm64's return address. */
-static __always_inline __u64 hash_regs(struct pt_regs *ctx)
-{
-	__u64 fp = PT_REGS_FP(ctx) - PT_REGS_SP(ctx);
-
-	return (fp < stack_bytes ? fp : 0) ^ return_reg(ctx) << 8;
-}
-
 static __always_inline __u64 mix(__u64 h, __u64 v)
 {
 	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
 	return h ^ h >> 32;
+}
+
+/* The part of the id in registers: where the thread is, where the frame pointer points, and arm64's
+ * return address. */
+static __always_inline __u64 hash_regs(struct pt_regs *ctx)
+{
+	__u64 fp = PT_REGS_FP(ctx) - PT_REGS_SP(ctx);
+
+	return mix(PT_REGS_IP(ctx), (fp < stack_bytes ? fp : 0) ^ return_reg(ctx) << 8);
+}
+
+/* x86-64's kernel sets a thread that met a breakpoint back to it only after it may have blocked. */
+static __always_inline bool is_behind_breakpoint(struct pt_regs *ctx)
+{
+	__u8 byte = 0;
+
+	return RET_POPS && !bpf_probe_read_user(&byte, 1, (void *)(PT_REGS_IP(ctx) - 1)) &&
+	       byte == 0xcc;
 }
 
 struct hashing {

@@ -84,11 +84,11 @@ struct gp_call {
 
 /*
  * A stack, copied from the stack pointer upward when its id was not seen lately. The id is a
- * hash of the process, of its mappings (gp_code.epoch), of the frame pointer's place in the
- * copy, and of every word of the copy that points into code, with its place. All return
- * addresses are such words, so two stacks of one id are the same chain of calls but for a
- * collision of 64 bits; except that code which was mapped since user space last read the
- * mappings (a few ms after a dlopen) is taken for data.
+ * hash of the process, of its mappings (gp_code.epoch), of the instruction where the thread is,
+ * of the frame pointer's place in the copy, and of every word of the copy that points into code,
+ * with its place. All return addresses are such words, so two stacks of one id are the same chain
+ * of calls but for a collision of 64 bits; except that code which was mapped since user space last
+ * read the mappings (a few ms after a dlopen) is taken for data.
  */
 #define GP_STACK_BYTES_MAX 16384u
 #define GP_STACK_BLOCK 256u
@@ -96,7 +96,7 @@ struct gp_call {
 struct gp_stack {
 	gp_u8 kind;
 	gp_u8 pad;
-	/* 0: it is that of a system call, of a thread that blocks (gp_off) */
+	/* 0: of a thread that blocks (gp_off), in a system call or in a fault */
 	gp_u16 row;
 	gp_u32 len;		/* bytes of stack that follow, from sp on: whole blocks */
 	gp_u64 id;
