@@ -219,14 +219,16 @@ start_caged() { # NUMBER ANSWER
 @test "inject: with a driver before CUDA 12.6 only by --force, as its CUPTI may crash graphs" {
 	cp "$SIM/libcuda.so.1" libcuda.so.550.54.14
 	ln -s libcuda.so.550.54.14 libcuda.so.1
-	LD_LIBRARY_PATH="$PWD" "$SIM/train" --steps 100000 --quiet >target.out 2>&1 3>&- &
+	LD_LIBRARY_PATH="$PWD" "$SIM/mix" --graphs only --rounds 100000 --pause-us 1000 >target.out 2>&1 3>&- &
 	as_target
 	wait_for 20 grep -q libcuda.so.550 "/proc/$TARGET/maps"
 	run -4 "$GPUPROF" stat --inject --yes -d 1s -p "$TARGET"
 	one_line "its driver, 550, is older than CUDA 12.6: if it has made CUDA graphs, CUPTI may crash it"
 	run "$GPUPROF" doctor -p "$TARGET"
 	assert_line --regexp "^less +device times +not known: .*its driver, 550, is older than CUDA 12.6"
-	run -0 "$GPUPROF" stat --inject --force --yes -d 1s --format json -o r.json -p "$TARGET"
+	run -0 "$GPUPROF" stat --inject --force --yes -d 1s --format csv --table ledger -p "$TARGET"
+	assert_output --partial ",compute,graph,"
+	run -0 "$GPUPROF" stat --inject --force --graphs nodes --yes -d 1s --format json -o r.json -p "$TARGET"
 	assert_value r.json 'sum(k["count"] for k in t["kernels"]) > 0' True
 	run -2 "$GPUPROF" stat --force -d 1s -p "$TARGET"
 }

@@ -273,7 +273,7 @@ static const struct option_row rows[] = {
 	}, {
 		.name = "force", .group = GROUP_MEASURE,
 		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(session.force),
-		.help = "--inject with drivers before R560 (CUDA 12.6), too",
+		.help = "--inject before R560 (CUDA 12.6), graphs whole",
 	}, {
 		.name = "as", .group = GROUP_OUTPUT, .arg = "FORM",
 		.verbs = ON(HELP), .set = option_set_choice, .at = MEMBER(form),

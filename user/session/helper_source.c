@@ -66,12 +66,14 @@ static int add_target(struct helper_source *s, pid_t pid)
 	return helpers_add(s->helpers, &who);
 }
 
+/* --force: CUPTI of such a driver may crash on graphs, and records of nodes are its work there. */
 static bool wants_whole_graphs(const struct helper_source *s)
 {
 	const struct session_options *o = s->plan.targets->o;
 
 	return o->graphs == GRAPHS_WHOLE ||
-	       (o->graphs == GRAPHS_AUTO && s->plan.at_intervals && o->cupti != CUPTI_SUBSCRIBE);
+	       (o->graphs == GRAPHS_AUTO && (s->plan.at_intervals || o->force) &&
+		o->cupti != CUPTI_SUBSCRIBE);
 }
 
 /* ---- processes that cannot load it ----------------------------------------------------------- */
