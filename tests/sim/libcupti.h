@@ -47,6 +47,7 @@ struct cupti_version {
 
 struct cupti_faults {
 	uint64_t vanish, drop, keep, zero, late_ms, back_ms, device, clock_us, odd, drift_ppb, cold_ms;
+	uint64_t finalize_ms;
 	bool reorder, busy, refuse, hang, unusable, device_stays, deaf;
 	bool prompt, one_buffer, forget, steady;
 };

@@ -13,7 +13,7 @@
 #include "gpusim_internal.h"
 #include "libcupti.h"
 
-enum { WORKER_PERIOD_US = 20000, CBIDS = 2048, FINALIZING_US = 20000 };
+enum { WORKER_PERIOD_US = 20000, CBIDS = 2048 };
 enum { ATTRIBUTE_ZEROED_OUT = 5, ATTRIBUTE_PER_THREAD = 9, DEVICE_BUFFER_BYTES = 3200000 };
 
 static uint64_t enabled; /* kinds, bits */
@@ -380,10 +380,15 @@ int cuptiActivityEnableDriverApi(uint32_t cbid, uint8_t enable)
 	return switch_function(1, cbid, enable);
 }
 
-/* A flush beside a finalize ends the process (kineto#686). */
+/* A flush beside a finalize ends the process (kineto#686), also where the thread blocks signals. */
 static void die(void)
 {
+	sigset_t fault;
+
 	fprintf(stderr, "gpusim: cuptiActivityFlushAll beside cuptiFinalize\n");
+	sigemptyset(&fault);
+	sigaddset(&fault, SIGSEGV);
+	pthread_sigmask(SIG_UNBLOCK, &fault, NULL);
 	raise(SIGSEGV);
 }
 
@@ -409,7 +414,7 @@ int cuptiFinalize(void)
 	__atomic_store_n(&finalizing, true, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&flushing, __ATOMIC_SEQ_CST))
 		die();
-	usleep(FINALIZING_US);
+	usleep((useconds_t)(cupti_faults()->finalize_ms * 1000));
 	pthread_mutex_lock(&lock);
 	__atomic_store_n(&enabled, 0, __ATOMIC_RELAXED);
 	memset(single, 0, sizeof(single));

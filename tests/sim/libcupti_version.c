@@ -49,7 +49,8 @@ static const struct cupti_version versions[] = {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const struct cupti_version *version = &versions[5];
-static struct cupti_faults faults = { .cold_ms = 20, .device = DEVICE_BUFFERS * NODES_IN_BUFFER };
+static struct cupti_faults faults = {
+	.cold_ms = 20, .finalize_ms = 20, .device = DEVICE_BUFFERS * NODES_IN_BUFFER };
 
 static const struct {
 	const char *name;
@@ -66,6 +67,7 @@ static const struct {
 	{ "odd=", &faults.odd, NULL },
 	{ "drift=", &faults.drift_ppb, NULL },
 	{ "cold=", &faults.cold_ms, NULL },
+	{ "finalize=", &faults.finalize_ms, NULL },
 	{ "device=", &faults.device, NULL },
 	{ "device!=", &faults.device, &faults.device_stays },
 	{ "unusable", NULL, &faults.unusable },

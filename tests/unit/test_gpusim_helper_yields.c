@@ -157,7 +157,20 @@ TEST(when_it_gives_cupti_back_we_come_and_go_again_when_it_does)
 	assert_string_equal(r.head.occupant, "probably torch.profiler");
 }
 
-/* We watch, and leave; the helper drains; only then it begins. */
+/* Beside a flush that would end the process. The window is over before anything but the missing
+ * requests for buffers can show it. */
+TEST(the_end_of_a_short_window_is_beside_no_flush_of_ours)
+{
+	static const char *const environment[] = { "CLIENT_STYLE", "xla", "GPUSIM_CUPTI", "12.8",
+		"GPUSIM_CUPTI_FAULTS", "finalize=300", NULL };
+	struct helper_run r;
+
+	helper_run(&r, (const char *const[]){ "build/sim/client", "short", NULL }, environment);
+	assert_int_equal(r.status, 0);
+	assert_string_not_equal(r.out, "");
+	assert_true(r.seen.kind[GP_RING_KERNEL] > 0);
+}
+
 /* Its buffers are small, where a profiler may come; they come back when their last work is done. */
 TEST(without_one_nothing_of_a_long_queue_is_lost)
 {
@@ -169,6 +182,7 @@ TEST(without_one_nothing_of_a_long_queue_is_lost)
 	assert_int_equal(r.seen.kind[GP_RING_KERNEL], IN_THE_QUEUE);
 }
 
+/* We watch, and leave; the helper drains; only then it begins. */
 TEST(one_that_begins_after_us_finds_it_free)
 {
 	struct helper_run r;

@@ -162,6 +162,7 @@ static struct collector {
 	uint64_t arrivals;		/* buffers that CUPTI requested or returned */
 	uint64_t walking;		/* threads of CUPTI that return one */
 	uint64_t quiet_at, quiet_since_ns, quiet_ns;	/* see has_lost_cupti */
+	uint64_t flushed_at;		/* see may_bring_records */
 	/* records of nodes since all was enabled; before it is renewed */
 	uint64_t nodes, nodes_max;
 	uint64_t nodes_lost;		/* of them without times */
@@ -925,11 +926,27 @@ static void flush(uint32_t flag)
 	send_loss(GP_LOSS_BUFFERS, refused - collector.refused, 0, collector.flushed_ns);
 	collector.refused = refused;
 	__atomic_store_n(&collector.flushed_ns, now_ns, __ATOMIC_RELAXED);
+	collector.flushed_at = __atomic_load_n(&collector.arrivals, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&collector.lock);
 	if (now_ns - collector.kept_at_ns < KEPT_EVERY_NS)
 		return;
 	collector.kept_at_ns = now_ns;
 	collect_note_kept(now_ns - KEPT_NS);
+}
+
+/*
+ * A flush beside another client's cuptiFinalize ends the process (kineto#686), and before 13.2
+ * nothing shows at once that one has come; but CUPTI asks it for buffers from then on, and not us.
+ * So where one may come, a period in which it asked us for none is followed by no flush, until
+ * has_lost_cupti() asks whether we are still there.
+ */
+static bool may_bring_records(void)
+{
+	if (collector.cupti.enabled_kinds || !cupti_client_expected() ||
+	    __atomic_load_n(&collector.arrivals, __ATOMIC_RELAXED) != collector.flushed_at)
+		return true;
+	return buffers_are_out(&collector.buffers) &&
+	       clock_now_ns() - collector.flushed_ns >= QUIET_NS;
 }
 
 /* Until nothing is in flight, if that comes soon: CUPTI keeps a work that is when its kind is
@@ -1013,7 +1030,8 @@ uint64_t collect_step(uint32_t kinds)
 	enable(kinds);
 	if (collector.enabled != before || collector.calls != calls)
 		note_kinds();
-	flush(0);
+	if (may_bring_records())
+		flush(0);
 	renew(kinds);
 	collect_clock();
 	return 0;
