@@ -167,7 +167,7 @@ TEST(the_end_of_a_short_window_is_beside_no_flush_of_ours)
 
 	helper_run(&r, (const char *const[]){ "build/sim/client", "short", NULL }, environment);
 	assert_int_equal(r.status, 0);
-	assert_string_not_equal(r.out, "");
+	assert_profiled(&r, 1);
 	assert_true(r.seen.kind[GP_RING_KERNEL] > 0);
 }
 

@@ -147,7 +147,7 @@ static struct collector {
 	bool has_cupti;
 	bool has_worked;		/* a function of CUPTI has succeeded */
 	struct buffers buffers;
-	size_t buffer_bytes;		/* given of each */
+	bool client_expected;		/* at the last look */
 	uint64_t kinds_seen;		/* bits: those that CUPTI had enabled after we did */
 	bool clock_was_foreign;		/* at arming */
 	uint64_t foreign_ns;		/* a window may be open since then; 0: none is */
@@ -460,7 +460,8 @@ static bool can_refuse(void)
 
 static void on_request(uint8_t **buffer, size_t *bytes, size_t *max_records)
 {
-	size_t size = __atomic_load_n(&collector.buffer_bytes, __ATOMIC_RELAXED);
+	const size_t size = __atomic_load_n(&collector.client_expected, __ATOMIC_RELAXED) ?
+				    BUFFER_PART_BYTES : BUFFER_BYTES;
 
 	__atomic_fetch_add(&collector.arrivals, 1, __ATOMIC_RELAXED);
 	*buffer = buffers_take(&collector.buffers, size, can_refuse(),
@@ -828,14 +829,14 @@ enum collect_result collect_prepare(bool waits)
 }
 
 /*
- * Small ones where another client may come: it gets those that are out, and drops their records
- * (kineto's "unknown buffer"). CUPTI clears each on the launching thread. An attribute would spare
- * that (ZEROED_OUT_ACTIVITY_BUFFER), but would be the other client's, too, whose buffers are not.
+ * Buffers are small where another client may come: it gets those that are out, and drops their
+ * records (kineto's "unknown buffer"). CUPTI clears each on the launching thread. An attribute
+ * would spare that (ZEROED_OUT_ACTIVITY_BUFFER), but would be the other client's, too, whose
+ * buffers are not.
  */
-static void choose_buffers(void)
+static void look_for_clients(void)
 {
-	__atomic_store_n(&collector.buffer_bytes,
-			 cupti_client_expected() ? BUFFER_PART_BYTES : BUFFER_BYTES,
+	__atomic_store_n(&collector.client_expected, cupti_client_expected() != NULL,
 			 __ATOMIC_RELAXED);
 }
 
@@ -852,7 +853,7 @@ enum collect_result collect_arm(uint32_t kinds)
 	int code;
 
 	buffers_renew(&collector.buffers);
-	choose_buffers();
+	look_for_clients();
 	collector.clock_was_foreign = clock_is_foreign();
 	if (collector.clock_was_foreign && is_over())
 		set_per_thread(true);
@@ -936,13 +937,13 @@ static void flush(uint32_t flag)
 
 /*
  * A flush beside another client's cuptiFinalize ends the process (kineto#686), and before 13.2
- * nothing shows at once that one has come; but CUPTI asks it for buffers from then on, and not us.
- * So where one may come, a period in which it asked us for none is followed by no flush, until
- * has_lost_cupti() asks whether we are still there.
+ * nothing shows at once that one has come; but CUPTI requests buffers of it from then on, and not
+ * of us. So where one may come, and none was requested or returned since the last flush, the next
+ * is QUIET_NS later, when has_lost_cupti() has looked; without a buffer that is out there is none.
  */
 static bool may_bring_records(void)
 {
-	if (collector.cupti.enabled_kinds || !cupti_client_expected() ||
+	if (collector.cupti.enabled_kinds || !collector.client_expected ||
 	    __atomic_load_n(&collector.arrivals, __ATOMIC_RELAXED) != collector.flushed_at)
 		return true;
 	return buffers_are_out(&collector.buffers) &&
@@ -1025,7 +1026,7 @@ uint64_t collect_step(uint32_t kinds)
 
 	if (has_lost_cupti())
 		return stand_down();
-	choose_buffers();
+	look_for_clients();
 	read_version();
 	enable(kinds);
 	if (collector.enabled != before || collector.calls != calls)
