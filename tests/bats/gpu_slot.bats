@@ -166,11 +166,12 @@ all_items_pass() { # of gpu-check, with figures
 	facts graphs
 	answers 'session 1, made before' ' 200 kernels, 200 met a launch, 0 of them the wrong one'
 	answers 'session 2, made before' ' 200 kernels, 0 met a launch'
-	answers 'session 5, whole graphs' ' 0 kernels, .* 20 whole graphs$'
+	answers 'session 5, made while whole graphs are' ' 0 kernels, .* 20 whole graphs$'
 	answers 'session 6, nodes again' ' 200 kernels, 0 met a launch'
 	facts graphs GPUSIM_CUPTI=13.3 GPUPROF_CUPTI="$LATE"
 	answers 'session 2, made before' ' 200 kernels, 200 met a launch, 0 of them the wrong one'
-	answers 'session 7, made before' ' 200 kernels, 200 met a launch, 0 of them the wrong one'
+	answers 'session 5, made while whole graphs are' ' 0 kernels, .* 20 whole graphs$'
+	answers 'session 7, whole graphs, made before' ' 0 kernels, .* 0 whole graphs$'
 }
 
 @test "gpu_facts: threads counts a buffer for each thread from 13.0 on, one before" {
@@ -222,6 +223,8 @@ all_items_pass() { # of gpu-check, with figures
 	answers free '^4194304 bytes, kind 3, async 1'
 	facts nested
 	answers 'both APIs' '^cudaMalloc, '
+	run -1 grep -q 'one by one: cudaMemset' <<<"$output" # before 13.3 not in a process with a context
+	facts nested GPUSIM_CUPTI=13.3 GPUPROF_CUPTI="$LATE"
 	answers 'functions one by one' '^cudaMemset, '
 	facts cost
 	answers kernels '^p50 [0-9]+ p90 [0-9]+ p99 [0-9]+ max [0-9]+ ns'

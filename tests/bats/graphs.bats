@@ -48,7 +48,29 @@ print(sum(w["end"] - w["start"] for w in json.load(open(sys.argv[1]))["works"]))
 	assert_note graphs-unmatched
 }
 
-@test "graphs: nodes without times are lost, until nodes or whole graphs are recorded again" {
+# CUPTI before 13.2 ends a process that launches a graph made before whole ones were asked for, later ones
+# record nothing of it.
+@test "graphs: of a process that runs they are recorded by their nodes, also where whole ones are enough" {
+	local version
+	for version in 12.8 13.0 13.2 13.3 13.5; do
+		LD_LIBRARY_PATH="$SIM/cupti$([ $version = 13.5 ] && echo 13.3 || echo $version):$SIM" \
+			GPUSIM_CUPTI=$version \
+			CUDA_INJECTION64_PATH="$ROOT/build/libgpuprof.so" "$SIM/mix" --graphs only \
+			--rounds 100000 --pause-us 1000 >target.out 2>&1 3>&- &
+		as_target
+		wait_for 20 grep -q libcuda "/proc/$TARGET/maps"
+		sleep 0.3
+		run -0 --separate-stderr "$GPUPROF" -i 1s -n 2 --format csv --table ledger -p "$TARGET"
+		refute_output --partial ",compute,graph,"
+		assert_output --partial ",compute,other,"
+		kill -0 "$TARGET"
+		kill "$TARGET"
+	done
+	run -2 "$GPUPROF" stat --graphs whole -p "$TARGET"
+	one_line "where graphs may have been made before, CUPTI could end the process"
+}
+
+@test "graphs: nodes without times are lost, until nodes are recorded again" {
 	export GPUSIM_CUPTI=13.1
 	GPUSIM_CUPTI_FAULTS=device=2500 graphs 12
 	run -0 "$TEST_LIB/check_works.py" r.json ./*.log --faults
@@ -58,9 +80,7 @@ print(sum(w["end"] - w["start"] for w in json.load(open(sys.argv[1]))["works"]))
 	assert_note records-lost
 	GPUSIM_CUPTI_FAULTS='device!=2500' graphs 12
 	run -0 "$TEST_LIB/check_works.py" r.json ./*.log --faults
-	assert_note graphs-whole
-	run report_value r.json '[x["ns"] > 0 for x in t["ledger"] if (x["state"], x["bucket"]) == ("compute", "graph")]'
-	assert_output "[True]"
+	assert_note records-lost
 }
 
 @test "graphs: a soak: of many cycles each record is accounted for, device time is kept, memory is flat" {

@@ -291,7 +291,10 @@ void facts_graphs(void)
 	late = facts_graph(10, stream);
 	facts_cupti.disable(CUPTI_KERNEL);
 	graph_session(late, stream, false, "session 4, made while enabled");
-	graph_session(late, stream, true, "session 5, whole graphs");
+	facts_cupti.enable(CUPTI_GRAPH_TRACE);
+	late = facts_graph(10, stream);
+	graph_session(late, stream, true, "session 5, made while whole graphs are");
 	graph_session(late, stream, false, "session 6, nodes again");
-	graph_session(early, stream, false, "session 7, made before");
+	facts_cupti.enable(CUPTI_GRAPH_TRACE);
+	graph_session(early, stream, true, "session 7, whole graphs, made before");
 }

@@ -8,6 +8,12 @@
 static struct gpusim_context contexts[256];
 static struct gpusim_pool pool = GPUSIM_POOL(contexts);
 static __thread struct gpusim_context *current;
+static bool any; /* was made, ever */
+
+bool gpusim_context_is_any(void)
+{
+	return __atomic_load_n(&any, __ATOMIC_RELAXED);
+}
 
 static struct gpusim_context *context_new(int device)
 {
@@ -15,6 +21,7 @@ static struct gpusim_context *context_new(int device)
 
 	if (!context)
 		return NULL;
+	__atomic_store_n(&any, true, __ATOMIC_RELAXED);
 	context->device = device;
 	context->legacy = gpusim_stream_new(context, 0);
 	gpusim_board_context(device, 1);

@@ -180,6 +180,11 @@ static int instantiate_locked(const struct gpusim_graph *graph, struct gpusim_gr
 	return GPUSIM_OK;
 }
 
+uint32_t gpusim_graphs_made(void)
+{
+	return __atomic_load_n(&execs_made, __ATOMIC_RELAXED);
+}
+
 int gpusim_graph_instantiate(struct gpusim_graph *graph, struct gpusim_graph_exec **out)
 {
 	int result = GPUSIM_INVALID_VALUE;

@@ -52,6 +52,9 @@ struct gpusim_tracer {
 
 void gpusim_trace_to(const struct gpusim_tracer *tracer); /* NULL: no listener */
 
+uint32_t gpusim_graphs_made(void);  /* executable ones, ever: the number of the latest */
+bool gpusim_context_is_any(void);   /* one was made, ever */
+
 /* Of the call that this thread is in; 0: in none. */
 uint32_t gpusim_correlation(void);
 

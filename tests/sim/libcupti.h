@@ -43,6 +43,9 @@ struct cupti_version {
 	bool wrong_graphs;     /* correlations of graphs from the second session on (< 13.1 U1) */
 	bool overflows;	       /* a failing initialisation recurses until the stack ends (13.2) */
 	bool strict;	       /* 999 where it cannot initialise, also of the version (13.3) */
+	bool single_late;      /* functions on one by one also in a process with a context (13.3) */
+	bool whole_kills;      /* whole graphs end a process that launches an earlier one (< 13.2) */
+	bool whole_stays;      /* after whole graphs it records nodes of none (13.5) */
 };
 
 struct cupti_faults {
@@ -61,6 +64,7 @@ int cupti_enter(int api);
 int cupti_enter_query(void); /* of those of no API: version, time, records */
 int cupti_enter_kinds(void); /* of cuptiActivityGetEnabledKinds */
 void cupti_leave_all(void);  /* cuptiFinalize: as if never entered */
+void cupti_die(const char *why); /* by SIGSEGV, also where the thread blocks signals */
 
 union cupti_record {
 	uint32_t kind;

@@ -18,13 +18,31 @@ enum { ATTRIBUTE_ZEROED_OUT = 5, ATTRIBUTE_PER_THREAD = 9, DEVICE_BUFFER_BYTES =
 
 static uint64_t enabled; /* kinds, bits */
 static bool renewed; /* no kind of work was enabled meanwhile */
-static uint8_t single[2][CBIDS]; /* functions enabled one by one: runtime, driver */
-static bool any_single;
+static struct api { /* runtime, driver */
+	uint8_t on[CBIDS];     /* its functions: all with its kind, or one by one */
+	bool any, any_single;  /* of them is on; one was switched on alone since its kind was off */
+	bool seen;	       /* its calls are looked at */
+} apis[2];
+static struct { /* executable graphs made while whole ones are recorded, by number: [from, to) */
+	uint32_t from, to;
+} made_whole[64];
+static size_t n_made_whole;
 static bool worker_started;
 static unsigned int sessions; /* begun by enabling kernels */
 static unsigned int flushing; /* threads */
 static bool finalizing;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void cupti_die(const char *why)
+{
+	sigset_t fault;
+
+	fprintf(stderr, "gpusim: SIGSEGV: %s\n", why);
+	sigemptyset(&fault);
+	sigaddset(&fault, SIGSEGV);
+	pthread_sigmask(SIG_UNBLOCK, &fault, NULL);
+	raise(SIGSEGV);
+}
 
 static bool is_on(uint32_t kind)
 {
@@ -50,6 +68,18 @@ static uint32_t graph_correlation(uint32_t correlation)
 	return wrong && correlation > 1 ? correlation - 1 : correlation;
 }
 
+/* Of a graph that was made before whole ones were asked for: CUPTI before 13.2 ends the process, later
+ * ones record nothing (measured with 12.4 to 13.5 on an H200, driver 580). */
+static bool is_made_whole(uint32_t graph)
+{
+	for (size_t i = 0; i < n_made_whole; i++)
+		if (graph >= made_whole[i].from && graph < made_whole[i].to)
+			return true;
+	if (cupti_version()->whole_kills)
+		cupti_die("a graph that was made before whole graphs were recorded is launched");
+	return false;
+}
+
 static bool on_work(const struct gpusim_trace_work *traced)
 {
 	struct gpusim_trace_work copy = *traced;
@@ -59,6 +89,9 @@ static bool on_work(const struct gpusim_trace_work *traced)
 
 	if (work->graph)
 		copy.correlation = graph_correlation(work->correlation);
+	if (work->graph && (whole ? !is_made_whole(work->graph) :
+				    cupti_version()->whole_stays && n_made_whole))
+		return false;
 	if (whole && !cupti_record_graph(&rec, work))
 		return true; /* the graph's last node makes it */
 	if (!whole)
@@ -73,6 +106,7 @@ static bool on_work(const struct gpusim_trace_work *traced)
 
 static void on_call(const struct gpusim_trace_call *call)
 {
+	const struct api *api;
 	union cupti_record rec;
 
 	if (is_on(KIND_SYNCHRONIZATION) && cupti_record_sync(&rec, call))
@@ -81,8 +115,8 @@ static void on_call(const struct gpusim_trace_call *call)
 		cupti_external_record(call->correlation, call->end_ns);
 	if (!cupti_record_call(&rec, call))
 		return;
-	if (is_on(rec.kind) ||
-	    (rec.api.cbid < CBIDS && single[rec.kind == KIND_DRIVER][rec.api.cbid]))
+	api = &apis[rec.kind == KIND_DRIVER];
+	if (rec.api.cbid < CBIDS && api->seen && api->on[rec.api.cbid])
 		cupti_buffers_add(&rec, call->end_ns);
 }
 
@@ -223,7 +257,7 @@ int cuptiActivityFlushPeriod(uint32_t ms)
 /* With the lock held. */
 static void listen(void)
 {
-	gpusim_trace_to(enabled || any_single || cupti_callback_is_any() ? &tracer : NULL);
+	gpusim_trace_to(enabled || apis[0].any || apis[1].any || cupti_callback_is_any() ? &tracer : NULL);
 }
 
 void cupti_listen(void)
@@ -246,6 +280,25 @@ static void warm_up(void)
 	warm = true;
 }
 
+/* With the lock held: all functions of an API, whatever was chosen before. */
+static void switch_api(struct api *api, bool on)
+{
+	memset(api->on, on, sizeof(api->on));
+	api->any = api->seen = on;
+	api->any_single = false;
+}
+
+/* With the lock held. */
+static void switch_whole(bool on)
+{
+	uint32_t next = gpusim_graphs_made() + 1;
+
+	if (on && n_made_whole < sizeof(made_whole) / sizeof(made_whole[0]))
+		made_whole[n_made_whole++].from = next;
+	if (n_made_whole)
+		made_whole[n_made_whole - 1].to = on ? UINT32_MAX : next;
+}
+
 static int switch_kind(uint32_t kind, bool on)
 {
 	uint64_t bit = 1ull << kind;
@@ -262,6 +315,10 @@ static int switch_kind(uint32_t kind, bool on)
 		warm_up();
 		sessions++;
 	}
+	if (kind == KIND_RUNTIME || kind == KIND_DRIVER)
+		switch_api(&apis[kind == KIND_DRIVER], on);
+	if (kind == KIND_GRAPH_TRACE && on != was)
+		switch_whole(on);
 	if (on)
 		__atomic_fetch_or(&enabled, bit, __ATOMIC_RELAXED);
 	else
@@ -318,10 +375,25 @@ int cuptiActivityDisable_v2(void *subscriber, uint32_t kind, void *config)
 	return result ? result : switch_kind(kind, false);
 }
 
+/* As the real ones count: 13.2 leaves out functions that are on one by one, and gives no kind but how
+ * many there are; 13.3 has an API's kind from its first function on until the kind is disabled. */
+static uint64_t kinds_to_show(void)
+{
+	uint64_t on = __atomic_load_n(&enabled, __ATOMIC_RELAXED);
+	int n = __builtin_popcountll(on);
+
+	if (cupti_version()->overflows)
+		return n ? UINT64_MAX >> (64 - n) : 0;
+	if (on >> KIND_MEMCPY & 1)
+		on |= 1ull << KIND_MEMCPY2;
+	return on | (uint64_t)apis[0].any_single << KIND_RUNTIME |
+	       (uint64_t)apis[1].any_single << KIND_DRIVER;
+}
+
 /* With buffer NULL only their number. */
 int cuptiActivityGetEnabledKinds(void *subscriber, uint32_t *kinds, uint32_t *bytes, uint32_t *n)
 {
-	uint64_t on = __atomic_load_n(&enabled, __ATOMIC_RELAXED);
+	uint64_t on = kinds_to_show();
 	int result = cupti_enter_kinds();
 	uint32_t kind, room = kinds && bytes ? *bytes / (uint32_t)sizeof(*kinds) : 0;
 
@@ -351,8 +423,11 @@ int cuptiActivityGetStructSize(uint32_t kind, uint32_t version, size_t *bytes)
 	return CUPTI_SUCCESS;
 }
 
+/* Without its API's kind a function that is switched on before 13.3 gives records only where there was
+ * no context yet. */
 static int switch_function(int domain, uint32_t cbid, uint8_t on)
 {
+	struct api *api = &apis[domain];
 	int result = cupti_enter(1);
 
 	if (result)
@@ -363,8 +438,11 @@ static int switch_function(int domain, uint32_t cbid, uint8_t on)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	pthread_mutex_lock(&lock);
 	start_worker();
-	single[domain][cbid] = on;
-	any_single = memchr(single, 1, sizeof(single)) != NULL;
+	api->on[cbid] = on;
+	api->any = memchr(api->on, 1, sizeof(api->on)) != NULL;
+	api->any_single |= on;
+	if (on && (cupti_version()->single_late || !gpusim_context_is_any()))
+		api->seen = true;
 	listen();
 	pthread_mutex_unlock(&lock);
 	return CUPTI_SUCCESS;
@@ -380,17 +458,8 @@ int cuptiActivityEnableDriverApi(uint32_t cbid, uint8_t enable)
 	return switch_function(1, cbid, enable);
 }
 
-/* A flush beside a finalize ends the process (kineto#686), also where the thread blocks signals. */
-static void die(void)
-{
-	sigset_t fault;
-
-	fprintf(stderr, "gpusim: cuptiActivityFlushAll beside cuptiFinalize\n");
-	sigemptyset(&fault);
-	sigaddset(&fault, SIGSEGV);
-	pthread_sigmask(SIG_UNBLOCK, &fault, NULL);
-	raise(SIGSEGV);
-}
+/* A flush beside a finalize ends the process (kineto#686). */
+#define BESIDE_FINALIZE "cuptiActivityFlushAll beside cuptiFinalize"
 
 int cuptiActivityFlushAll(uint32_t flag)
 {
@@ -402,7 +471,7 @@ int cuptiActivityFlushAll(uint32_t flag)
 		return result;
 	__atomic_add_fetch(&flushing, 1, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&finalizing, __ATOMIC_SEQ_CST))
-		die();
+		cupti_die(BESIDE_FINALIZE);
 	cupti_buffers_flush(flag & 1);
 	__atomic_sub_fetch(&flushing, 1, __ATOMIC_SEQ_CST);
 	return CUPTI_SUCCESS;
@@ -413,12 +482,12 @@ int cuptiFinalize(void)
 {
 	__atomic_store_n(&finalizing, true, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&flushing, __ATOMIC_SEQ_CST))
-		die();
+		cupti_die(BESIDE_FINALIZE);
 	usleep((useconds_t)(cupti_faults()->finalize_ms * 1000));
 	pthread_mutex_lock(&lock);
 	__atomic_store_n(&enabled, 0, __ATOMIC_RELAXED);
-	memset(single, 0, sizeof(single));
-	any_single = false;
+	memset(apis, 0, sizeof(apis));
+	switch_whole(false);
 	__atomic_store_n(&renewed, true, __ATOMIC_RELAXED);
 	cupti_callback_forget();
 	listen();

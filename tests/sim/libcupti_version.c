@@ -22,29 +22,35 @@
 enum { AFTER_ALL = 990000 };
 enum { DEVICE_BUFFERS = 250, NODES_IN_BUFFER = 100000 }; /* CUPTI's defaults */
 
-enum { EVERY_THREAD = 1, WRONG_GRAPHS = 2, SINGLE = 4, OVERFLOWS = 8, STRICT = 16 };
+enum { EVERY_THREAD = 1, WRONG_GRAPHS = 2, SINGLE = 4, OVERFLOWS = 8, STRICT = 16,
+       WHOLE_KILLS = 32, WHOLE_STAYS = 64 };
 
 #define VERSION(text, api, sizes, how)                                                         \
 	{ .name = (text), .number = (api), .bytes = sizes, .single_functions = (how) & SINGLE,  \
 	  .per_thread = (how) & EVERY_THREAD, .wrong_graphs = (how) & WRONG_GRAPHS,              \
-	  .overflows = (how) & OVERFLOWS, .strict = (how) & STRICT }
+	  .overflows = (how) & OVERFLOWS, .strict = (how) & STRICT,                             \
+	  .single_late = (how) & STRICT, .whole_kills = (how) & WHOLE_KILLS,                     \
+	  .whole_stays = (how) & WHOLE_STAYS }
 
-/* As read off the real libraries and headers; 11.8 and 12.1 give the same number. */
+enum { SINCE_12_5 = SINGLE | WHOLE_KILLS, SINCE_13_3 = SINGLE | EVERY_THREAD | STRICT };
+
+/* As read off the real libraries and headers, and seen on an H200; 11.8 and 12.1 give the same number. */
 static const struct cupti_version versions[] = {
 	/* after all that gpuprof knows */
-	VERSION("99.0", AFTER_ALL, BYTES(280, 136, 144, 120, 88, 168), SINGLE | EVERY_THREAD | STRICT),
-	VERSION("13.5", 130500, BYTES(248, 112, 96, 104, 56, 128), SINGLE | EVERY_THREAD | STRICT),
-	VERSION("13.3", 130300, BYTES(232, 96, 96, 88, 56, 128), SINGLE | EVERY_THREAD | STRICT),
+	VERSION("99.0", AFTER_ALL, BYTES(280, 136, 144, 120, 88, 168), SINCE_13_3 | WHOLE_STAYS),
+	VERSION("13.5", 130500, BYTES(248, 112, 96, 104, 56, 128), SINCE_13_3 | WHOLE_STAYS),
+	VERSION("13.3", 130300, BYTES(232, 96, 96, 88, 56, 128), SINCE_13_3),
 	VERSION("13.2", 130200, BYTES(224, 96, 96, 88, 56, 128), SINGLE | EVERY_THREAD | OVERFLOWS),
-	VERSION("13.1", 130101, BYTES(224, 96, 96, 88, 56, 128), SINGLE | EVERY_THREAD),
-	VERSION("13.0", 130001, BYTES(216, 96, 96, 88, 56, 128), SINGLE | EVERY_THREAD | WRONG_GRAPHS),
-	VERSION("12.9", 27, BYTES(208, 96, 96, 88, 56, 128), SINGLE | WRONG_GRAPHS),
-	VERSION("12.8", 26, BYTES(208, 96, 96, 88, 56, 128), SINGLE | WRONG_GRAPHS),
-	VERSION("12.4", 22, BYTES(208, 88, 96, 88, 56, 120), WRONG_GRAPHS),
-	VERSION("12.1", 18, BYTES(208, 88, 96, 88, 48, 120), WRONG_GRAPHS),
-	VERSION("11.8", 18, BYTES(200, 88, 96, 88, 48, 120), WRONG_GRAPHS),
+	VERSION("13.1", 130101, BYTES(224, 96, 96, 88, 56, 128), SINCE_12_5 | EVERY_THREAD),
+	VERSION("13.0", 130001, BYTES(216, 96, 96, 88, 56, 128),
+		SINCE_12_5 | EVERY_THREAD | WRONG_GRAPHS),
+	VERSION("12.9", 27, BYTES(208, 96, 96, 88, 56, 128), SINCE_12_5 | WRONG_GRAPHS),
+	VERSION("12.8", 26, BYTES(208, 96, 96, 88, 56, 128), SINCE_12_5 | WRONG_GRAPHS),
+	VERSION("12.4", 22, BYTES(208, 88, 96, 88, 56, 120), WHOLE_KILLS | WRONG_GRAPHS),
+	VERSION("12.1", 18, BYTES(208, 88, 96, 88, 48, 120), WHOLE_KILLS | WRONG_GRAPHS),
+	VERSION("11.8", 18, BYTES(200, 88, 96, 88, 48, 120), WHOLE_KILLS | WRONG_GRAPHS),
 	/* before all that gpuprof knows */
-	VERSION("8.0", 8, BYTES(136, 72, 80, 56, 48, 72), WRONG_GRAPHS),
+	VERSION("8.0", 8, BYTES(136, 72, 80, 56, 48, 72), WHOLE_KILLS | WRONG_GRAPHS),
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;

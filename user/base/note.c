@@ -26,7 +26,6 @@ static const struct {
 	[NOTE_CLOCK_FOREIGN] = { "clock-foreign", NOTE_WARNING },
 	[NOTE_GRAPHS_BY_ORDER] = { "graphs-by-order", NOTE_WARNING },
 	[NOTE_GRAPHS_UNMATCHED] = { "graphs-unmatched", NOTE_WARNING },
-	[NOTE_GRAPHS_WHOLE] = { "graphs-whole", NOTE_WARNING },
 	[NOTE_FORKED_WITH_CUDA] = { "forked-with-cuda", NOTE_WARNING },
 	[NOTE_DEVICE_TIMES_MISSING] = { "device-times-missing", NOTE_INFO },
 	[NOTE_NVML_INCOMPLETE] = { "nvml-incomplete", NOTE_WARNING },

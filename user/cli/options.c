@@ -263,6 +263,9 @@ static int check_measure(const struct options *o)
 		  "'--stack-size' needs '--stacks': without it none are taken" },
 		{ o->session.cupti == CUPTI_SUBSCRIBE && o->session.graphs == GRAPHS_WHOLE,
 		  "'--cupti subscribe' needs '--graphs nodes': it tells which call made each" },
+		{ o->session.graphs == GRAPHS_WHOLE && o->verb->has_targets && !o->session.cmd,
+		  "'--graphs whole' needs a command after '--': where graphs may have been made "
+		  "before, CUPTI could end the process" },
 		{ o->session.inject && !o->session.n_pids,
 		  "'--inject' needs '--pid': into which processes?" },
 		{ o->session.yes && !o->session.inject,

@@ -273,7 +273,7 @@ static const struct option_row rows[] = {
 	}, {
 		.name = "force", .group = GROUP_MEASURE,
 		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(session.force),
-		.help = "--inject before R560 (CUDA 12.6), graphs whole",
+		.help = "--inject before R560 (CUDA 12.6)",
 	}, {
 		.name = "as", .group = GROUP_OUTPUT, .arg = "FORM",
 		.verbs = ON(HELP), .set = option_set_choice, .at = MEMBER(form),

@@ -341,7 +341,7 @@ static bool is_free_for_long(void)
 
 /* CUPTI's threads are looked for where files are opened anyway: under a later filter that could be
  * the end. */
-static void arm(uint32_t kinds)
+static void arm(uint32_t kinds, bool starts)
 {
 	static const uint32_t states[] = { [COLLECT_READY] = GP_HELPER_AWAKE,
 					   [COLLECT_OCCUPIED] = GP_HELPER_YIELDED,
@@ -365,7 +365,7 @@ static void arm(uint32_t kinds)
 	agent.was_free = false;
 	if (got == COLLECT_READY) {
 		enter(GP_HELPER_ARMING);
-		got = collect_arm(kinds);
+		got = collect_arm(kinds, starts);
 	}
 	if (got == COLLECT_READY) {
 		send_unseen(false);
@@ -427,7 +427,7 @@ static uint64_t step(void)
 		return PERIOD_NS;	/* ranges only */
 	read_devices();
 	if (agent.state != GP_HELPER_AWAKE) {
-		arm(kinds);
+		arm(kinds, false);
 		if (agent.state == GP_HELPER_AWAKE)
 			return 0;
 		if (agent.early_ns && agent.state != GP_HELPER_FAILED)
@@ -660,7 +660,7 @@ static void agent_note_cuda(enum cuda_state when)
 
 		/* On this thread, so that no launch has to wait for it later. */
 		if (kinds)
-			arm(kinds);
+			arm(kinds, when == CUDA_STARTS);
 	}
 	agent.cuda = true;
 	/* Exit handlers run in reverse order: this one before those that CUDA has registered by

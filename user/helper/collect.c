@@ -42,15 +42,16 @@
 #define REFUSABLE 27u	/* 12.9's number: from then on a request for a buffer may be refused */
 #define CUPTI_13_2_DRIVER 13000	/* CUDA's version of the oldest driver that 13.2 works with */
 #define OTHER_CBIDS 64	/* looked at above the highest number that is known */
+#define CBIDS_MAX 1024
 #define GRAPH_NODES_MAX 20000000ull	/* less than CUPTI's 250 buffers of 100,000 */
 
 /* ---- which calls ---------------------------------------------------------------------------- */
 
 /*
- * Single functions where CUPTI can choose (12.5), since the whole of an API is mostly chatter;
- * before, all of the runtime and of the driver, by which programs launch too. A library refuses
- * numbers that are newer than itself, so single refusals mean nothing; one that refuses all of them
- * cannot choose.
+ * Both APIs, less single functions where CUPTI can choose (12.5), since the whole of an API is
+ * mostly chatter. The other way round, single functions without their API, CUPTI before 13.3 gives
+ * no record at all once the process has a context. A library refuses numbers that are newer than
+ * itself, so single refusals mean nothing; one that refuses all of them cannot choose.
  */
 #define NUMBER(n) n,
 static const uint16_t runtime[] = { CALLS_WANTED_RUNTIME(NUMBER) };
@@ -60,29 +61,18 @@ static const uint16_t driver_others[] = { CALLS_OTHERS_DRIVER(NUMBER) };
 
 #define N(list) (sizeof(list) / sizeof((list)[0]))
 
-/* Returns how many it took. */
-static size_t choose(int (*one)(uint32_t cbid, uint8_t enable), const uint16_t *cbids, size_t n,
-		     uint8_t on)
-{
-	size_t taken = 0;
+struct api {
+	int domain;
+	uint32_t kind;
+	const uint16_t *wanted, *others;
+	size_t n_wanted, n_others;
+};
 
-	for (size_t i = 0; one && i < n; i++)
-		taken += one(cbids[i], on) == CUPTI_OK;
-	return taken;
-}
-
-static void choose_others(const struct cupti *c, uint8_t on)
-{
-	choose(c->enable_runtime_api, runtime_others, N(runtime_others), on);
-	choose(c->enable_driver_api, driver_others, N(driver_others), on);
-}
-
-static uint32_t highest(const uint16_t *cbids, size_t n, uint32_t least)
-{
-	for (size_t i = 0; i < n; i++)
-		least = cbids[i] > least ? cbids[i] : least;
-	return least;
-}
+static const struct api apis[] = {
+	{ CUPTI_DOMAIN_RUNTIME, CUPTI_RUNTIME, runtime, runtime_others, N(runtime),
+	  N(runtime_others) },
+	{ CUPTI_DOMAIN_DRIVER, CUPTI_DRIVER, driver, driver_others, N(driver), N(driver_others) },
+};
 
 static bool launches_by_name(const char *name)
 {
@@ -96,30 +86,39 @@ static bool launches_by_name(const char *name)
 	return false;
 }
 
-/* Functions that are newer than our lists, by what CUPTI calls them. */
-static void choose_newer(const struct cupti *c, int domain,
-			 int (*one)(uint32_t cbid, uint8_t enable), uint32_t above, uint8_t on)
+/* The list's bits in a set; returns the highest number. */
+static uint32_t add(uint64_t set[], const uint16_t *cbids, size_t n)
 {
-	const char *name = NULL;
+	uint32_t highest = 0;
 
-	if (!one || !c->callback_name)
-		return;
-	for (uint32_t cbid = above + 1; cbid <= above + OTHER_CBIDS; cbid++)
-		if (!c->callback_name(domain, cbid, &name) && name && launches_by_name(name))
-			one(cbid, on);
+	for (size_t i = 0; i < n && cbids[i] < CBIDS_MAX - OTHER_CBIDS; i++) {
+		set[cbids[i] / 64] |= 1ull << cbids[i] % 64;
+		highest = cbids[i] > highest ? cbids[i] : highest;
+	}
+	return highest;
 }
 
-static size_t choose_wanted(const struct cupti *c, uint8_t on)
+/* Functions that are newer than our lists are chosen by what CUPTI calls them. Returns how many it
+ * took. */
+static size_t choose(const struct cupti *c, const struct api *a, bool all)
 {
-	uint32_t last_runtime = highest(runtime, N(runtime), 0);
-	uint32_t last_driver = highest(driver, N(driver), 0);
+	int (*one)(uint32_t cbid, uint8_t enable) =
+		a->kind == CUPTI_RUNTIME ? c->enable_runtime_api : c->enable_driver_api;
+	uint64_t set[CBIDS_MAX / 64] = { 0 }, unused[CBIDS_MAX / 64] = { 0 };
+	uint32_t last = add(set, a->wanted, a->n_wanted);
+	uint32_t last_other = add(all ? set : unused, a->others, a->n_others);
+	const char *name = NULL;
+	size_t taken = 0;
 
-	last_runtime = highest(runtime_others, N(runtime_others), last_runtime);
-	last_driver = highest(driver_others, N(driver_others), last_driver);
-	choose_newer(c, CUPTI_DOMAIN_RUNTIME, c->enable_runtime_api, last_runtime, on);
-	choose_newer(c, CUPTI_DOMAIN_DRIVER, c->enable_driver_api, last_driver, on);
-	return choose(c->enable_runtime_api, runtime, N(runtime), on) +
-	       choose(c->enable_driver_api, driver, N(driver), on);
+	last = last > last_other ? last : last_other;
+	for (uint32_t cbid = 1; one && cbid <= last + OTHER_CBIDS; cbid++) {
+		bool on = set[cbid / 64] >> cbid % 64 & 1;
+
+		if (cbid > last && c->callback_name && !c->callback_name(a->domain, cbid, &name))
+			on = name && launches_by_name(name);
+		taken += one(cbid, on) == CUPTI_OK;
+	}
+	return taken;
 }
 
 /* ---- the collector -------------------------------------------------------------------------- */
@@ -166,8 +165,7 @@ static struct collector {
 	/* records of nodes since all was enabled; before it is renewed */
 	uint64_t nodes, nodes_max;
 	uint64_t nodes_lost;		/* of them without times */
-	/* it was; that did not help, so graphs are recorded whole */
-	bool renewed, whole;
+	bool renewed, futile;		/* it was; that did not help */
 	uint64_t flushed_ns;		/* began: records lost now are later than that */
 	uint64_t kept_at_ns;		/* when CUPTI's unreturned buffers were checked */
 	bool forgotten;			/* in a forked child */
@@ -722,38 +720,53 @@ static bool has_lost_cupti(void)
 static int enable_calls(bool all)
 {
 	const struct cupti *c = &collector.cupti;
-	int code;
+	size_t chosen = 0;
 
 	if (collector.calls && (collector.all_calls || !all))
 		return 0;
-	if (choose_wanted(c, 1)) {
-		if (all)
-			choose_others(c, 1);
-		collector.calls = GP_CALLS_SINGLE;
-	} else {
-		code = c->enable(CUPTI_RUNTIME);
-		if (!code)
-			code = c->enable(CUPTI_DRIVER);
+	for (size_t i = 0; i < N(apis); i++) {
+		int code = collector.calls ? 0 : c->enable(apis[i].kind);
+
 		if (code)
 			return code;
-		collector.calls = GP_CALLS_WHOLE;
+		chosen += choose(c, &apis[i], all);
 	}
+	collector.calls = chosen ? GP_CALLS_SINGLE : GP_CALLS_WHOLE;
 	collector.all_calls = all;
 	__atomic_store_n(&collector.ring->head->calls, collector.calls, __ATOMIC_RELAXED);
 	return 0;
 }
 
-/* Nodes or whole graphs: CUPTI records one or the other. One that cannot record whole ones records
- * nodes. */
-static void choose_graphs(uint32_t kinds)
+static void disable_calls(void)
+{
+	for (size_t i = 0; collector.calls && i < N(apis); i++)
+		collector.cupti.disable(apis[i].kind);
+	collector.calls = 0;
+	collector.all_calls = false;
+}
+
+static bool wants_whole(uint32_t kinds)
+{
+	return kinds >> GP_RING_GRAPH & 1 && !(kinds & GP_RING_WANT_NODES);
+}
+
+/*
+ * Whole graphs, if all readers want them and no graph can have been made: CUPTI before 13.2 ends a
+ * process that launches an earlier one, later ones record nothing of it, 13.5 no node ever after.
+ */
+static void enable_whole_graphs(uint32_t kinds)
+{
+	if (wants_whole(kinds) && !collector.cupti.enable(CUPTI_GRAPH_TRACE))
+		collector.enabled |= 1ull << CUPTI_GRAPH_TRACE;
+}
+
+/* For a reader of nodes, for good. */
+static void disable_whole_graphs(uint32_t kinds)
 {
 	const uint64_t bit = 1ull << CUPTI_GRAPH_TRACE;
-	bool whole = kinds >> GP_RING_GRAPH & 1 &&
-		     (collector.whole || !(kinds & GP_RING_WANT_NODES));
 
-	if (whole && !(collector.enabled & bit) && !collector.cupti.enable(CUPTI_GRAPH_TRACE))
-		collector.enabled |= bit;
-	if (!whole && collector.enabled & bit && !collector.cupti.disable(CUPTI_GRAPH_TRACE))
+	if (!wants_whole(kinds) && collector.enabled & bit &&
+	    !collector.cupti.disable(CUPTI_GRAPH_TRACE))
 		collector.enabled &= ~bit;
 }
 
@@ -778,7 +791,7 @@ static int enable(uint32_t kinds)
 			return code;
 		collector.enabled |= code ? 0 : bit;
 	}
-	choose_graphs(kinds);
+	disable_whole_graphs(kinds);
 	return kinds >> GP_RING_API & 1 ? enable_calls(kinds & GP_RING_WANT_ALL_CALLS) : 0;
 }
 
@@ -847,7 +860,7 @@ static void count_session(void)
 	__atomic_store_n(&head->sessions, head->sessions + 1, __ATOMIC_RELAXED);
 }
 
-enum collect_result collect_arm(uint32_t kinds)
+enum collect_result collect_arm(uint32_t kinds, bool starts)
 {
 	const struct cupti *c = &collector.cupti;
 	int code;
@@ -869,6 +882,8 @@ enum collect_result collect_arm(uint32_t kinds)
 	collector.flushed_ns = clock_now_ns();
 	if (c->set_thread_id_type)
 		c->set_thread_id_type(CUPTI_THREAD_ID_SYSTEM);
+	if (starts)
+		enable_whole_graphs(kinds);
 	code = enable(kinds);
 	if (code) {
 		note_kinds();
@@ -974,15 +989,15 @@ static void disable_works(void)
 
 /* CUPTI keeps nodes of graphs in buffers on the device that it does not use again (after 25 million
  * records their times are 0). Before, all is disabled and enabled anew, and the time between sent
- * as unseen, by which readers know works that were in flight; if that does not help, graphs are
- * recorded whole from then on. */
+ * as unseen, by which readers know works that were in flight; where that did not help it is not
+ * done for lost ones again. */
 static void renew(uint32_t kinds)
 {
 	uint64_t since_ns;
 
-	if (!collector.nodes_lost && collector.nodes < collector.nodes_max)
+	if ((!collector.nodes_lost || collector.futile) && collector.nodes < collector.nodes_max)
 		return;
-	collector.whole |= collector.renewed && collector.nodes_lost &&
+	collector.futile = collector.renewed && collector.nodes_lost &&
 			   collector.nodes < collector.nodes_max / 2;
 	if (!collector.nodes_lost)
 		settle(IN_FLIGHT_NS);
@@ -999,19 +1014,14 @@ static void renew(uint32_t kinds)
 	pthread_mutex_unlock(&collector.lock);
 }
 
-static void forget_calls(void)
-{
-	collector.calls = 0;
-	collector.all_calls = false;
-}
-
 /* Records in buffers that are out go to the other client, too. */
 static uint64_t stand_down(void)
 {
 	struct buffers_kept out = buffers_kept(&collector.buffers, UINT64_MAX);
 
 	collector.enabled = 0;
-	forget_calls();
+	collector.calls = 0;
+	collector.all_calls = false;
 	buffers_give_up(&collector.buffers);
 	collector.foreign_ns = 0;
 	collector.set_per_thread = false;
@@ -1072,17 +1082,9 @@ static void send_kept(void)
 
 static void drain(uint32_t flag)
 {
-	const struct cupti *c = &collector.cupti;
-
 	settle(flag & CUPTI_FLUSH_FORCED ? IN_FLIGHT_END_NS : IN_FLIGHT_NS);
 	disable_works();
-	if (collector.calls && choose_wanted(c, 0)) {
-		choose_others(c, 0);
-	} else if (collector.calls) {
-		c->disable(CUPTI_RUNTIME);
-		c->disable(CUPTI_DRIVER);
-	}
-	forget_calls();
+	disable_calls();
 	subscribe_follow(false);
 	flush(flag);
 	if (collector.set_per_thread)

@@ -22,9 +22,10 @@ enum collect_result { COLLECT_READY, COLLECT_OCCUPIED, COLLECT_FAILED, COLLECT_T
  * called before the driver is initialised; if `waits`, else that is FAILED, too. */
 enum collect_result collect_prepare(bool waits);
 
-/* After that: registers our callbacks and enables the activity kinds that the ring's kinds need.
- * READY or FAILED, as above; a partial arming is drained again. */
-enum collect_result collect_arm(uint32_t kinds);
+/* After that: registers our callbacks and enables the activity kinds that the ring's kinds need;
+ * starts: CUDA does, on this thread (whole graphs can be had then only). READY or FAILED, as above;
+ * a partial arming is drained again. */
+enum collect_result collect_arm(uint32_t kinds, bool starts);
 
 /* While armed, again and again: enables the kinds that a further reader needs, if CUPTI has them;
  * delivers the records that CUPTI has completed and its counts of dropped ones; reads its clock.

@@ -66,14 +66,12 @@ static int add_target(struct helper_source *s, pid_t pid)
 	return helpers_add(s->helpers, &who);
 }
 
-/* --force: CUPTI of such a driver may crash on graphs, and records of nodes are its work there. */
 static bool wants_whole_graphs(const struct helper_source *s)
 {
 	const struct session_options *o = s->plan.targets->o;
 
 	return o->graphs == GRAPHS_WHOLE ||
-	       (o->graphs == GRAPHS_AUTO && (s->plan.at_intervals || o->force) &&
-		o->cupti != CUPTI_SUBSCRIBE);
+	       (o->graphs == GRAPHS_AUTO && s->plan.at_intervals && o->cupti != CUPTI_SUBSCRIBE);
 }
 
 /* ---- processes that cannot load it ----------------------------------------------------------- */
@@ -749,11 +747,6 @@ static void warn(const struct live_source *l)
 				       "with their launches: before 13.1 Update 1 CUPTI numbers "
 				       "them wrongly when it records a second time", st.pid,
 				       st.counts.no_launch);
-		if (st.counts.whole_graphs && !wants_whole_graphs(s))
-			live_push_note(s->live.sink, NOTE_GRAPHS_WHOLE, st.pid,
-				       "of process %d, %" PRIu64 " graphs were told whole: CUPTI "
-				       "had no room for more of their nodes", st.pid,
-				       st.counts.whole_graphs);
 	}
 }
 

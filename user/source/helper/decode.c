@@ -813,7 +813,6 @@ static int take_graph(struct helper_decoder *d, const struct record *rec,
 	struct waiting w;
 
 	memcpy(&g, rec->payload, sizeof(g));
-	d->counts.whole_graphs++;
 	w = (struct waiting){ g.start, g.end, .kind = GP_RING_GRAPH };
 	helper_work_graph(&g, &w.work);
 	if (!helper_contexts_device(&d->contexts, &w.work))

@@ -62,7 +62,6 @@ struct helper_counts {
 	uint64_t works;		/* of them that went out as works, also as invalid ones */
 	uint64_t invalid;	/* too short, of an impossible time, of an unknown name */
 	uint64_t unknown;	/* kinds of a later version */
-	uint64_t whole_graphs;	/* of works: graphs without records of their nodes */
 	uint64_t dropped;	/* works that CUPTI or the helper reports as lost */
 	uint64_t no_time;	/* of these, works that came without a time */
 	uint64_t no_thread;	/* records of numbers that are no thread of the process */
