@@ -770,7 +770,9 @@ static void disable_whole_graphs(uint32_t kinds)
 		collector.enabled &= ~bit;
 }
 
-/* The kinds that readers want and that are not enabled yet. 0, or CUPTI's code. */
+/* The kinds that readers want and that are not enabled yet: works last, since enabling calls takes
+ * up to a millisecond, in which works would be recorded and yet reported as unseen. 0, or CUPTI's
+ * code. */
 static int enable(uint32_t kinds)
 {
 	static const struct {
@@ -779,7 +781,10 @@ static int enable(uint32_t kinds)
 	} works[] = { { CUPTI_KERNEL, true }, { CUPTI_MEMCPY, true }, { CUPTI_MEMCPY_PEER, true },
 		      { CUPTI_MEMSET, true }, { CUPTI_MEMORY2, false } };
 
+	int err = kinds >> GP_RING_API & 1 ? enable_calls(kinds & GP_RING_WANT_ALL_CALLS) : 0;
+
 	subscribe_follow(kinds & GP_RING_WANT_SUBSCRIBED);
+	disable_whole_graphs(kinds);
 	for (size_t i = 0; i < N(works); i++) {
 		uint64_t bit = 1ull << works[i].kind;
 		int code;
@@ -791,8 +796,7 @@ static int enable(uint32_t kinds)
 			return code;
 		collector.enabled |= code ? 0 : bit;
 	}
-	disable_whole_graphs(kinds);
-	return kinds >> GP_RING_API & 1 ? enable_calls(kinds & GP_RING_WANT_ALL_CALLS) : 0;
+	return err;
 }
 
 /* what: the function that failed with CUPTI's code, or a reason of its own. */
