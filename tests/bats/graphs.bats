@@ -48,8 +48,8 @@ print(sum(w["end"] - w["start"] for w in json.load(open(sys.argv[1]))["works"]))
 	assert_note graphs-unmatched
 }
 
-# CUPTI before 13.2 ends a process that launches a graph made before whole ones were asked for, later ones
-# record nothing of it.
+# CUPTI before 13.2 ends a process that launches a graph made while graphs were not recorded whole; 13.2 and
+# later record nothing of it.
 @test "graphs: of a process that runs they are recorded by their nodes, also where whole ones are enough" {
 	local version
 	for version in 12.8 13.0 13.2 13.3 13.5; do

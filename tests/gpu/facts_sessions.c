@@ -295,6 +295,6 @@ void facts_graphs(void)
 	late = facts_graph(10, stream);
 	graph_session(late, stream, true, "session 5, made while whole graphs are");
 	graph_session(late, stream, false, "session 6, nodes again");
-	facts_cupti.enable(CUPTI_GRAPH_TRACE);
+	facts_cupti.enable(CUPTI_GRAPH_TRACE);	/* before 13.2 this is the end */
 	graph_session(early, stream, true, "session 7, whole graphs, made before");
 }

@@ -19,9 +19,9 @@ enum { ATTRIBUTE_ZEROED_OUT = 5, ATTRIBUTE_PER_THREAD = 9, DEVICE_BUFFER_BYTES =
 static uint64_t enabled; /* kinds, bits */
 static bool renewed; /* no kind of work was enabled meanwhile */
 static struct api { /* runtime, driver */
-	uint8_t on[CBIDS];     /* its functions: all with its kind, or one by one */
-	bool any, any_single;  /* of them is on; one was switched on alone since its kind was off */
-	bool seen;	       /* its calls are looked at */
+	uint8_t on[CBIDS]; /* its functions: all with its kind, or one by one */
+	bool any_single;   /* one was switched on since the kind was switched last */
+	bool seen;	   /* its calls give records */
 } apis[2];
 static struct { /* executable graphs made while whole ones are recorded, by number: [from, to) */
 	uint32_t from, to;
@@ -68,15 +68,15 @@ static uint32_t graph_correlation(uint32_t correlation)
 	return wrong && correlation > 1 ? correlation - 1 : correlation;
 }
 
-/* Of a graph that was made before whole ones were asked for: CUPTI before 13.2 ends the process, later
- * ones record nothing (measured with 12.4 to 13.5 on an H200, driver 580). */
+/* CUPTI before 13.2 ends a process that launches a graph made while they were not recorded whole; 13.2 and
+ * later record nothing of it (measured with 12.4 to 13.5 on an H200, driver 580). */
 static bool is_made_whole(uint32_t graph)
 {
 	for (size_t i = 0; i < n_made_whole; i++)
 		if (graph >= made_whole[i].from && graph < made_whole[i].to)
 			return true;
 	if (cupti_version()->whole_kills)
-		cupti_die("a graph that was made before whole graphs were recorded is launched");
+		cupti_die("launch of a graph made while graphs were not recorded whole");
 	return false;
 }
 
@@ -257,7 +257,8 @@ int cuptiActivityFlushPeriod(uint32_t ms)
 /* With the lock held. */
 static void listen(void)
 {
-	gpusim_trace_to(enabled || apis[0].any || apis[1].any || cupti_callback_is_any() ? &tracer : NULL);
+	gpusim_trace_to(enabled || apis[0].any_single || apis[1].any_single ||
+				cupti_callback_is_any() ? &tracer : NULL);
 }
 
 void cupti_listen(void)
@@ -284,7 +285,7 @@ static void warm_up(void)
 static void switch_api(struct api *api, bool on)
 {
 	memset(api->on, on, sizeof(api->on));
-	api->any = api->seen = on;
+	api->seen = on;
 	api->any_single = false;
 }
 
@@ -439,7 +440,6 @@ static int switch_function(int domain, uint32_t cbid, uint8_t on)
 	pthread_mutex_lock(&lock);
 	start_worker();
 	api->on[cbid] = on;
-	api->any = memchr(api->on, 1, sizeof(api->on)) != NULL;
 	api->any_single |= on;
 	if (on && (cupti_version()->single_late || !gpusim_context_is_any()))
 		api->seen = true;
@@ -485,9 +485,10 @@ int cuptiFinalize(void)
 		cupti_die(BESIDE_FINALIZE);
 	usleep((useconds_t)(cupti_faults()->finalize_ms * 1000));
 	pthread_mutex_lock(&lock);
+	if (is_on(KIND_GRAPH_TRACE))
+		switch_whole(false);
 	__atomic_store_n(&enabled, 0, __ATOMIC_RELAXED);
 	memset(apis, 0, sizeof(apis));
-	switch_whole(false);
 	__atomic_store_n(&renewed, true, __ATOMIC_RELAXED);
 	cupti_callback_forget();
 	listen();

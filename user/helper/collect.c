@@ -104,15 +104,16 @@ static size_t choose(const struct cupti *c, const struct api *a, bool all)
 {
 	int (*one)(uint32_t cbid, uint8_t enable) =
 		a->kind == CUPTI_RUNTIME ? c->enable_runtime_api : c->enable_driver_api;
-	uint64_t set[CBIDS_MAX / 64] = { 0 }, unused[CBIDS_MAX / 64] = { 0 };
-	uint32_t last = add(set, a->wanted, a->n_wanted);
-	uint32_t last_other = add(all ? set : unused, a->others, a->n_others);
+	uint64_t wanted[CBIDS_MAX / 64] = { 0 }, others[CBIDS_MAX / 64] = { 0 };
+	uint32_t last_wanted = add(wanted, a->wanted, a->n_wanted);
+	uint32_t last_other = add(others, a->others, a->n_others);
+	uint32_t last = last_wanted > last_other ? last_wanted : last_other;
 	const char *name = NULL;
 	size_t taken = 0;
 
-	last = last > last_other ? last : last_other;
 	for (uint32_t cbid = 1; one && cbid <= last + OTHER_CBIDS; cbid++) {
-		bool on = set[cbid / 64] >> cbid % 64 & 1;
+		uint64_t set = wanted[cbid / 64] | (all ? others[cbid / 64] : 0);
+		bool on = set >> cbid % 64 & 1;
 
 		if (cbid > last && c->callback_name && !c->callback_name(a->domain, cbid, &name))
 			on = name && launches_by_name(name);
@@ -157,7 +158,7 @@ static struct collector {
 	uint64_t refused;		/* of buffers.refused, already sent */
 	uint64_t enabled;		/* bits of CUPTI's kinds */
 	uint32_t calls;			/* GP_CALLS_*; 0: none */
-	bool all_calls;			/* of these, also those that launch nothing */
+	bool all_calls;			/* if any: also those that launch nothing */
 	uint64_t arrivals;		/* buffers that CUPTI requested or returned */
 	uint64_t walking;		/* threads of CUPTI that return one */
 	uint64_t quiet_at, quiet_since_ns, quiet_ns;	/* see has_lost_cupti */
@@ -720,12 +721,14 @@ static bool has_lost_cupti(void)
 static int enable_calls(bool all)
 {
 	const struct cupti *c = &collector.cupti;
+	bool enabled = collector.calls;
 	size_t chosen = 0;
 
-	if (collector.calls && (collector.all_calls || !all))
+	if (enabled && (collector.all_calls || !all))
 		return 0;
+	collector.calls = GP_CALLS_WHOLE;	/* to be disabled, also if one fails */
 	for (size_t i = 0; i < N(apis); i++) {
-		int code = collector.calls ? 0 : c->enable(apis[i].kind);
+		int code = enabled ? 0 : c->enable(apis[i].kind);
 
 		if (code)
 			return code;
@@ -742,7 +745,6 @@ static void disable_calls(void)
 	for (size_t i = 0; collector.calls && i < N(apis); i++)
 		collector.cupti.disable(apis[i].kind);
 	collector.calls = 0;
-	collector.all_calls = false;
 }
 
 static bool wants_whole(uint32_t kinds)
@@ -751,8 +753,9 @@ static bool wants_whole(uint32_t kinds)
 }
 
 /*
- * Whole graphs, if all readers want them and no graph can have been made: CUPTI before 13.2 ends a
- * process that launches an earlier one, later ones record nothing of it, 13.5 no node ever after.
+ * Whole graphs, if all readers want them and the process cannot have made a graph yet: CUPTI before
+ * 13.2 ends a process that launches an earlier one, 13.2 and later record nothing of it, and 13.5
+ * records no node ever after.
  */
 static void enable_whole_graphs(uint32_t kinds)
 {
@@ -780,7 +783,6 @@ static int enable(uint32_t kinds)
 		bool needed;	/* without it the others are not worth having */
 	} works[] = { { CUPTI_KERNEL, true }, { CUPTI_MEMCPY, true }, { CUPTI_MEMCPY_PEER, true },
 		      { CUPTI_MEMSET, true }, { CUPTI_MEMORY2, false } };
-
 	int err = kinds >> GP_RING_API & 1 ? enable_calls(kinds & GP_RING_WANT_ALL_CALLS) : 0;
 
 	subscribe_follow(kinds & GP_RING_WANT_SUBSCRIBED);
@@ -1025,7 +1027,6 @@ static uint64_t stand_down(void)
 
 	collector.enabled = 0;
 	collector.calls = 0;
-	collector.all_calls = false;
 	buffers_give_up(&collector.buffers);
 	collector.foreign_ns = 0;
 	collector.set_per_thread = false;
