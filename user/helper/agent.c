@@ -318,13 +318,19 @@ static void enter(uint32_t state)
 	enter_since(state, clock_now_ns());
 }
 
+static void send_unseen_until(uint64_t until_ns)
+{
+	if (agent.unseen_ns)
+		collect_unseen(agent.unseen_ns == EVER ? 0 : agent.unseen_ns, until_ns);
+	agent.unseen_ns = 0;
+}
+
 /* The time without recording: so far while it lasts, all of it once recording begins. */
 static void send_unseen(bool goes_on)
 {
 	uint64_t now = clock_now_ns();
 
-	if (agent.unseen_ns)
-		collect_unseen(agent.unseen_ns == EVER ? 0 : agent.unseen_ns, now);
+	send_unseen_until(now);
 	agent.unseen_ns = goes_on ? now : 0;
 }
 
@@ -349,7 +355,7 @@ static void arm(uint32_t kinds, bool starts)
 	int there[LISTED_THREADS_MAX];
 	bool is_first = !agent.has_cupti;
 	size_t n = is_first ? list_threads(there) : 0;
-	uint64_t now = clock_now_ns();
+	uint64_t now = clock_now_ns(), since_ns = now;
 	bool waits = !agent.early_ns || now - agent.early_ns < DRIVER_MAX_NS;
 	enum collect_result got = collect_prepare(waits);
 
@@ -365,10 +371,10 @@ static void arm(uint32_t kinds, bool starts)
 	agent.was_free = false;
 	if (got == COLLECT_READY) {
 		enter(GP_HELPER_ARMING);
-		got = collect_arm(kinds, starts);
+		got = collect_arm(kinds, starts, &since_ns);
 	}
 	if (got == COLLECT_READY) {
-		send_unseen(false);
+		send_unseen_until(since_ns);
 		collect_clock();	/* works have times even if no flush ever comes back */
 	}
 	enter(states[got]);

@@ -773,16 +773,16 @@ static void disable_whole_graphs(uint32_t kinds)
 		collector.enabled &= ~bit;
 }
 
-/* The kinds that readers want and that are not enabled yet: works last, since enabling calls takes
- * up to a millisecond, in which works would be recorded and yet reported as unseen. 0, or CUPTI's
- * code. */
+/* The kinds that readers want and that are not enabled yet: works last, kernels at the very end:
+ * enabling calls takes up to a millisecond, in which works would be recorded and yet reported as
+ * unseen. 0, or CUPTI's code. */
 static int enable(uint32_t kinds)
 {
 	static const struct {
 		uint8_t kind;
 		bool needed;	/* without it the others are not worth having */
-	} works[] = { { CUPTI_KERNEL, true }, { CUPTI_MEMCPY, true }, { CUPTI_MEMCPY_PEER, true },
-		      { CUPTI_MEMSET, true }, { CUPTI_MEMORY2, false } };
+	} works[] = { { CUPTI_MEMORY2, false }, { CUPTI_MEMSET, true }, { CUPTI_MEMCPY_PEER, true },
+		      { CUPTI_MEMCPY, true }, { CUPTI_KERNEL, true } };
 	int err = kinds >> GP_RING_API & 1 ? enable_calls(kinds & GP_RING_WANT_ALL_CALLS) : 0;
 
 	subscribe_follow(kinds & GP_RING_WANT_SUBSCRIBED);
@@ -866,7 +866,7 @@ static void count_session(void)
 	__atomic_store_n(&head->sessions, head->sessions + 1, __ATOMIC_RELAXED);
 }
 
-enum collect_result collect_arm(uint32_t kinds, bool starts)
+enum collect_result collect_arm(uint32_t kinds, bool starts, uint64_t *since_ns)
 {
 	const struct cupti *c = &collector.cupti;
 	int code;
@@ -891,6 +891,7 @@ enum collect_result collect_arm(uint32_t kinds, bool starts)
 	if (starts)
 		enable_whole_graphs(kinds);
 	code = enable(kinds);
+	*since_ns = clock_now_ns();
 	if (code) {
 		note_kinds();
 		collect_drain(0);

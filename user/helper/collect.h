@@ -23,9 +23,9 @@ enum collect_result { COLLECT_READY, COLLECT_OCCUPIED, COLLECT_FAILED, COLLECT_T
 enum collect_result collect_prepare(bool waits);
 
 /* After that: registers our callbacks and enables the activity kinds that the ring's kinds need;
- * starts: CUDA does, on this thread (whole graphs can be had then only). READY or FAILED, as above;
- * a partial arming is drained again. */
-enum collect_result collect_arm(uint32_t kinds, bool starts);
+ * starts: CUDA does, on this thread (whole graphs can be had then only). READY: works are recorded
+ * since *since_ns; or FAILED, as above: a partial arming is drained again. */
+enum collect_result collect_arm(uint32_t kinds, bool starts, uint64_t *since_ns);
 
 /* While armed, again and again: enables the kinds that a further reader needs, if CUPTI has them;
  * delivers the records that CUPTI has completed and its counts of dropped ones; reads its clock.
