@@ -63,6 +63,24 @@ TEST(a_process_that_has_all_it_may_leaves_room_for_others)
 	assert_int_equal(seen.passed, counts_of().matched + counts_of().orphan);
 }
 
+/* Its works come late, when launches of all others still wait for works of graphs. */
+TEST(a_hundred_processes_that_launch_leave_room_for_one_more)
+{
+	enum { PROCESSES = 100, LAUNCHES = 2000 };
+
+	for (uint32_t i = 1; i <= LAUNCHES; i++) {
+		for (uint32_t pid = 1; pid <= PROCESSES; pid++) {
+			launch_of(pid, i);
+			work_of(pid, i);
+		}
+	}
+	for (uint32_t i = 1; i <= LAUNCHES; i++)
+		launch_of(PROCESSES + 1, i);
+	for (uint32_t i = 1; i <= LAUNCHES; i++)
+		work_of(PROCESSES + 1, i);
+	assert_int_equal(counts_of().matched, (PROCESSES + 1) * LAUNCHES);
+}
+
 /* As many launches and works as come, of which none meets another. */
 TEST(all_processes_together_stay_in_the_budget)
 {
@@ -78,7 +96,8 @@ TEST(all_processes_together_stay_in_the_budget)
 		most = heap_bytes() - before > most ? heap_bytes() - before : most;
 	}
 	if (HEAP_COUNTS)
-		assert_in_range(most, JOIN_ROOM_BYTES / 2, JOIN_ROOM_BYTES + JOIN_TEXT_BYTES + (2 << 20));
+		assert_in_range(most, JOIN_ROOM_BYTES / 2,
+				JOIN_ROOM_BYTES + JOIN_TEXT_BYTES + (2 << 20));
 	assert_int_equal(counts_of().matched, 0);
 	assert_int_equal(counts_of().orphan + counts_of().waiting, PROCESSES * EACH);
 	for (uint32_t pid = 1; pid <= PROCESSES; pid++)

@@ -56,8 +56,8 @@
 #define JOIN_SKEW_NS 1000000ull
 #define JOIN_LAUNCHES_MAX 16384		/* of one process */
 #define JOIN_WORKS_MAX 4096		/* that wait, of one process */
-/* for all of them, of all processes; a few each has even without */
-#define JOIN_ROOM_BYTES (12u << 20)
+/* of all processes, a few each has even without: all that 16 may, 2,000 launches of 100 */
+#define JOIN_ROOM_BYTES (32u << 20)
 #define JOIN_TEXT_BYTES (2u << 20)	/* for names of works that wait, of all processes */
 
 /* The consumer of the join's results. launch NULL: an orphan. Both valid during the call. 0 or
