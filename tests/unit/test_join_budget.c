@@ -63,7 +63,7 @@ TEST(a_process_that_has_all_it_may_leaves_room_for_others)
 	assert_int_equal(seen.passed, counts_of().matched + counts_of().orphan);
 }
 
-/* Its works come late, when launches of all others still wait for works of graphs. */
+/* Its works come after all its launches, while launches of all the others are still known. */
 TEST(a_hundred_processes_that_launch_leave_room_for_one_more)
 {
 	enum { PROCESSES = 100, LAUNCHES = 2000 };

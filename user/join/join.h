@@ -56,7 +56,7 @@
 #define JOIN_SKEW_NS 1000000ull
 #define JOIN_LAUNCHES_MAX 16384		/* of one process */
 #define JOIN_WORKS_MAX 4096		/* that wait, of one process */
-/* of all processes, a few each has even without: all that 16 may, 2,000 launches of 100 */
+/* of all processes, and each has a few places without it; enough for 12 at both bounds above */
 #define JOIN_ROOM_BYTES (32u << 20)
 #define JOIN_TEXT_BYTES (2u << 20)	/* for names of works that wait, of all processes */
 
