@@ -29,7 +29,7 @@ enum { LAYERS = 4, MAX_RANKS = 16 };
 struct options {
 	uint64_t ranks, steps, bytes, pause_us, idle_threads;
 	const char *wait_file;
-	bool quiet;
+	bool two_streams, quiet;
 };
 
 /* What the ranks share before they can talk to each other. */
@@ -42,7 +42,8 @@ struct rank {
 	const struct options *options;
 	int number;
 	ncclComm_t comm;
-	cudaStream_t stream;
+	cudaStream_t stream, collectives;	/* the same, unless two streams are asked for */
+	cudaEvent_t event;			/* NULL: one stream */
 	void *gradients, *loss;
 };
 
@@ -76,6 +77,23 @@ static __attribute__((noinline)) void optimizer(const struct rank *rank)
 			      NULL, 0, rank->stream));
 }
 
+/* What is launched into one stream from now on runs after all that is in the other. */
+static void order(const struct rank *rank, cudaStream_t first, cudaStream_t then)
+{
+	if (!rank->event)
+		return;
+	CHECK(cudaEventRecord(rank->event, first));
+	CHECK(cudaStreamWaitEvent(then, rank->event, 0));
+}
+
+/* Of half of the layers, while the gradients of the others are computed. */
+static void reduce_half(const struct rank *rank)
+{
+	order(rank, rank->stream, rank->collectives);
+	NCCL(ncclAllReduce(rank->gradients, rank->gradients, rank->options->bytes / 8, ncclFloat32,
+			   ncclSum, rank->comm, rank->collectives));
+}
+
 /* The loss goes through the name for tools: one function under two names. */
 static void train_step(const struct rank *rank)
 {
@@ -83,12 +101,18 @@ static void train_step(const struct rank *rank)
 
 	for (layer = 0; layer < LAYERS; layer++)
 		forward(rank);
-	for (layer = 0; layer < LAYERS; layer++)
+	for (layer = 0; layer < LAYERS; layer++) {
+		if (rank->event && layer == LAYERS / 2)
+			reduce_half(rank);
 		backward(rank);
-	NCCL(ncclAllReduce(rank->gradients, rank->gradients, rank->options->bytes / 4, ncclFloat32,
-			   ncclSum, rank->comm, rank->stream));
+	}
+	order(rank, rank->stream, rank->collectives);
+	NCCL(ncclAllReduce(rank->gradients, rank->gradients,
+			   rank->options->bytes / (rank->event ? 8 : 4), ncclFloat32, ncclSum,
+			   rank->comm, rank->collectives));
 	NCCL(pncclAllReduce(rank->loss, rank->loss, 1, ncclFloat32, ncclAvg, rank->comm,
-			    rank->stream));
+			    rank->collectives));
+	order(rank, rank->collectives, rank->stream);
 	optimizer(rank);
 	CHECK(cudaStreamSynchronize(rank->stream));
 	if (rank->options->pause_us)
@@ -156,6 +180,11 @@ static int run_rank(const struct options *options, struct meeting *meeting, int 
 	CHECK(cudaMalloc(&rank.gradients, options->bytes));
 	CHECK(cudaMalloc(&rank.loss, 4));
 	CHECK(cudaStreamCreate(&rank.stream));
+	rank.collectives = rank.stream;
+	if (options->two_streams) {
+		CHECK(cudaStreamCreate(&rank.collectives));
+		CHECK(cudaEventCreate(&rank.event));
+	}
 	start_idle(options->idle_threads);
 	wait_for_start(&rank);
 	NCCL(ncclCommInitRank(&rank.comm, (int)options->ranks, agree_on_id(meeting, number),
@@ -167,6 +196,10 @@ static int run_rank(const struct options *options, struct meeting *meeting, int 
 	pass_round(&rank);
 	CHECK(cudaStreamSynchronize(rank.stream));
 	NCCL(ncclCommDestroy(rank.comm));
+	if (rank.event) {
+		CHECK(cudaEventDestroy(rank.event));
+		CHECK(cudaStreamDestroy(rank.collectives));
+	}
 	CHECK(cudaStreamDestroy(rank.stream));
 	CHECK(cudaFree(rank.gradients));
 	CHECK(cudaFree(rank.loss));
@@ -265,9 +298,10 @@ static int join_as(const struct options *options, const char *rank, const char *
 static int usage(void)
 {
 	fputs("usage: ddp [--ranks N] [--steps S] [--bytes B] [--pause-us U] [--wait-file FILE] "
-	      "[--idle-threads N] [--quiet]\n"
+	      "[--idle-threads N] [--two-streams] [--quiet]\n"
 	      "N processes (4) that all-reduce B bytes (4 MiB) in each of S steps (50)\n"
 	      "with --wait-file each says that it is ready, then waits until FILE exists\n"
+	      "with --two-streams half of the bytes are on their way while the rest is computed\n"
 	      "with --idle-threads each has so many more threads, which make no call\n",
 	      stderr);
 	return 2;
@@ -284,6 +318,7 @@ int main(int argc, char **argv)
 		{ "--pause-us", .number = &options.pause_us },
 		{ "--idle-threads", .number = &options.idle_threads },
 		{ "--wait-file", .text = &options.wait_file },
+		{ "--two-streams", .flag = &options.two_streams },
 		{ "--quiet", .flag = &options.quiet },
 	};
 
