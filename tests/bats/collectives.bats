@@ -100,6 +100,20 @@ watch_hang() { # N
 	assert_output "['ncclAllReduce']"
 }
 
+# A collective of a stream of its own, beside kernels that end: as DDP has them.
+@test "collectives: the device of a rank that waits for one that hung is never idle" {
+	local rank
+	run -137 --separate-stderr env GPUSIM_NCCL_HANG=1:9 "$GPUPROF" stat -d 3s --table ledger,events --format json -o r.json -- \
+		timeout -s KILL 6 "$SIM/ddp" --steps 100 --two-streams --quiet
+	laws r.json
+	for rank in 0 2 3; do
+		assert_value r.json "(lambda ns: ns['unknown'] > 1e9 and ns['no-work'] < 1e9)(
+			{b: sum(x['ns'] for x in t['ledger'] if x['rank'] == $rank and x['bucket'] == b)
+			for b in ('unknown', 'no-work')})" True
+	done
+	assert_value r.json "sum(x['lost'] or 0 for x in t['events'])" 0
+}
+
 # "yes" when the bucket of all threads is between two numbers of nanoseconds, else what it is.
 bucket_between() { # BUCKET LEAST MOST
 	report_value r.json "(lambda ns: 'yes' if $2 <= ns <= $3 else ns)(

@@ -21,7 +21,7 @@ TEST(no_work_is_awaited_of_a_captured_launch_in_either_order)
 	assert_int_equal(join_push_api(j, &(struct event){ .kind = EVENT_API, .process = 1, .tid = 5,
 		.api = { .correlation = 2, .cbid = LAUNCH_CBID, .domain = RUNTIME },
 		.start_ns = SEC + 35, .end_ns = SEC + 45 },
-		&(struct launch_call){ SEC + 30, SEC + 50, 0, CLASS_LAUNCH, true }), 0);
+		&(struct launch_call){ SEC + 30, SEC + 50, 0, CLASS_LAUNCH, true, 0 }), 0);
 	api(3, SEC + 60, SEC + 70);
 	work(3, SEC + 80, SEC + 90);
 	assert_int_equal(counts_of().launches, 1);
@@ -36,7 +36,26 @@ TEST(no_work_is_awaited_of_a_captured_launch_in_either_order)
 
 #define COPY_CBID 41		/* cudaMemcpyAsync */
 #define SYNC_CBID 165		/* cudaDeviceSynchronize */
+#define STREAM_SYNC_CBID 131	/* cudaStreamSynchronize */
 #define ENDLESS UINT64_MAX
+#define A (LAUNCH_STREAM_DEFAULTS + 1)	/* streams that have a handle */
+#define B (LAUNCH_STREAM_DEFAULTS + 2)
+
+/* A record of a call that probes saw. */
+static void called(uint32_t correlation, uint16_t func, uint16_t stream, uint64_t start, uint64_t end)
+{
+	assert_int_equal(join_push_api(j, &(struct event){
+		.kind = EVENT_API, .process = 1, .tid = 5, .start_ns = start, .end_ns = end,
+		.api = { .correlation = correlation, .cbid = func, .domain = RUNTIME } },
+		&(struct launch_call){ start, end, 0, CLASS_LAUNCH, false, stream }), 0);
+}
+
+static void kernel(uint32_t correlation, uint32_t stream, uint32_t context, uint64_t start, uint64_t end)
+{
+	push(&(struct event){ .kind = EVENT_WORK, .process = 1, .start_ns = start, .end_ns = end,
+				 .work = (struct work){ .kind = WORK_KIND_KERNEL, .correlation = correlation,
+							 .stream = stream, .context = context } });
+}
 
 static void record(uint32_t correlation, uint16_t func, uint64_t start, uint64_t end)
 {
@@ -78,22 +97,37 @@ TEST(a_launch_without_works_while_a_stream_captured_is_no_orphan)
 	}
 }
 
-/* Is L2, of which no work comes, counted as lost at the end; and from when until when are works lost? */
-TEST(a_finished_kernel_without_a_record_is_lost)
+/* L2, of which no work comes: is it lost at the end, or may it run? */
+TEST(a_kernel_without_a_record_is_lost_if_its_stream_has_gone_on)
 {
+	enum { D = 1 };		/* the default stream's handle */
 	static const struct {
-		uint32_t stream[3], context[3];	/* of the works of L1 to L3; stream 0: there is none */
-		bool sync;			/* between L2 and L3 */
+		uint16_t handle[3];		/* of L1 to L3; 0: no probe saw the calls */
+		uint32_t stream[3], context[3];	/* of their works; stream 0: there is none */
+		uint16_t sync, waits_for;	/* between L2 and L3, and the stream of it */
 		uint16_t func;			/* of L2 */
-		bool lost;
-		uint64_t start_ns, end_ns;	/* after BASE; 0: none are */
+		uint64_t lost[2], open_ns;	/* after BASE; 0: nothing is */
 	} cases[] = {
-		{ { 7, 0, 7 }, { 1, 1, 1 }, false, LAUNCH_CBID, true, 120, 250 },
-		{ { 7, 0, 8 }, { 1, 1, 1 }, false, LAUNCH_CBID, false, 0, 0 },
-		{ { 7, 0, 8 }, { 1, 1, 1 }, true, LAUNCH_CBID, true, 120, 250 },
-		{ { 7, 0, 7 }, { 1, 1, 2 }, false, LAUNCH_CBID, false, 0, 0 },
-		{ { 7, 0, 0 }, { 1, 1, 1 }, false, LAUNCH_CBID, false, 0, 0 },
-		{ { 7, 0, 7 }, { 1, 1, 1 }, false, COPY_CBID, false, 0, 0 },	/* of 0 bytes, maybe */
+		{ { A, A, A }, { 7, 0, 7 }, { 1, 1, 1 }, 0, 0, LAUNCH_CBID, { 120, 250 }, 0 },
+		{ { A, B, A }, { 7, 0, 7 }, { 1, 1, 1 }, 0, 0, LAUNCH_CBID, { 0, 0 }, 120 },
+		{ { A, A, B }, { 7, 0, 8 }, { 1, 1, 1 }, 0, 0, LAUNCH_CBID, { 0, 0 }, 120 },
+		{ { D, D, D }, { 7, 0, 7 }, { 1, 1, 1 }, 0, 0, LAUNCH_CBID, { 120, 250 }, 0 },
+		{ { D, A, D }, { 7, 0, 7 }, { 1, 1, 1 }, 0, 0, LAUNCH_CBID, { 0, 0 }, 120 },
+		{ { D, D, D }, { 7, 0, 8 }, { 1, 1, 2 }, 0, 0, LAUNCH_CBID, { 0, 0 }, 120 },
+		/* It has no stream, or a new one has its handle: it is unknown which. */
+		{ { A, A, A }, { 7, 0, 8 }, { 1, 1, 1 }, 0, 0, LAUNCH_CBID, { 0, 0 }, 120 },
+		{ { 0, 0, 0 }, { 7, 0, 7 }, { 1, 1, 1 }, 0, 0, LAUNCH_CBID, { 120, 250 }, 0 },
+		{ { 0, 0, 0 }, { 7, 0, 8 }, { 1, 1, 1 }, 0, 0, LAUNCH_CBID, { 0, 0 }, 120 },
+		{ { 0, 0, 0 }, { 7, 0, 7 }, { 1, 1, 2 }, 0, 0, LAUNCH_CBID, { 0, 0 }, 120 },
+		{ { A, A, A }, { 7, 0, 0 }, { 1, 1, 1 }, 0, 0, LAUNCH_CBID, { 0, 0 }, 120 },
+		/* What waits: for all of the context, for one stream. */
+		{ { A, B, A }, { 7, 0, 7 }, { 1, 1, 1 }, SYNC_CBID, 0, LAUNCH_CBID, { 120, 140 }, 0 },
+		{ { 0, 0, 0 }, { 7, 0, 8 }, { 1, 1, 1 }, SYNC_CBID, 0, LAUNCH_CBID, { 120, 140 }, 0 },
+		{ { A, B, A }, { 7, 0, 7 }, { 1, 1, 2 }, SYNC_CBID, 0, LAUNCH_CBID, { 0, 0 }, 120 },
+		{ { A, B, A }, { 7, 0, 7 }, { 1, 1, 1 }, STREAM_SYNC_CBID, B, LAUNCH_CBID, { 120, 140 }, 0 },
+		{ { A, B, A }, { 7, 0, 7 }, { 1, 1, 1 }, STREAM_SYNC_CBID, A, LAUNCH_CBID, { 0, 0 }, 120 },
+		{ { 0, 0, 0 }, { 7, 0, 8 }, { 1, 1, 1 }, STREAM_SYNC_CBID, 0, LAUNCH_CBID, { 0, 0 }, 120 },
+		{ { A, A, A }, { 7, 0, 7 }, { 1, 1, 1 }, 0, 0, COPY_CBID, { 0, 0 }, 0 },	/* of 0 bytes, maybe */
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -101,52 +135,63 @@ TEST(a_finished_kernel_without_a_record_is_lost)
 		for (uint32_t k = 0; k < 3; k++) {
 			uint64_t at = BASE + 100 * k;
 
-			record(k, k == 1 ? cases[i].func : LAUNCH_CBID, at + 10, at + 20);
+			called(k, k == 1 ? cases[i].func : LAUNCH_CBID, cases[i].handle[k], at + 10, at + 20);
 			if (k == 1 && cases[i].sync)
-				record(900, SYNC_CBID, at + 30, at + 40);
+				called(900, cases[i].sync, cases[i].waits_for, at + 30, at + 40);
 			if (cases[i].stream[k])
-				push(&(struct event){ .kind = EVENT_WORK, .process = 1, .start_ns = at + 50,
-							 .end_ns = at + 60, .work = (struct work){
-					.kind = WORK_KIND_KERNEL, .correlation = k,
-					.stream = cases[i].stream[k], .context = cases[i].context[k] } });
+				kernel(k, cases[i].stream[k], cases[i].context[k], at + 50, at + 60);
 		}
 		assert_int_equal(counts_of().lost, 0);
 		assert_int_equal(join_end(j), 0);
-		assert_int_equal(counts_of().lost, cases[i].lost);
-		assert_int_equal(seen.lost.start, cases[i].start_ns ? BASE + cases[i].start_ns : 0);
-		assert_int_equal(seen.lost.end, cases[i].end_ns ? BASE + cases[i].end_ns : 0);
-		assert_int_equal(seen.unknown.end, cases[i].func == LAUNCH_CBID && !cases[i].stream[2] ? ENDLESS : 0);
+		assert_int_equal(counts_of().lost, cases[i].lost[0] != 0);
+		assert_int_equal(seen.lost.start, cases[i].lost[0] ? BASE + cases[i].lost[0] : 0);
+		assert_int_equal(seen.lost.end, cases[i].lost[0] ? BASE + cases[i].lost[1] : 0);
+		assert_int_equal(seen.unknown.start, cases[i].open_ns ? BASE + cases[i].open_ns : 0);
+		assert_int_equal(seen.unknown.end, cases[i].open_ns ? ENDLESS : 0);
 	}
 }
 
-/* Also where the next work of the thread is in another stream: two rounds. */
 TEST(a_loss_is_decided_after_the_window_and_taken_back_when_the_record_comes)
 {
-	for (uint32_t stream = 0; stream < 2; stream++) {
-		restart();
-		api(9, BASE - 30, BASE - 20);
-		work(9, BASE - 10, BASE - 5);
-		api(1, BASE, BASE + 10);
-		api(2, BASE + 20, BASE + 30);
-		push(&(struct event){ .kind = EVENT_WORK, .process = 1, .start_ns = BASE + 40, .end_ns = BASE + 50,
-					 .work = (struct work){ .kind = WORK_KIND_KERNEL, .correlation = 2,
-								 .stream = stream } });
-		push_time(EVENT_WATERMARK, BASE + SEC);
-		push_time(EVENT_WATERMARK, BASE + JOIN_WINDOW_NS);
-		assert_int_equal(counts_of().lost, 0);
-		assert_int_equal(counts_of().awaited, 1);
-		assert_true(seen.horizon <= BASE);	/* the book of its time is not settled yet */
-		push_time(EVENT_WATERMARK, BASE + JOIN_WINDOW_NS + SEC);
-		assert_int_equal(counts_of().lost, 1);
-		assert_int_equal(counts_of().awaited, 0);
-		assert_int_equal(seen.lost.start, BASE + 10);
-		assert_int_equal(seen.lost.end, BASE + 40);
-		assert_true(seen.horizon >= BASE + 40);
-		work(1, BASE + 15, BASE + 18);
-		assert_int_equal(counts_of().lost, 0);
-		assert_int_equal(counts_of().met, 3);
-		assert_int_equal(counts_of().late, 1);
-	}
+	api(9, BASE - 30, BASE - 20);
+	work(9, BASE - 10, BASE - 5);
+	api(1, BASE, BASE + 10);
+	api(2, BASE + 20, BASE + 30);
+	work(2, BASE + 40, BASE + 50);
+	push_time(EVENT_WATERMARK, BASE + SEC);
+	push_time(EVENT_WATERMARK, BASE + JOIN_WINDOW_NS);
+	assert_int_equal(counts_of().lost, 0);
+	assert_int_equal(counts_of().awaited, 1);
+	assert_true(seen.horizon <= BASE);	/* the book of its time is not settled yet */
+	push_time(EVENT_WATERMARK, BASE + JOIN_WINDOW_NS + SEC);
+	assert_int_equal(counts_of().lost, 1);
+	assert_int_equal(counts_of().awaited, 0);
+	assert_int_equal(seen.lost.start, BASE + 10);
+	assert_int_equal(seen.lost.end, BASE + 40);
+	assert_true(seen.horizon >= BASE + 40);
+	work(1, BASE + 15, BASE + 18);
+	assert_int_equal(counts_of().lost, 0);
+	assert_int_equal(counts_of().met, 3);
+	assert_int_equal(counts_of().late, 1);
+}
+
+/* Its call comes after its work, and after that of a sync. */
+TEST(a_call_that_comes_late_says_what_stream_it_was)
+{
+	api(1, BASE, BASE + 10);
+	work(1, BASE + 12, BASE + 15);
+	called(2, LAUNCH_CBID, A, BASE + 20, BASE + 30);
+	record(3, STREAM_SYNC_CBID, BASE + 40, BASE + 50);
+	assert_true(join_push_call(j, 1, 5, &(struct launch_call){ BASE, BASE + 10, 0, CLASS_LAUNCH, false, B }));
+	assert_false(join_push_call(j, 1, 5, &(struct launch_call){ BASE + 40, BASE + 50, 0, CLASS_SYNC, false, A }));
+	called(4, LAUNCH_CBID, B, BASE + 60, BASE + 70);
+	called(5, LAUNCH_CBID, B, BASE + 80, BASE + 90);
+	work(5, BASE + 95, BASE + 99);
+	assert_int_equal(join_end(j), 0);
+	assert_int_equal(counts_of().lost, 2);
+	assert_int_equal(seen.lost.start, BASE + 30);
+	assert_int_equal(seen.lost.end, BASE + 95);
+	assert_int_equal(seen.unknown.end, 0);
 }
 
 TEST(of_a_launch_in_a_capture_that_met_a_work_nothing_is_guessed)
@@ -187,27 +232,67 @@ TEST(a_threads_last_launch_may_run_until_the_end_unless_another_file_follows)
 	}
 }
 
-TEST(a_hanging_launch_is_unknown_until_a_later_launch_of_its_thread_meets_a_work)
+static uint64_t push_watermarks(uint64_t from_ns, uint64_t to_ns)
 {
-	uint64_t ns = BASE;
+	for (; from_ns <= to_ns; from_ns += SEC)
+		push_time(EVENT_WATERMARK, from_ns);
+	return from_ns;
+}
 
-	api(1, BASE, BASE + 10);
-	work(1, BASE + 20, BASE + 30);
-	api(2, BASE + 40, BASE + 50);
-	for (; ns <= BASE + JOIN_WINDOW_NS; ns += SEC)
-		push_time(EVENT_WATERMARK, ns);
-	assert_int_equal(seen.unknown.end, 0);		/* it is waited for: no time is settled yet */
-	assert_true(seen.horizon <= BASE + 40);
-	for (; ns <= BASE + 2 * JOIN_WINDOW_NS; ns += SEC)
-		push_time(EVENT_WATERMARK, ns);
-	assert_int_equal(seen.unknown.start, BASE + 50);
+/* Beside another stream, which goes on. It ends with a work of it, of a later launch, or a sync. */
+TEST(a_hanging_launch_may_run_until_its_stream_goes_on)
+{
+	enum { ITS, LATER, SYNC, WAYS };
+
+	for (unsigned int how = 0; how < WAYS; how++) {
+		uint64_t ns;
+
+		restart();
+		called(1, LAUNCH_CBID, A, BASE, BASE + 10);
+		kernel(1, 7, 1, BASE + 20, BASE + 30);
+		called(2, LAUNCH_CBID, A, BASE + 40, BASE + 50);
+		called(3, LAUNCH_CBID, B, BASE + 55, BASE + 60);
+		kernel(3, 8, 1, BASE + 62, BASE + 70);
+		ns = push_watermarks(BASE, BASE + JOIN_WINDOW_NS);
+		assert_int_equal(seen.unknown.end, 0);		/* it is waited for: no time is settled yet */
+		assert_true(seen.horizon <= BASE + 40);
+		ns = push_watermarks(ns, BASE + 2 * JOIN_WINDOW_NS);
+		called(4, LAUNCH_CBID, B, ns + 2, ns + 4);
+		kernel(4, 8, 1, ns + 5, ns + 8);
+		assert_int_equal(seen.unknown.start, BASE + 50);
+		assert_int_equal(seen.unknown.end, seen.horizon);
+		if (how == LATER)
+			called(5, LAUNCH_CBID, A, ns + 10, ns + 20);
+		if (how == SYNC)
+			called(6, STREAM_SYNC_CBID, A, ns + 10, ns + 30);
+		else
+			kernel(how == LATER ? 5 : 2, 7, 1, ns + 30, ns + 40);
+		assert_int_equal(seen.unknown.end, ns + 30);
+		assert_int_equal(counts_of().lost, how != ITS);
+		push_watermarks(ns + SEC, ns + 3 * SEC);
+		assert_true(seen.horizon > seen.unknown.end);
+		assert_int_equal(join_end(j), 0);
+		assert_int_equal(seen.unknown.end, ns + 30);
+		assert_int_equal(seen.lost.end, 0);
+	}
+}
+
+/* Another stream has so many launches in the window that the one that hangs is forgotten. */
+TEST(a_hanging_launch_that_makes_place_for_others_may_run)
+{
+	called(1, LAUNCH_CBID, A, BASE, BASE + 10);
+	for (uint32_t i = 0; i < 2 * JOIN_LAUNCHES_MAX; i++) {
+		uint64_t at = BASE + 100 * i;
+
+		called(10 + i, LAUNCH_CBID, B, at + 20, at + 30);
+		kernel(10 + i, 8, 1, at + 40, at + 50);
+	}
+	push_time(EVENT_WATERMARK, BASE + 2 * SEC);
+	assert_int_equal(seen.unknown.start, BASE + 10);
 	assert_int_equal(seen.unknown.end, seen.horizon);
-	api(3, ns, ns + 10);
-	work(3, ns + 20, ns + 30);
-	push_time(EVENT_WATERMARK, ns + 3 * SEC);
-	assert_true(seen.horizon > seen.unknown.end);
 	assert_int_equal(join_end(j), 0);
-	assert_true(seen.unknown.end < seen.horizon);
+	assert_int_equal(seen.unknown.end, ENDLESS);
+	assert_int_equal(counts_of().lost, 0);
 }
 
 TEST(kernels_that_met_nothing_when_their_process_ended_are_lost)

@@ -3,12 +3,14 @@
  * One process after the other: an event is matched with its other half, and waits if there is
  * none. A launch that met nothing is in a list until its outcome is decided.
  *
- * Examples; L launches of a kernel by one thread, W(s) their works in stream s, what becomes of L2:
+ * Examples; L launches of a kernel by one thread, W(s) their works in stream s, what becomes of L2
+ * once its window is over:
  *
- *   L1 L2 L3   W1(7) W3(7)               lost: a later work of its lane came
- *   L1 L2 L3   W1(7) W3(8)               lost once its window is over: stream 7 may still run it
+ *   L1 L2 L3   W1(7) W3(7)               lost: its stream has gone on
+ *   L1 L2 L3   W1(7) W3(8)               open: from its return on it may run, for stream 7 has not
  *   L1 L2 sync L3   W1(7) W3(8)          lost: its thread has waited for it
- *   L1 L2      W1(7)                     not lost: from its return on it may run
+ *   L1 L2      W1(7)                     open
+ *   ... L4     W4(7)                     lost: open until W4 began
  */
 #include "join/join.h"
 
@@ -56,9 +58,12 @@ struct pending_launch {
 	struct launch launch;
 	uint64_t used_ns;	/* end of it, or of the last work that it met */
 	uint64_t began_ns;	/* of the first work that it met; 0: it met none */
+	uint32_t lane;		/* of its works, in process.lanes; NONE: unknown */
 	bool awaited;		/* it is of a kind that launches, and met nothing yet */
 	bool is_kernel;		/* ... which always gives work */
 	bool lost;		/* it met nothing, and its work is over */
+	bool is_open;		/* it is awaited, its window is over, and it may run */
+	bool syncs_stream;	/* when it returned its stream had done all before it */
 };
 
 struct launches {
@@ -230,6 +235,11 @@ static void launches_drop_first(struct launches *l)
 		scope_release(l->v[place].launch.scope);
 }
 
+static bool launches_must_drop(const struct launches *l, const struct join_budget *budget)
+{
+	return is_full(&l->ring) && !may_grow(&l->ring, JOIN_LAUNCHES_MAX, LAUNCH_BYTES, budget);
+}
+
 /* A new one, where the oldest has to go if there is no room. NULL: out of memory. */
 static struct pending_launch *launches_add(struct launches *l, struct join_budget *budget,
 					   uint32_t correlation)
@@ -237,12 +247,10 @@ static struct pending_launch *launches_add(struct launches *l, struct join_budge
 	void *v = l->v;
 	int err = 0;
 
-	if (is_full(&l->ring)) {
-		if (may_grow(&l->ring, JOIN_LAUNCHES_MAX, LAUNCH_BYTES, budget))
-			err = grow(&l->ring, &v, sizeof(*l->v), LAUNCH_BYTES, budget);
-		else
-			launches_drop_first(l);
-	}
+	if (launches_must_drop(l, budget))
+		launches_drop_first(l);
+	else if (is_full(&l->ring))
+		err = grow(&l->ring, &v, sizeof(*l->v), LAUNCH_BYTES, budget);
 	l->v = v;
 	if (err)
 		return NULL;
@@ -326,6 +334,8 @@ static void works_remove(struct works *w, struct join_budget *budget, struct pen
 #define MARKS_MAX 4096		/* few: one that comes late moves those after it */
 #define AHEAD_MAX 4096		/* launches that are looked at for the next one that met a work */
 #define LANES_MAX 1024		/* of a process; when more come all are forgotten */
+#define SYNCS_MAX 4096		/* of a process, the latest */
+#define OPEN_MAX 1024		/* queues of a process with launches that may run */
 
 struct uncalled {		/* a launch whose call may come yet */
 	uint64_t moment_ns;
@@ -339,23 +349,42 @@ struct uncalled {		/* a launch whose call may come yet */
 #define API_KERNEL 0x02
 #define API_CAPTURE 0x04	/* a stream captures from now on */
 #define API_CAPTURED 0x08	/* ... no more */
-/* it returns when all that was launched in the thread's context is over */
+/* it returns when all is over that was launched in the thread's context, in its stream */
 #define API_SYNC 0x10
+#define API_SYNC_STREAM 0x20
 #define API_NOTED (API_CAPTURE | API_CAPTURED | API_SYNC)
 #define API_KNOWN 0x80		/* it was looked up */
 
-struct lane {			/* of a thread, which launches into one stream or several */
+/*
+ * What a launch says of its stream is its queue: the handle where that names one stream at a time,
+ * else (it is of a default stream, or unknown) its thread, too. Works of a queue are in one lane,
+ * or in several where it may be several streams.
+ */
+struct lane {
+	uint64_t queue;
+	uint32_t context, stream;	/* of its latest work that is no graph's */
+	bool has_stream;
+	uint64_t since_ns;		/* launches since then gave works of this stream alone */
+	uint64_t met_ns;		/* of launches that met a work, the latest */
+	uint64_t began_ns;		/* of their works, the latest */
+	uint64_t seen;			/* number of the launch that next_began() saw it for */
+};
+
+struct sync {			/* a call that waits for all that a thread launched before */
+	uint64_t start_ns, end_ns;
+	uint64_t queue;			/* ... into this one; ALL_QUEUES: into any */
 	uint32_t tid;
-	uint32_t context, stream;	/* of the work that came last */
-	/* later launches gave works of this stream alone */
-	uint64_t stream_since_ns;
-	/* of launches that met a work of a stream, the latest; 0: none has */
-	uint64_t came_ns;
-	uint64_t met_ns;		/* the same, of graphs too */
-	/* when the thread waited for all it had launched, the latest */
-	uint64_t synced_ns;
-	/* return of the first launch after that whose window is over; 0: none */
-	uint64_t open_ns;
+};
+
+#define ALL_QUEUES UINT64_MAX
+
+struct open {			/* launches of a thread into a queue that may run */
+	uint64_t queue;
+	uint32_t tid;
+	bool forgotten;			/* one of them at least is known no more */
+	uint64_t since_ns;		/* return of the first */
+	uint64_t start_ns, end_ns;	/* of the last */
+	uint64_t launches;		/* that may still meet a work */
 };
 
 struct process {
@@ -370,11 +399,16 @@ struct process {
 		bool ends;
 	}) marks;			/* by time */
 	VEC(struct lane) lanes;
-	struct map lane_by_tid;		/* -> index of a lane */
-	size_t last_lane;		/* that was found */
+	struct map lane_by_key;		/* -> index of a lane */
+	uint64_t last_key;		/* of the lane that was found */
+	size_t last_lane;
+	uint32_t context;		/* of its latest work; 0: none came */
+	bool has_contexts;		/* more than one */
+	VEC(struct sync) syncs;		/* by start_ns */
+	VEC(struct open) open;
 	VEC(uint32_t) awaiting;		/* numbers, the low half, of launches that were awaited */
-	struct {			/* of launches [from, next) of the thread none met a work */
-		uint32_t tid;
+	struct {			/* none of launches [from, next) into it met a work */
+		uint64_t queue;
 		uint64_t from, next;
 	} ahead;
 	uint64_t latest_ns;		/* that a record of it named */
@@ -427,7 +461,9 @@ static void process_free(struct join *j, struct process *p)
 	VEC_FREE(&p->uncalled);
 	VEC_FREE(&p->marks);
 	VEC_FREE(&p->lanes);
-	map_free(&p->lane_by_tid);
+	map_free(&p->lane_by_key);
+	VEC_FREE(&p->syncs);
+	VEC_FREE(&p->open);
 	VEC_FREE(&p->awaiting);
 	free(p);
 }
@@ -477,96 +513,329 @@ static struct process *known_process(const struct join *j, uint32_t process)
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
 
-/* NULL: unknown. */
-static struct lane *find_lane(struct process *p, uint32_t tid)
+static bool is_one_stream(uint64_t queue)
 {
-	const struct map_slot *slot;
+	return queue >> 32 > LAUNCH_STREAM_DEFAULTS;
+}
 
-	if (p->last_lane < p->lanes.n && p->lanes.v[p->last_lane].tid == tid)
-		return &p->lanes.v[p->last_lane];
-	slot = map_find(&p->lane_by_tid, tid);
-	if (!slot)
-		return NULL;
+static uint64_t queue_of(uint32_t tid, uint16_t stream)
+{
+	const uint64_t queue = (uint64_t)stream << 32;
+
+	return is_one_stream(queue) ? queue : queue | tid;
+}
+
+static uint64_t launch_queue(const struct launch *launch)
+{
+	return queue_of(launch->tid, launch->call.stream);
+}
+
+static void forget_lanes(struct process *p)
+{
+	p->lanes.n = 0;
+	p->last_key = 0;
+	map_clear(&p->lane_by_key);
+	for (uint64_t i = p->launches.ring.first; i < p->launches.ring.next; i++)
+		launches_at(&p->launches, i)->lane = NONE;
+}
+
+/* Its index; negative: out of memory. */
+static int64_t find_or_make_lane(struct process *p, uint64_t queue, uint32_t context,
+				 uint32_t stream)
+{
+	struct map_slot *slot;
+	struct lane *lane;
+	uint64_t key = queue;
+	bool is_new;
+
+	if (!is_one_stream(queue))
+		key ^= map_hash((uint64_t)context << 32 | stream);
+	if (p->last_lane < p->lanes.n && p->last_key == key)
+		return (int64_t)p->last_lane;
+	if (p->lanes.n >= LANES_MAX && !map_find(&p->lane_by_key, key))
+		forget_lanes(p);
+	slot = map_put(&p->lane_by_key, key, &is_new);
+	lane = slot && is_new ? VEC_PUSH(&p->lanes) : NULL;
+	if (!slot || (is_new && !lane)) {
+		map_del(&p->lane_by_key, key);
+		return -ENOMEM;
+	}
+	if (is_new) {
+		lane->queue = queue;
+		slot->value = p->lanes.n - 1;
+	}
+	p->last_key = key;
 	p->last_lane = slot->value;
-	return &p->lanes.v[p->last_lane];
+	return (int64_t)p->last_lane;
+}
+
+/* Nodes of a graph are in streams of their own, but the graph is in that of its launch. */
+static int note_lane(struct process *p, struct pending_launch *by, uint32_t context,
+		     uint32_t stream, bool is_node)
+{
+	const struct launch *launch = &by->launch;
+	const uint64_t queue = launch_queue(launch);
+	struct lane *lane;
+	int64_t at;
+
+	if (is_node && !is_one_stream(queue))
+		return 0;
+	at = find_or_make_lane(p, queue, context, stream);
+	if (at < 0)
+		return (int)at;
+	by->lane = (uint32_t)at;
+	lane = &p->lanes.v[at];
+	if (!is_node) {
+		if (lane->has_stream && (lane->context != context || lane->stream != stream))
+			lane->since_ns = num_max(lane->met_ns, launch->start_ns);
+		lane->has_stream = true;
+		lane->context = context;
+		lane->stream = stream;
+	}
+	lane->met_ns = num_max(lane->met_ns, launch->start_ns);
+	lane->began_ns = num_max(lane->began_ns, by->began_ns);
+	return 0;
+}
+
+static int note_sync(struct process *p, uint32_t tid, uint64_t queue, uint64_t start_ns,
+		     uint64_t end_ns)
+{
+	size_t at;
+
+	if (p->syncs.n >= SYNCS_MAX)
+		VEC_DROP_FIRST(&p->syncs, p->syncs.n / 2);
+	at = SORTED_UP_TO(p->syncs.v, p->syncs.n, start_ns, start_ns);
+	if (!VEC_PUSH(&p->syncs))
+		return -ENOMEM;
+	memmove(p->syncs.v + at + 1, p->syncs.v + at,
+		(p->syncs.n - 1 - at) * sizeof(p->syncs.v[0]));
+	p->syncs.v[at] = (struct sync){ start_ns, end_ns, queue, tid };
+	return 0;
+}
+
+/* A call that waits for its stream, where it is known which one that is. */
+static int note_stream_sync(struct process *p, const struct launch *call)
+{
+	if (call->call.stream == LAUNCH_STREAM_UNKNOWN)
+		return 0;
+	return note_sync(p, call->tid, launch_queue(call), call->start_ns, call->end_ns);
+}
+
+/* ---- whether a launch is over ---------------------------------------------------------------- */
+
+/* Of a launch of the thread into the queue that took [start_ns, end_ns): in how many lanes its work
+ * may have been, if each has met a launch after it. *by_ns: by when each had begun a later work. 0:
+ * one has not, or none is known. */
+static size_t lanes_past(const struct process *p, uint64_t queue, uint64_t start_ns,
+			 uint64_t end_ns, uint64_t *by_ns)
+{
+	size_t n = 0;
+
+	*by_ns = end_ns;
+	for (size_t i = 0; i < p->lanes.n; i++) {
+		const struct lane *lane = &p->lanes.v[i];
+
+		if (lane->queue != queue)
+			continue;
+		if (lane->met_ns < end_ns || start_ns < lane->since_ns)
+			return 0;
+		*by_ns = num_max(*by_ns, lane->began_ns);
+		n++;
+	}
+	return n;
+}
+
+/* By when n lanes of its queue had begun the first work that was launched after it; 0: that is not
+ * among so many launches that are known. */
+static uint64_t next_began(struct process *p, uint64_t number, size_t n)
+{
+	const struct launch *launch = &launches_at(&p->launches, number)->launch;
+	const uint64_t queue = launch_queue(launch);
+	const uint64_t end = num_min(p->launches.ring.next, number + AHEAD_MAX);
+	uint64_t i = number + 1, by_ns = launch->end_ns;
+	bool is_first = true;
+
+	if (p->ahead.queue == queue && p->ahead.from <= number && number < p->ahead.next) {
+		i = p->ahead.next;
+	} else {
+		p->ahead.queue = queue;
+		p->ahead.from = number;
+	}
+	for (; i < end; i++) {
+		const struct pending_launch *at = launches_at(&p->launches, i);
+		struct lane *lane = at->lane == NONE ? NULL : &p->lanes.v[at->lane];
+
+		if (!lane || lane->queue != queue || lane->seen == number ||
+		    at->launch.start_ns < launch->end_ns)
+			continue;
+		if (is_first)
+			p->ahead.next = i;
+		is_first = false;
+		lane->seen = number;
+		by_ns = num_max(by_ns, at->began_ns);
+		if (!--n)
+			return by_ns;
+	}
+	if (is_first)
+		p->ahead.next = i;
+	return 0;
+}
+
+/* Of a process with several contexts it is unknown which one a thread waits for. */
+static bool is_of_sync(const struct process *p, const struct sync *sync, uint32_t tid,
+		       uint64_t queue)
+{
+	return sync->tid == tid &&
+	       (sync->queue == ALL_QUEUES ? !p->has_contexts : sync->queue == queue);
+}
+
+/* When the first call returned that began after the launch and waited for it; UINT64_MAX: none. */
+static uint64_t synced_ns(const struct process *p, uint32_t tid, uint64_t queue, uint64_t end_ns)
+{
+	for (size_t i = SORTED_BELOW(p->syncs.v, p->syncs.n, start_ns, end_ns); i < p->syncs.n; i++)
+		if (is_of_sync(p, &p->syncs.v[i], tid, queue))
+			return p->syncs.v[i].end_ns;
+	return UINT64_MAX;
+}
+
+/* By when the launch, which met no work, was over; UINT64_MAX: it may run. */
+static uint64_t over_ns(struct process *p, uint64_t number)
+{
+	const struct launch *launch = &launches_at(&p->launches, number)->launch;
+	const uint64_t queue = launch_queue(launch);
+	uint64_t over = synced_ns(p, launch->tid, queue, launch->end_ns), by_ns, next_ns;
+	const size_t n = lanes_past(p, queue, launch->start_ns, launch->end_ns, &by_ns);
+
+	if (!n)
+		return over;
+	next_ns = next_began(p, number, n);
+	return num_min(over, next_ns ? next_ns : by_ns);
+}
+
+/* ---- launches that may run ------------------------------------------------------------------- */
+
+static int push_unseen(struct join *j, const struct process *p, unsigned int why,
+		       uint64_t start_ns, uint64_t end_ns)
+{
+	if (start_ns >= end_ns || !j->sink.unseen)
+		return 0;
+	return j->sink.unseen(j->sink.ctx, p->process, why, start_ns, end_ns);
+}
+
+static struct open *find_open(struct process *p, const struct launch *launch)
+{
+	const uint64_t queue = launch_queue(launch);
+
+	for (size_t i = 0; i < p->open.n; i++)
+		if (p->open.v[i].queue == queue && p->open.v[i].tid == launch->tid)
+			return &p->open.v[i];
+	return NULL;
 }
 
 /* NULL: out of memory. */
-static struct lane *find_or_make_lane(struct process *p, uint32_t tid)
+static struct open *find_or_make_open(struct process *p, const struct launch *launch)
 {
-	struct lane *lane = find_lane(p, tid);
-	struct map_slot *slot;
+	struct open *o = find_open(p, launch);
 
-	if (lane)
-		return lane;
-	if (p->lanes.n >= LANES_MAX) {
-		p->lanes.n = 0;
-		map_clear(&p->lane_by_tid);
+	if (o)
+		return o;
+	if (p->open.n >= OPEN_MAX) {	/* the last one is for all that come then, and stays */
+		o = &p->open.v[p->open.n - 1];
+		o->queue = ALL_QUEUES;
+		o->tid = 0;
+		return o;
 	}
-	slot = map_put(&p->lane_by_tid, tid, NULL);
-	lane = slot ? VEC_PUSH(&p->lanes) : NULL;
-	if (!lane) {
-		map_del(&p->lane_by_tid, tid);
+	o = VEC_PUSH(&p->open);
+	if (!o)
 		return NULL;
+	o->queue = launch_queue(launch);
+	o->tid = launch->tid;
+	o->since_ns = launch->end_ns;
+	return o;
+}
+
+static int open_launch(struct process *p, struct pending_launch *at, bool forgets)
+{
+	struct open *o = find_or_make_open(p, &at->launch);
+
+	if (!o)
+		return -ENOMEM;
+	o->since_ns = num_min(o->since_ns, at->launch.end_ns);
+	o->start_ns = num_max(o->start_ns, at->launch.start_ns);
+	o->end_ns = num_max(o->end_ns, at->launch.end_ns);
+	o->forgotten |= forgets;
+	o->launches += !forgets;
+	at->is_open = !forgets;
+	return 0;
+}
+
+static void lose_open(struct join *j, struct process *p, const struct open *o)
+{
+	for (uint64_t i = p->launches.ring.first; o->launches && i < p->launches.ring.next; i++) {
+		struct pending_launch *at = launches_at(&p->launches, i);
+
+		if (!at->is_open || at->launch.tid != o->tid ||
+		    launch_queue(&at->launch) != o->queue)
+			continue;
+		at->awaited = at->is_open = false;
+		at->lost = true;
+		j->counts.lost++;
 	}
-	slot->value = p->lanes.n - 1;
-	*lane = (struct lane){ .tid = tid };
-	return lane;
 }
 
-static int note_lane(struct process *p, const struct launch *launch, const struct work *work)
+/* Devices may have run it until then: pushes the part not pushed before. */
+static int pass_open_until(struct join *j, const struct process *p, const struct open *o,
+			   uint64_t end_ns)
 {
-	struct lane *lane = find_or_make_lane(p, launch->tid);
-	uint64_t since_ns;
+	return push_unseen(j, p, UNSEEN_UNKNOWN, num_max(o->since_ns, p->horizon_ns), end_ns);
+}
 
-	if (!lane)
-		return -ENOMEM;
-	lane->met_ns = num_max(lane->met_ns, launch->start_ns);
-	if (launch->end_ns >= lane->open_ns)
-		lane->open_ns = 0;
-	if (work->has & WORK_HAS_GRAPH && work->graph)	/* its nodes are in streams of their own */
+/* A work or a call has come: what is over now was lost. */
+static int close_open(struct join *j, struct process *p)
+{
+	size_t kept = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < p->open.n; i++) {
+		struct open *o = &p->open.v[i];
+		uint64_t by_ns, over = synced_ns(p, o->tid, o->queue, o->end_ns);
+
+		if (lanes_past(p, o->queue, o->start_ns, o->end_ns, &by_ns))
+			over = num_min(over, by_ns);
+		if (err || over == UINT64_MAX) {
+			p->open.v[kept++] = *o;
+			continue;
+		}
+		err = pass_open_until(j, p, o, over);
+		lose_open(j, p, o);
+	}
+	p->open.n = kept;
+	return err;
+}
+
+/* Its work came after all, which began then. */
+static int meet_open(struct join *j, struct process *p, struct pending_launch *by,
+		     uint64_t began_ns)
+{
+	struct open *o = find_open(p, &by->launch);
+	int err;
+
+	by->is_open = false;
+	if (!o || --o->launches || o->forgotten)
 		return 0;
-	since_ns = num_max(lane->came_ns, launch->start_ns);
-	if (lane->came_ns && (work->context != lane->context || work->stream != lane->stream))
-		lane->stream_since_ns = since_ns;
-	lane->context = work->context;
-	lane->stream = work->stream;
-	lane->came_ns = since_ns;
-	return 0;
+	err = pass_open_until(j, p, o, began_ns);
+	*o = p->open.v[--p->open.n];
+	return err;
 }
 
-/* Is a work of its lane known that was launched after it? */
-static bool is_past(struct process *p, const struct launch *launch)
-{
-	const struct lane *lane = find_lane(p, launch->tid);
-
-	if (!lane || lane->came_ns <= launch->end_ns)
-		return false;
-	return launch->start_ns >= lane->stream_since_ns || lane->synced_ns >= launch->end_ns;
-}
-
-static int open_lane(struct process *p, const struct launch *launch)
-{
-	struct lane *lane = find_or_make_lane(p, launch->tid);
-
-	if (!lane)
-		return -ENOMEM;
-	if (launch->start_ns > lane->met_ns && (!lane->open_ns || launch->end_ns < lane->open_ns))
-		lane->open_ns = num_max(launch->end_ns, 1);
-	return 0;
-}
-
-/* Until end_ns a lane may run its last launch: pushes the part not pushed before. */
 static int pass_open(struct join *j, const struct process *p, uint64_t end_ns)
 {
-	uint64_t first_ns = UINT64_MAX;
+	const struct open *first = NULL;
 
-	for (size_t i = 0; i < p->lanes.n; i++)
-		if (p->lanes.v[i].open_ns)
-			first_ns = num_min(first_ns, p->lanes.v[i].open_ns);
-	first_ns = num_max(first_ns, p->horizon_ns);
-	return first_ns < end_ns && j->sink.unseen ?
-	       j->sink.unseen(j->sink.ctx, p->process, UNSEEN_UNKNOWN, first_ns, end_ns) : 0;
+	for (size_t i = 0; i < p->open.n; i++)
+		if (!first || p->open.v[i].since_ns < first->since_ns)
+			first = &p->open.v[i];
+	return first ? pass_open_until(j, p, first, end_ns) : 0;
 }
 
 /* ---- launches that are awaited --------------------------------------------------------------- */
@@ -596,38 +865,16 @@ static void note_captured(struct join *j, struct pending_launch *l)
 	j->counts.captured++;
 }
 
-/* When the first work began that its thread launched later, as far as it has come; 0: none has. */
-static uint64_t next_began(struct process *p, uint64_t number)
-{
-	const struct launch *launch = &launches_at(&p->launches, number)->launch;
-	const uint64_t end = num_min(p->launches.ring.next, number + AHEAD_MAX);
-	uint64_t i = number + 1;
-
-	if (p->ahead.tid == launch->tid && p->ahead.from <= number && number < p->ahead.next) {
-		i = p->ahead.next;
-	} else {
-		p->ahead.tid = launch->tid;
-		p->ahead.from = number;
-	}
-	for (; i < end; i++) {
-		const struct pending_launch *at = launches_at(&p->launches, i);
-
-		if (at->launch.tid == launch->tid && at->began_ns &&
-		    at->launch.start_ns >= launch->end_ns)
-			break;
-	}
-	p->ahead.next = i;
-	return i < end ? num_max(launches_at(&p->launches, i)->began_ns, launch->end_ns) : 0;
-}
+enum reason { REASON_AGED, REASON_FORGOTTEN, REASON_ENDED };
 
 /* No work came of it, and it is not waited for any longer. */
-static int decide(struct join *j, struct process *p, uint64_t number, bool is_end)
+static int decide(struct join *j, struct process *p, uint64_t number, enum reason why)
 {
 	struct pending_launch *at = launches_at(&p->launches, number);
 	const struct launch *launch = &at->launch;
 	const uint64_t moment_ns = launch_moment(launch->start_ns, launch->end_ns);
 	const size_t mark = SORTED_UP_TO(p->marks.v, p->marks.n, ns, moment_ns);
-	uint64_t next_ns;
+	uint64_t over;
 
 	if ((mark && !p->marks.v[mark - 1].ends) || (mark < p->marks.n && p->marks.v[mark].ends)) {
 		note_captured(j, at);
@@ -635,16 +882,30 @@ static int decide(struct join *j, struct process *p, uint64_t number, bool is_en
 	}
 	if (!at->is_kernel)
 		return 0;
-	next_ns = next_began(p, number);
-	if (!next_ns)
-		return open_lane(p, launch);
-	if (is_end && !is_past(p, launch))
+	over = over_ns(p, number);
+	if (over == UINT64_MAX && why == REASON_ENDED && j->goes_on)
 		return 0;
+	if (over == UINT64_MAX)
+		return open_launch(p, at, why == REASON_FORGOTTEN);
 	at->awaited = false;
 	at->lost = true;
 	j->counts.lost++;
-	return !j->sink.unseen ? 0 :
-	       j->sink.unseen(j->sink.ctx, p->process, UNSEEN_LOST, launch->end_ns, next_ns);
+	return push_unseen(j, p, UNSEEN_LOST, launch->end_ns, over);
+}
+
+/* The oldest launch makes place for another. */
+static int forget_first(struct join *j, struct process *p)
+{
+	struct pending_launch *at = launches_at(&p->launches, p->launches.ring.first);
+	struct open *o = at->is_open ? find_open(p, &at->launch) : NULL;
+
+	if (o) {
+		o->launches--;
+		o->forgotten = true;
+	}
+	if (!at->awaited || at->is_open)
+		return 0;
+	return decide(j, p, p->launches.ring.first, REASON_FORGOTTEN);
 }
 
 /* Launches that began before floor_ns are awaited no more; UINT64_MAX: at the end none is,
@@ -652,7 +913,8 @@ static int decide(struct join *j, struct process *p, uint64_t number, bool is_en
  * there is none. */
 static int decide_all(struct join *j, struct process *p, uint64_t floor_ns, uint64_t *first_ns)
 {
-	const bool is_end = floor_ns == UINT64_MAX, keeps = is_end && j->goes_on;
+	const enum reason why = floor_ns == UINT64_MAX ? REASON_ENDED : REASON_AGED;
+	const bool keeps = why == REASON_ENDED && j->goes_on;
 	size_t kept = 0;
 	int err = 0;
 
@@ -664,7 +926,7 @@ static int decide_all(struct join *j, struct process *p, uint64_t floor_ns, uint
 		if (!at)
 			continue;
 		if (!err && at->launch.start_ns < floor_ns)
-			err = decide(j, p, number, is_end);
+			err = decide(j, p, number, why);
 		if (!at->awaited || (!keeps && at->launch.start_ns < floor_ns))
 			continue;
 		p->awaiting.v[kept++] = p->awaiting.v[i];
@@ -695,6 +957,25 @@ static void meet_scope(struct join *j, const struct process *p, struct pending_l
 	l->scope = by->is_kernel ? (struct scope *)(uintptr_t)scope : scope_hold(scope);
 }
 
+/* What a work says of its launch and of those before it. */
+static int meet(struct join *j, struct process *p, struct pending_launch *by,
+		const struct event *work)
+{
+	const struct work *w = &work->work;
+	int err = by->is_open ? meet_open(j, p, by, work->start_ns) : 0;
+
+	j->counts.met += by->awaited || by->lost;
+	j->counts.lost -= by->lost;
+	by->awaited = by->lost = false;
+	by->began_ns = by->began_ns ? num_min(by->began_ns, work->start_ns) : work->start_ns;
+	by->used_ns = num_max(by->used_ns, work->end_ns);
+	p->has_contexts |= p->context && p->context != w->context;
+	p->context = w->context;
+	if (!err)
+		err = note_lane(p, by, w->context, w->stream, w->has & WORK_HAS_GRAPH && w->graph);
+	return err || !p->open.n ? err : close_open(j, p);
+}
+
 static int pass_on(struct join *j, struct process *p, const struct event *work,
 		   struct pending_launch *by)
 {
@@ -710,14 +991,9 @@ static int pass_on(struct join *j, struct process *p, const struct event *work,
 	if (by) {
 		if (j->scope_at)
 			meet_scope(j, p, by);
-		j->counts.met += by->awaited || by->lost;
-		j->counts.lost -= by->lost;
-		by->awaited = by->lost = false;
-		by->began_ns = by->began_ns ? num_min(by->began_ns, work->start_ns) :
-					      work->start_ns;
-		by->used_ns = num_max(by->used_ns, work->end_ns);
-		if (note_lane(p, &by->launch, &work->work))
-			return -ENOMEM;
+		err = meet(j, p, by, work);
+		if (err)
+			return err;
 		j->counts.matched++;
 		j->counts.skew += work->start_ns < by->launch.start_ns;
 	}
@@ -822,7 +1098,8 @@ static int await_call(struct process *p, const struct pending_launch *by)
 	return 0;
 }
 
-static void meet_call(struct join *j, const struct process *p, const struct uncalled *u,
+/* Where there is no memory for what it says of streams, less is known to be over. */
+static void meet_call(struct join *j, struct process *p, const struct uncalled *u,
 		      const struct launch_call *call)
 {
 	const uint64_t number = whole_number(p, u->number);
@@ -833,6 +1110,13 @@ static void meet_call(struct join *j, const struct process *p, const struct unca
 	launch->launch.call = *call;
 	if (call->captured && launch->awaited)
 		note_captured(j, launch);
+	if (launch->syncs_stream)
+		(void)note_stream_sync(p, &launch->launch);
+	if (launch->lane != NONE) {
+		const struct lane lane = p->lanes.v[launch->lane];
+
+		(void)note_lane(p, launch, lane.context, lane.stream, !lane.has_stream);
+	}
 	if (launch->launch.works && j->sink.called)
 		j->sink.called(j->sink.ctx, p->process,
 			       p->launches.ring.link[launch - p->launches.v].key, &launch->launch);
@@ -877,25 +1161,19 @@ static bool widen(struct pending_launch *known, const struct event *api)
 static int note_api(struct process *p, const struct event *api, unsigned int roles)
 {
 	const uint64_t ns = roles & API_CAPTURE ? api->start_ns : api->end_ns;
-	struct lane *lane;
 	size_t at;
 
-	if (roles & API_SYNC) {
-		lane = find_or_make_lane(p, api->tid);
-		if (!lane)
-			return -ENOMEM;
-		lane->synced_ns = num_max(lane->synced_ns, api->start_ns);
-	} else {
-		if (p->marks.n >= MARKS_MAX)
-			VEC_DROP_FIRST(&p->marks, p->marks.n / 2);
-		at = SORTED_UP_TO(p->marks.v, p->marks.n, ns, ns);
-		if (!VEC_PUSH(&p->marks))
-			return -ENOMEM;
-		memmove(p->marks.v + at + 1, p->marks.v + at,
-			(p->marks.n - 1 - at) * sizeof(p->marks.v[0]));
-		p->marks.v[at].ns = ns;
-		p->marks.v[at].ends = roles & API_CAPTURED;
-	}
+	if (roles & API_SYNC)
+		return note_sync(p, api->tid, ALL_QUEUES, api->start_ns, api->end_ns);
+	if (p->marks.n >= MARKS_MAX)
+		VEC_DROP_FIRST(&p->marks, p->marks.n / 2);
+	at = SORTED_UP_TO(p->marks.v, p->marks.n, ns, ns);
+	if (!VEC_PUSH(&p->marks))
+		return -ENOMEM;
+	memmove(p->marks.v + at + 1, p->marks.v + at,
+		(p->marks.n - 1 - at) * sizeof(p->marks.v[0]));
+	p->marks.v[at].ns = ns;
+	p->marks.v[at].ends = roles & API_CAPTURED;
 	return 0;
 }
 
@@ -934,6 +1212,8 @@ static unsigned int look_up_api(unsigned int domain, unsigned int cbid)
 		return by_role[row->role];
 	if (row->class == CLASS_LAUNCH)
 		return API_LAUNCH | API_KERNEL;
+	if (row->class == CLASS_SYNC)
+		return row->stream ? API_SYNC_STREAM : 0;
 	return row->class == CLASS_COPY || row->class == CLASS_SET ? API_LAUNCH : 0;
 }
 
@@ -960,19 +1240,33 @@ static int push_api(struct join *j, struct process *p, const struct event *ev,
 	const bool launches = roles & API_LAUNCH && !ev->api.again;
 	struct pending_launch *by = launches_find(&p->launches, ev->api.correlation);
 	uint32_t *number;
+	int err = 0;
 
 	if (by && widen(by, ev))
 		return 0;
+	if (launches_must_drop(&p->launches, &j->budget))
+		err = forget_first(j, p);
+	if (err)
+		return err;
 	by = launches_add(&p->launches, &j->budget, ev->api.correlation);
 	if (!by)
 		return -ENOMEM;
 	*by = (struct pending_launch){
 		.launch = { .tid = ev->tid, .start_ns = ev->start_ns, .end_ns = ev->end_ns },
-		.used_ns = ev->end_ns, .is_kernel = roles & API_KERNEL };
+		.used_ns = ev->end_ns, .lane = NONE, .is_kernel = roles & API_KERNEL,
+		.syncs_stream = roles & API_SYNC_STREAM };
 	if (call)
 		by->launch.call = *call;
-	if ((roles & API_NOTED && note_api(p, ev, roles)) || (!call && await_call(p, by)))
-		return -ENOMEM;
+	if (roles & API_NOTED)
+		err = note_api(p, ev, roles);
+	else if (by->syncs_stream)
+		err = note_stream_sync(p, &by->launch);
+	if (!err && !call)
+		err = await_call(p, by);
+	if (!err && p->open.n && roles & (API_SYNC | API_SYNC_STREAM))
+		err = close_open(j, p);
+	if (err)
+		return err;
 	j->counts.captured += launches && by->launch.call.captured;
 	/* Of one that ended before the session began the works may have, too, and no source would
 	 * report them. */

@@ -17,9 +17,9 @@
  *   invalid  ... by more, or it lies outside of the session (these alone: outside): not passed on
  * So matched + orphan is what was passed on. A launch that met nothing when the window is over,
  * or all (unless another file goes on where this ends: it may meet one there), was captured;
- * or, if it is of a kernel, it is `lost` from its return to the next work that its thread
- * launched (at the end: only if that is of its stream). Where no such work came the kernel may
- * run: it is counted as lost when its process has ended. Copies, sets and graphs are only
+ * or, if it is of a kernel, it is `lost` from its return until it was over: a later launch into
+ * its stream met a work, or a call of its thread that waits for its stream or context returned.
+ * Until then it may run, to the end of its process. Copies, sets and graphs are only
  * counted, since some give no work. Correlations are numbers of one process that wrap: the
  * newest record of a number has it; records of one number and thread that overlap (a runtime call
  * and the driver's inside) are one launch, the outer one. A launch that was met stays known until

@@ -10,11 +10,17 @@
 
 struct scope;			/* join/scopes.h */
 
+/* A stream by the number that its process's handle of it has: 0 is unknown; then the handles 0 to 2
+ * (the default streams, which mean one per thread or context), then all others. */
+#define LAUNCH_STREAM_UNKNOWN 0
+#define LAUNCH_STREAM_DEFAULTS 3
+
 struct launch_call {		/* a call that probes saw */
 	uint64_t start_ns, end_ns;	/* as its thread's book has them */
 	uint16_t func;
 	uint8_t class;			/* enum call_class; CLASS_OTHER: there is no call */
 	bool captured;			/* into a graph: no work is awaited of it */
+	uint16_t stream;		/* its number */
 };
 
 struct launch {			/* the launch of a work */

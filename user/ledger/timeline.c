@@ -17,7 +17,7 @@
 /* Fields that are mostly as in one of the two spans before: many in a row are alike, or two take
  * turns. */
 struct what {
-	uint16_t func;
+	uint16_t func, stream;
 	uint8_t bucket;
 	uint8_t late_why : 6, captured : 1, large : 1;
 };
@@ -25,7 +25,7 @@ struct what {
 /* Reading and writing a number touch VARINT_SLACK bytes behind it: of this struct, and the bytes
  * written there come after. */
 struct timeline_chunk {
-	uint8_t packed[102];
+	uint8_t packed[94];
 	uint8_t n, used;		/* spans, bytes */
 	uint64_t end_ns, start_ns;	/* of all that are in it */
 	struct what last, before;	/* the newest one's, and the newest other */
@@ -69,7 +69,8 @@ static __attribute__((cold)) void put_rest(uint8_t *p, const struct what *what,
  * late, after]. */
 static bool pack(struct timeline_chunk *c, const struct timeline_span *span)
 {
-	const struct what what = { .func = span->func, .bucket = span->bucket,
+	const struct what what = { .func = span->func, .stream = span->stream,
+				   .bucket = span->bucket,
 				   .late_why = span->late_why & 0x3f,
 				   .captured = span->captured, .large = span->large };
 	const uint64_t kind = span->late_ns ? WHAT_LATE : is_same(&what, &c->last) ? WHAT_LAST :
@@ -130,8 +131,9 @@ static void unpack(struct reader *r)
 	start = r->span.end_ns + (gap >> WHAT_BITS);
 	r->span = (struct timeline_span){
 		.start_ns = start, .end_ns = start + length, .bucket = what.bucket,
-		.func = what.func, .large = what.large, .captured = what.captured,
-		.late_why = what.late_why, .late_ns = late, .after_late_ns = after };
+		.func = what.func, .stream = what.stream, .large = what.large,
+		.captured = what.captured, .late_why = what.late_why, .late_ns = late,
+		.after_late_ns = after };
 }
 
 static void enter_chunk(struct reader *r)

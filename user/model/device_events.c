@@ -13,6 +13,7 @@
 #include "model/shared.h"
 
 #define TIMELINE_CHUNKS 65536	/* of all threads */
+#define STREAMS_MAX 4096	/* handles of one process; more are unknown */
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
@@ -38,7 +39,29 @@ static struct launch_call call_of(const struct timeline_span *span)
 {
 	return (struct launch_call){ .start_ns = span->start_ns, .end_ns = span->end_ns,
 				     .func = span->func, .class = span->bucket,
-				     .captured = span->captured };
+				     .captured = span->captured, .stream = span->stream };
+}
+
+static uint16_t stream_number(struct process *p, const struct event *ev)
+{
+	const uint64_t handle = ev->call.stream;
+	struct map_slot *slot;
+
+	if (!(ev->has & HAS_STREAM))
+		return LAUNCH_STREAM_UNKNOWN;
+	if (handle < LAUNCH_STREAM_DEFAULTS)
+		return (uint16_t)(1 + handle);
+	if (handle == p->last_stream)
+		return p->last_number;
+	slot = p->streams.n < STREAMS_MAX ? map_put(&p->streams, handle, NULL) :
+					    map_find(&p->streams, handle);
+	if (!slot)
+		return LAUNCH_STREAM_UNKNOWN;
+	if (!slot->value)
+		slot->value = LAUNCH_STREAM_DEFAULTS + p->streams.n;
+	p->last_stream = handle;
+	p->last_number = (uint16_t)slot->value;
+	return p->last_number;
 }
 
 int device_push_api(struct model *m, const struct event *ev)
@@ -78,7 +101,7 @@ void device_note_call(struct model *m, struct thread *t, const struct event *ev,
 		return;
 	span = (struct timeline_span){
 		.start_ns = start, .end_ns = b->cursor, .bucket = call->class, .func = ev->func,
-		.captured = call->captured,
+		.stream = stream_number(t->process, ev), .captured = call->captured,
 		.large = ev->has & HAS_BYTES && ev->call.bytes >= TIMELINE_LARGE_BYTES };
 	set_late(&span, ev);
 	timeline_add(&t->timeline, &m->timelines, &span);

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "base/pairs.h"
 #include "facts/consumer.h"
 #include "join/scopes.h"
@@ -49,6 +50,9 @@ struct process {
 	bool is_settled;		/* nothing of it will come, and nothing of it waits */
 	size_t index;			/* in model.processes */
 	struct scopes scopes;		/* of its threads */
+	struct map streams;		/* handle -> number (join/launch.h) */
+	uint64_t last_stream;		/* that was found; 0: none */
+	uint16_t last_number;
 };
 
 struct thread {
