@@ -15,7 +15,8 @@
 #include "client.h"
 #include "cudart_api.h"
 
-enum { LAUNCHES = 1500, SOME = 200, DEEP = 20000, REST_US = 2500000, LONG_REST_US = 4000000 };
+enum { LAUNCHES = 1500, SOME = 200, DEEP = 20000, REST_US = 2500000, LONG_REST_US = 4000000,
+       REST_STEP_US = 100000 };
 
 static char kernel;
 
@@ -38,6 +39,15 @@ static void launch_deep(void)
 	for (int i = 0; i < DEEP; i++)
 		cudaLaunchKernel(&kernel, one, one, NULL, 0, NULL);
 	cudaDeviceSynchronize();
+}
+
+/* It launches nothing, and waits for the device now and then: that of a window is known to be over. */
+static void rest(useconds_t us)
+{
+	for (useconds_t i = 0; i < us / REST_STEP_US; i++) {
+		usleep(REST_STEP_US);
+		cudaDeviceSynchronize();
+	}
 }
 
 static void window(int launches, bool teardown)
@@ -75,7 +85,7 @@ int main(int argc, char **argv)
 	window(!strcmp(when, "short") ? SOME : LAUNCHES, teardown);
 	launch(SOME);
 	if (teardown || far || !strcmp(when, "twice")) {
-		usleep(far ? LONG_REST_US : REST_US);
+		rest(far ? LONG_REST_US : REST_US);
 		launch(SOME);
 		window(LAUNCHES, teardown);
 		launch(SOME);

@@ -295,6 +295,55 @@ TEST(a_hanging_launch_that_makes_place_for_others_may_run)
 	assert_int_equal(counts_of().lost, 0);
 }
 
+/* Nothing was recorded until BASE: from then on the device may run what was launched before. */
+TEST(what_was_launched_unseen_may_run_until_its_stream_or_a_sync_is_over)
+{
+	static const struct {
+		struct {			/* ms after BASE */
+			uint16_t func, stream;
+			uint64_t start, end, work;	/* work 0: none comes */
+		} v[3];
+		uint64_t over;			/* ms; 0: it may run to the end */
+	} cases[] = {
+		{ { { 0 } }, 0 },
+		{ { { SYNC_CBID, 0, 10, 20, 0 } }, 20 },
+		{ { { SYNC_CBID, 0, -1, 20, 0 } }, 0 },
+		{ { { STREAM_SYNC_CBID, A, 10, 20, 0 } }, 20 },
+		{ { { LAUNCH_CBID, A, 10, 20, 40 } }, 40 },
+		{ { { LAUNCH_CBID, A, -1, 20, 40 } }, 0 },
+		{ { { LAUNCH_CBID, A, 10, 20, 40 }, { LAUNCH_CBID, B, 30, 31, 0 } }, 0 },
+		{ { { LAUNCH_CBID, A, 10, 20, 40 }, { LAUNCH_CBID, B, 900, 901, 950 } }, 950 },
+		{ { { LAUNCH_CBID, A, 10, 20, 40 }, { LAUNCH_CBID, B, 900, 901, 0 }, { SYNC_CBID, 0, 950, 960, 0 } }, 960 },
+		{ { { LAUNCH_CBID, A, 10, 20, 40 }, { LAUNCH_CBID, B, 3000, 3001, 3002 } }, 40 },
+		{ { { LAUNCH_CBID, A, 10, 20, 40 }, { LAUNCH_CBID, A, 900, 901, 950 } }, 40 },
+	};
+
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+		const bool live = i & 1;
+		const uint64_t over = cases[i / 2].over, ms = SEC / 1000;
+
+		restart();
+		push(&(struct event){ .kind = EVENT_UNSEEN, .process = 1, .end_ns = BASE, .unseen.why = UNSEEN_UNKNOWN });
+		push(&(struct event){ .kind = EVENT_UNSEEN, .process = 1, .start_ns = BASE + SEC, .end_ns = ENDLESS,
+				      .unseen.why = UNSEEN_UNKNOWN });
+		push(&(struct event){ .kind = EVENT_UNSEEN, .process = 1, .start_ns = BASE, .end_ns = BASE + SEC,
+				      .unseen.why = UNSEEN_UNKNOWN, .unseen.of = UNSEEN_OF_MEMORY });
+		for (uint32_t k = 0; k < 3 && cases[i / 2].v[k].func; k++) {
+			const uint64_t work_ns = BASE + cases[i / 2].v[k].work * ms;
+
+			called(k + 1, cases[i / 2].v[k].func, cases[i / 2].v[k].stream,
+			       BASE + cases[i / 2].v[k].start * ms, BASE + cases[i / 2].v[k].end * ms);
+			if (cases[i / 2].v[k].work)
+				kernel(k + 1, 7 + cases[i / 2].v[k].stream, 1, work_ns, work_ns + 10);
+		}
+		if (live)
+			push_watermarks(BASE + 3 * SEC, BASE + 2 * JOIN_WINDOW_NS);
+		assert_int_equal(join_end(j), 0);
+		assert_int_equal(seen.unknown.start, BASE);
+		assert_int_equal(seen.unknown.end, over ? BASE + over * ms : ENDLESS);
+	}
+}
+
 TEST(kernels_that_met_nothing_when_their_process_ended_are_lost)
 {
 	for (unsigned int at_end = 0; at_end < 2; at_end++) {

@@ -139,7 +139,7 @@ TEST(unknown_time_before_the_first_work_is_reported)
 	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 12, .unseen.why = UNSEEN_UNKNOWN,
 				.start_ns = at(0), .end_ns = at(90) });
 	launch(1, 91, 91.2, 100);
-	says("What device 0 (pid 12, train) did, or waited for, is not known for 90.0 % of the "
+	says("What device 0 (pid 12, train) did, or waited for, is not known for 91.2 % of the "
 	     "time; it is busy at least 8.8 % of it.");
 }
 
@@ -161,6 +161,14 @@ static void launch_only(uint32_t seq, double start)
 	push(m, (struct event){ .kind = EVENT_API, .pid = 12, .tid = 13, .api.correlation = seq,
 				.api.cbid = 211, .api.domain = 5, .start_ns = at(start),
 				.end_ns = at(start + 0.1) });
+}
+
+/* A wait for the device that began when recording had: nothing ran from its end on. */
+static void waits_for_device(double start, double end)
+{
+	push(m, (struct event){ .kind = EVENT_API, .pid = 12, .tid = 13, .api.correlation = 900,
+				.api.cbid = 165, .api.domain = 5, .start_ns = at(start),
+				.end_ns = at(end) });
 }
 
 TEST(unfinished_work_is_no_idle_time)
@@ -190,9 +198,14 @@ TEST(a_device_of_which_no_work_was_seen_is_not_busy_so_much)
 	says("What device 0 (pid 12, train) did is not known: no work of it was seen, and "
 	     "100.0 % of its time is unknown.");
 	without_work(7);
+	says("What device 0 (pid 12, train) did is not known: no work of it was seen, and "
+	     "100.0 % of its time is unknown.");
+	without_work(5);
+	waits_for_device(6, 7);
 	says("Device 0 (pid 12, train) did nothing: no work of it was seen in 100.0 ms.\n"
 	     "Next: gpuprof stacks -p 12");
-	without_work(7);
+	without_work(5);
+	waits_for_device(6, 7);
 	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 12, .tid = 13, .seq = 1, .end_ns = at(100) });
 	push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = 12, .fact.key = "ended",
 				.fact.value = "yes" });

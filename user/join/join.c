@@ -336,6 +336,8 @@ static void works_remove(struct works *w, struct join_budget *budget, struct pen
 #define LANES_MAX 1024		/* of a process; when more come all are forgotten */
 #define SYNCS_MAX 4096		/* of a process, the latest */
 #define OPEN_MAX 1024		/* queues of a process with launches that may run */
+#define RESUMED_MAX 32		/* times without records after which something may run still */
+#define RESUMED_QUEUES_MAX 1024	/* that are seen after one */
 
 struct uncalled {		/* a launch whose call may come yet */
 	uint64_t moment_ns;
@@ -352,6 +354,7 @@ struct uncalled {		/* a launch whose call may come yet */
 /* it returns when all is over that was launched in the thread's context, in its stream */
 #define API_SYNC 0x10
 #define API_SYNC_STREAM 0x20
+#define API_SYNCS (API_SYNC | API_SYNC_STREAM)
 #define API_NOTED (API_CAPTURE | API_CAPTURED | API_SYNC)
 #define API_KNOWN 0x80		/* it was looked up */
 
@@ -387,6 +390,24 @@ struct open {			/* launches of a thread into a queue that may run */
 	uint64_t launches;		/* that may still meet a work */
 };
 
+/*
+ * What was launched while nothing was recorded may run on, in streams that are not known. It is
+ * over once a call returned that waited for all of them; or when every stream that is used again
+ * within RESUMED_NS has come to something that was launched since then.
+ */
+struct resumed {
+	uint64_t since_ns, from_ns;	/* recording resumed: the first time, the last */
+	uint64_t synced_ns;		/* UINT64_MAX: no call has waited for all */
+	bool is_full;			/* a queue has no place */
+	VEC(struct {
+		uint64_t queue;
+		uint64_t seen_ns;	/* its first launch, or wait for it */
+		uint64_t over_ns;	/* its first work began, or the wait is over; UINT64_MAX */
+	}) queues;
+};
+
+#define RESUMED_NS JOIN_SETTLE_NS
+
 struct process {
 	uint32_t process, pid;		/* handle; of works that it passes on */
 	struct launches launches;
@@ -406,6 +427,7 @@ struct process {
 	bool has_contexts;		/* more than one */
 	VEC(struct sync) syncs;		/* by start_ns */
 	VEC(struct open) open;
+	VEC(struct resumed) resumed;
 	VEC(uint32_t) awaiting;		/* numbers, the low half, of launches that were awaited */
 	struct {			/* none of launches [from, next) into it met a work */
 		uint64_t queue;
@@ -464,6 +486,9 @@ static void process_free(struct join *j, struct process *p)
 	map_free(&p->lane_by_key);
 	VEC_FREE(&p->syncs);
 	VEC_FREE(&p->open);
+	for (size_t i = 0; i < p->resumed.n; i++)
+		VEC_FREE(&p->resumed.v[i].queues);
+	VEC_FREE(&p->resumed);
 	VEC_FREE(&p->awaiting);
 	free(p);
 }
@@ -509,6 +534,64 @@ static struct process *find_process(struct join *j, const struct event *ev)
 static struct process *known_process(const struct join *j, uint32_t process)
 {
 	return map_pointer(&j->by_process, process);
+}
+
+/* ---- what was launched while nothing was recorded ------------------------------------------- */
+
+/* Where there is no place or memory for a queue only a wait for all counts. */
+static void note_resumed(struct resumed *r, uint64_t queue, uint64_t seen_ns, uint64_t over_ns)
+{
+	size_t i = 0;
+
+	while (i < r->queues.n && r->queues.v[i].queue != queue)
+		i++;
+	if (i == r->queues.n) {
+		r->is_full |= i >= RESUMED_QUEUES_MAX || !VEC_PUSH(&r->queues);
+		if (r->is_full)
+			return;
+		r->queues.v[i].queue = queue;
+		r->queues.v[i].seen_ns = seen_ns;
+		r->queues.v[i].over_ns = over_ns;
+	}
+	r->queues.v[i].seen_ns = num_min(r->queues.v[i].seen_ns, seen_ns);
+	r->queues.v[i].over_ns = num_min(r->queues.v[i].over_ns, over_ns);
+}
+
+/* A launch into the queue, or a call that waits for it, began at seen_ns; over_ns: what was in the
+ * queue before is over, UINT64_MAX: that is unknown. */
+static void resume_queue(struct process *p, uint64_t queue, uint64_t seen_ns, uint64_t over_ns)
+{
+	for (size_t i = 0; i < p->resumed.n; i++)
+		if (seen_ns >= p->resumed.v[i].from_ns)
+			note_resumed(&p->resumed.v[i], queue, seen_ns, over_ns);
+}
+
+static void resume_sync(struct process *p, const struct sync *sync)
+{
+	if (sync->queue != ALL_QUEUES)
+		resume_queue(p, sync->queue, sync->start_ns, sync->end_ns);
+	for (size_t i = 0; i < p->resumed.n && sync->queue == ALL_QUEUES; i++) {
+		struct resumed *r = &p->resumed.v[i];
+
+		if (sync->start_ns >= r->from_ns && !p->has_contexts)
+			r->synced_ns = num_min(r->synced_ns, sync->end_ns);
+	}
+}
+
+/* When all of it was over, by what is known so far; UINT64_MAX: not yet. */
+static uint64_t resumed_over_ns(const struct resumed *r)
+{
+	uint64_t over = UINT64_MAX, before;
+
+	for (size_t i = 0; i < r->queues.n && !r->is_full; i++)
+		over = num_min(over, r->queues.v[i].over_ns);
+	do {
+		before = over;
+		for (size_t i = 0; i < r->queues.n; i++)
+			if (r->queues.v[i].seen_ns <= num_add(over, RESUMED_NS))
+				over = num_max(over, r->queues.v[i].over_ns);
+	} while (over > before);
+	return num_min(over, r->synced_ns);
 }
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
@@ -594,31 +677,37 @@ static int note_lane(struct process *p, struct pending_launch *by, uint32_t cont
 	}
 	lane->met_ns = num_max(lane->met_ns, launch->start_ns);
 	lane->began_ns = num_max(lane->began_ns, by->began_ns);
+	resume_queue(p, queue, launch->start_ns, by->began_ns);
+	if (!is_one_stream(queue))
+		resume_queue(p, p->last_key, launch->start_ns, by->began_ns);
 	return 0;
 }
 
-static int note_sync(struct process *p, uint32_t tid, uint64_t queue, uint64_t start_ns,
-		     uint64_t end_ns)
+static int note_sync(const struct join *j, struct process *p, struct sync sync)
 {
 	size_t at;
 
+	if (j->stop_ns && sync.end_ns > j->stop_ns)	/* in the session nothing is over by it */
+		return 0;
 	if (p->syncs.n >= SYNCS_MAX)
 		VEC_DROP_FIRST(&p->syncs, p->syncs.n / 2);
-	at = SORTED_UP_TO(p->syncs.v, p->syncs.n, start_ns, start_ns);
+	at = SORTED_UP_TO(p->syncs.v, p->syncs.n, start_ns, sync.start_ns);
 	if (!VEC_PUSH(&p->syncs))
 		return -ENOMEM;
 	memmove(p->syncs.v + at + 1, p->syncs.v + at,
 		(p->syncs.n - 1 - at) * sizeof(p->syncs.v[0]));
-	p->syncs.v[at] = (struct sync){ start_ns, end_ns, queue, tid };
+	p->syncs.v[at] = sync;
+	resume_sync(p, &sync);
 	return 0;
 }
 
 /* A call that waits for its stream, where it is known which one that is. */
-static int note_stream_sync(struct process *p, const struct launch *call)
+static int note_stream_sync(const struct join *j, struct process *p, const struct launch *call)
 {
 	if (call->call.stream == LAUNCH_STREAM_UNKNOWN)
 		return 0;
-	return note_sync(p, call->tid, launch_queue(call), call->start_ns, call->end_ns);
+	return note_sync(j, p, (struct sync){ call->start_ns, call->end_ns, launch_queue(call),
+					      call->tid });
 }
 
 /* ---- whether a launch is over ---------------------------------------------------------------- */
@@ -838,6 +927,50 @@ static int pass_open(struct join *j, const struct process *p, uint64_t end_ns)
 	return first ? pass_open_until(j, p, first, end_ns) : 0;
 }
 
+/* As pass_open(), of what was launched while nothing was recorded. Up to end_ns, and RESUMED_NS
+ * more, all is known, or nothing more will be. */
+static int pass_resumed(struct join *j, struct process *p, uint64_t end_ns)
+{
+	size_t kept = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < p->resumed.n; i++) {
+		struct resumed *r = &p->resumed.v[i];
+		const uint64_t since_ns = num_max(r->since_ns, p->horizon_ns);
+		const uint64_t over = resumed_over_ns(r);
+
+		if (!err)
+			err = push_unseen(j, p, UNSEEN_UNKNOWN, since_ns, num_min(over, end_ns));
+		if (over > end_ns)
+			p->resumed.v[kept++] = *r;
+		else
+			VEC_FREE(&r->queues);
+	}
+	p->resumed.n = kept;
+	return err;
+}
+
+/* Nothing was recorded up to its end, and what was launched until then may run on. */
+static int resume(const struct join *j, struct process *p, const struct event *unseen)
+{
+	const size_t n = p->resumed.n;
+	const bool goes_on = n && unseen->start_ns <= p->resumed.v[n - 1].from_ns;
+	struct resumed *r;
+
+	if (j->stop_ns && unseen->start_ns >= j->stop_ns)
+		return 0;
+	r = goes_on || n >= RESUMED_MAX ? &p->resumed.v[n - 1] : VEC_PUSH(&p->resumed);
+	if (!r)
+		return -ENOMEM;
+	if (!r->since_ns || (goes_on && r->since_ns == r->from_ns))
+		r->since_ns = num_max(r->since_ns, unseen->end_ns);
+	r->from_ns = num_max(r->from_ns, unseen->end_ns);
+	r->synced_ns = UINT64_MAX;
+	r->is_full = false;
+	r->queues.n = 0;
+	return 0;
+}
+
 /* ---- launches that are awaited --------------------------------------------------------------- */
 
 /* The number whose low half that is, if it is still there. */
@@ -979,14 +1112,19 @@ static int meet(struct join *j, struct process *p, struct pending_launch *by,
 static int pass_on(struct join *j, struct process *p, const struct event *work,
 		   struct pending_launch *by)
 {
-	bool outside = is_outside(j, work);
+	const bool outside = is_outside(j, work);
 	int err;
 
-	if (outside || (by && work->start_ns < by->launch.start_ns &&
-			by->launch.start_ns - work->start_ns > JOIN_SKEW_NS)) {
+	if (by && work->start_ns < by->launch.start_ns &&
+	    by->launch.start_ns - work->start_ns > JOIN_SKEW_NS) {
 		j->counts.invalid++;
 		j->counts.outside += outside;
 		return 0;
+	}
+	if (outside) {
+		j->counts.invalid++;
+		j->counts.outside++;
+		return by ? meet(j, p, by, work) : 0;
 	}
 	if (by) {
 		if (j->scope_at)
@@ -1111,7 +1249,7 @@ static void meet_call(struct join *j, struct process *p, const struct uncalled *
 	if (call->captured && launch->awaited)
 		note_captured(j, launch);
 	if (launch->syncs_stream)
-		(void)note_stream_sync(p, &launch->launch);
+		(void)note_stream_sync(j, p, &launch->launch);
 	if (launch->lane != NONE) {
 		const struct lane lane = p->lanes.v[launch->lane];
 
@@ -1158,13 +1296,15 @@ static bool widen(struct pending_launch *known, const struct event *api)
 }
 
 /* A record that is a synchronization, or begins or ends a capture. */
-static int note_api(struct process *p, const struct event *api, unsigned int roles)
+static int note_api(const struct join *j, struct process *p, const struct event *api,
+		    unsigned int roles)
 {
 	const uint64_t ns = roles & API_CAPTURE ? api->start_ns : api->end_ns;
 	size_t at;
 
 	if (roles & API_SYNC)
-		return note_sync(p, api->tid, ALL_QUEUES, api->start_ns, api->end_ns);
+		return note_sync(j, p, (struct sync){ api->start_ns, api->end_ns, ALL_QUEUES,
+						      api->tid });
 	if (p->marks.n >= MARKS_MAX)
 		VEC_DROP_FIRST(&p->marks, p->marks.n / 2);
 	at = SORTED_UP_TO(p->marks.v, p->marks.n, ns, ns);
@@ -1258,21 +1398,24 @@ static int push_api(struct join *j, struct process *p, const struct event *ev,
 	if (call)
 		by->launch.call = *call;
 	if (roles & API_NOTED)
-		err = note_api(p, ev, roles);
+		err = note_api(j, p, ev, roles);
 	else if (by->syncs_stream)
-		err = note_stream_sync(p, &by->launch);
+		err = note_stream_sync(j, p, &by->launch);
 	if (!err && !call)
 		err = await_call(p, by);
-	if (!err && p->open.n && roles & (API_SYNC | API_SYNC_STREAM))
+	if (!err && p->open.n && roles & API_SYNCS)
 		err = close_open(j, p);
 	if (err)
 		return err;
 	j->counts.captured += launches && by->launch.call.captured;
 	/* Of one that ended before the session began the works may have, too, and no source would
-	 * report them. */
+	 * report them; nor of one that began when it had stopped. */
 	by->awaited = launches && !by->launch.call.captured && ev->end_ns >= j->start_ns &&
+		      (!j->stop_ns || ev->start_ns < j->stop_ns) &&
 		      (by->is_kernel || !p->has_no_launches);
 	j->counts.launches += by->awaited;
+	if (by->awaited && by->is_kernel)
+		resume_queue(p, launch_queue(&by->launch), ev->start_ns, UINT64_MAX);
 	if (by->awaited) {
 		number = VEC_PUSH(&p->awaiting);
 		if (!number)
@@ -1305,6 +1448,8 @@ static int push_horizon(struct join *j, struct process *p)
 	if (ns <= p->horizon_ns)
 		return 0;
 	err = pass_open(j, p, ns);
+	if (!err)
+		err = pass_resumed(j, p, ns);
 	p->horizon_ns = ns;
 	return err ? err : j->sink.horizon(j->sink.ctx, p->process, ns);
 }
@@ -1348,7 +1493,8 @@ static int give_up_all(struct join *j, struct process *p)
 		return err;
 	if (p->exit_ns)
 		count_ended(j, p);
-	return pass_open(j, p, UINT64_MAX);
+	err = pass_resumed(j, p, UINT64_MAX);
+	return err ? err : pass_open(j, p, UINT64_MAX);
 }
 
 int join_end(struct join *j)
@@ -1410,6 +1556,13 @@ bool join_knows(const struct join *j, uint32_t process)
 	return p && p->latest_ns;
 }
 
+/* Up to its end no work was recorded, nor what launched it. */
+static bool is_blind(const struct event *ev)
+{
+	return ev->unseen.why == UNSEEN_UNKNOWN && ev->unseen.of != UNSEEN_OF_MEMORY &&
+	       ev->end_ns > ev->start_ns && ev->end_ns != UINT64_MAX;
+}
+
 int join_push(struct join *j, const struct event *ev)
 {
 	struct process *p;
@@ -1425,6 +1578,11 @@ int join_push(struct join *j, const struct event *ev)
 		return 0;
 	case EVENT_WATERMARK:
 		return push_watermark(j, ev->end_ns);
+	case EVENT_UNSEEN:
+		if (!is_blind(ev))
+			return 0;
+		p = find_process(j, ev);
+		return p ? resume(j, p, ev) : -ENOMEM;
 	case EVENT_EXIT:
 		p = ev->tid == ev->pid ? known_process(j, ev->process) : NULL;
 		if (p)

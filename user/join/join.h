@@ -19,12 +19,13 @@
  * or all (unless another file goes on where this ends: it may meet one there), was captured;
  * or, if it is of a kernel, it is `lost` from its return until it was over: a later launch into
  * its stream met a work, or a call of its thread that waits for its stream or context returned.
- * Until then it may run, to the end of its process. Copies, sets and graphs are only
- * counted, since some give no work. Correlations are numbers of one process that wrap: the
- * newest record of a number has it; records of one number and thread that overlap (a runtime call
- * and the driver's inside) are one launch, the outer one. A launch that was met stays known until
- * the window is over since its last work (a graph has many). What was launched before the process
- * executed its program (PROCESS with a time) and what ran after it are not one.
+ * Until then it may run, to the end of its process; so may, after UNSEEN, what was launched before
+ * its end (join.c: struct resumed). Copies, sets and graphs are only counted, since some give no
+ * work. Correlations are numbers of one process that wrap: the newest record of a number has it;
+ * records of one number and thread that overlap (the runtime's and the driver's inside) are one
+ * launch, the outer one. A launch that was met stays known until the window is over since its last
+ * work (a graph has many). What was launched before the process executed its program (PROCESS with
+ * a time) and what ran after it are not one.
  *
  * The horizon of a process is the oldest of: its earliest launch or work that waits, a second
  * before its latest record or the watermark of the calls, that watermark. A launch or a work holds
@@ -56,8 +57,7 @@
 #define JOIN_SKEW_NS 1000000ull
 #define JOIN_LAUNCHES_MAX 16384		/* of one process */
 #define JOIN_WORKS_MAX 4096		/* that wait, of one process */
-/* of all processes, and each has a few places without it; enough for 12 at both bounds above */
-#define JOIN_ROOM_BYTES (32u << 20)
+#define JOIN_ROOM_BYTES (32u << 20)	/* of all processes; each has a few places without it */
 #define JOIN_TEXT_BYTES (2u << 20)	/* for names of works that wait, of all processes */
 
 /* The consumer of the join's results. launch NULL: an orphan. Both valid during the call. 0 or
@@ -92,8 +92,8 @@ struct join;
 struct join *join_new(const struct join_sink *sink);	/* NULL + errno */
 void join_free(struct join *j);
 
-/* WORK (whose end is not before its start), START, STOP, WATERMARK, EXIT, PROCESS; others are
- * not looked at. 0, -ENOMEM or the sink's error. */
+/* WORK (whose end is not before its start), START, STOP, WATERMARK, EXIT, PROCESS, UNSEEN; no
+ * other. 0, -ENOMEM or the sink's error. */
 int join_push(struct join *j, const struct event *ev);
 
 /* API, and the call of its thread at its launch_moment(); NULL: that may come yet. 0, -ENOMEM or

@@ -13,6 +13,7 @@
 #include "model/shared.h"
 
 #define TIMELINE_CHUNKS 65536	/* of all threads */
+#define EARLY_THREADS_MAX 4096	/* of one process */
 #define STREAMS_MAX 4096	/* handles of one process; more are unknown */
 
 /* ---- calls ---------------------------------------------------------------------------------- */
@@ -52,7 +53,7 @@ static uint16_t stream_number(struct process *p, const struct event *ev)
 	if (handle < LAUNCH_STREAM_DEFAULTS)
 		return (uint16_t)(1 + handle);
 	if (handle == p->last_stream)
-		return p->last_number;
+		return (uint16_t)p->last_number;
 	slot = p->streams.n < STREAMS_MAX ? map_put(&p->streams, handle, NULL) :
 					    map_find(&p->streams, handle);
 	if (!slot)
@@ -60,8 +61,23 @@ static uint16_t stream_number(struct process *p, const struct event *ev)
 	if (!slot->value)
 		slot->value = LAUNCH_STREAM_DEFAULTS + p->streams.n;
 	p->last_stream = handle;
-	p->last_number = (uint16_t)slot->value;
-	return p->last_number;
+	p->last_number = slot->value;
+	return (uint16_t)slot->value;
+}
+
+/* Without memory for it the thread's last calls seem to have none. */
+static void note_record(struct model *m, struct thread *t, const struct event *ev)
+{
+	struct process *p = t ? NULL : processes_find(m, ev->process);
+	struct map_slot *slot;
+
+	if (t)
+		t->record_ns = num_max(t->record_ns, ev->end_ns);
+	if (!p || p->early_records.n >= EARLY_THREADS_MAX)
+		return;
+	slot = map_put(&p->early_records, ev->tid, NULL);
+	if (slot)
+		slot->value = num_max(slot->value, ev->end_ns);
 }
 
 int device_push_api(struct model *m, const struct event *ev)
@@ -71,6 +87,7 @@ int device_push_api(struct model *m, const struct event *ev)
 	struct launch_call call = { .class = CLASS_OTHER };
 	struct timeline_span span;
 
+	note_record(m, t, ev);
 	if (!t || !timeline_reach(&t->timeline, moment_ns, &span)) {
 		if (t)
 			t->records_wait = true;

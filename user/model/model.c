@@ -279,7 +279,7 @@ static void free_join(void *state)
 static const struct consumer join_consumer = {
 	.kinds = 1ull << EVENT_START | 1ull << EVENT_STOP | 1ull << EVENT_WATERMARK |
 		 1ull << EVENT_PROCESS | 1ull << EVENT_EXIT | 1ull << EVENT_WORK |
-		 1ull << EVENT_API,
+		 1ull << EVENT_API | 1ull << EVENT_UNSEEN,
 	.init = init_join,
 	.on_event = push_join,
 	.free = free_join,

@@ -27,6 +27,7 @@ static void free_process(struct process *p)
 	rows_free(&p->info.calls.rows);
 	intervals_free(&p->unarmed);
 	map_free(&p->streams);
+	map_free(&p->early_records);
 	scopes_free(&p->scopes);
 	ranges_free(p->ranges);
 	graphs_free(p->graphs);

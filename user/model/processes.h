@@ -38,6 +38,7 @@ struct process {
 	bool allocs_blindly;
 	bool lost_calls;		/* of its threads that are no more */
 	bool past_misses;		/* one that it stands for did (memory_is_incomplete) */
+	struct map early_records;	/* tid -> as thread.record_ns, while it was unknown */
 	size_t threads, living;		/* in model.threads; of them, that have not ended */
 	struct thread *past;		/* stands for those that ended long ago; NULL: none */
 	uint64_t past_unarmed_ns;	/* of those that it stands for */
@@ -50,9 +51,8 @@ struct process {
 	bool is_settled;		/* nothing of it will come, and nothing of it waits */
 	size_t index;			/* in model.processes */
 	struct scopes scopes;		/* of its threads */
-	struct map streams;		/* handle -> number (join/launch.h) */
-	uint64_t last_stream;		/* that was found; 0: none */
-	uint16_t last_number;
+	struct map streams;		/* handle -> number (join/launch.h); the last one found: */
+	uint64_t last_stream, last_number;
 };
 
 struct thread {
@@ -70,6 +70,7 @@ struct thread {
 	struct timeline timeline;
 	/* end of the last call in its book that CUPTI alone recorded */
 	uint64_t cupti_call_ns;
+	uint64_t record_ns;	/* end of its latest call that CUPTI recorded */
 	uint64_t off_read_ns;		/* up to there a reading has counted its wait; 0: none */
 	uint64_t lost_seen;		/* of its calls, by what follows graphs */
 	struct book book;

@@ -10,6 +10,7 @@
 #include "model/shared.h"
 
 #define LAUNCHING (1u << CLASS_LAUNCH | 1u << CLASS_COPY | 1u << CLASS_SET)
+#define LAUNCHING_INSIDE (1u << CLASS_COLLECTIVE | 1u << CLASS_LIBRARY)
 #define SILENCES_MAX 256	/* of a process; older ones are judged */
 #define MARGIN_NS 1000000ull	/* clocks of records and calls differ by less */
 #define STEP_NS 200000000ull	/* from one look to the next */
@@ -60,16 +61,20 @@ struct judging {
 	uint64_t to_ns, end_ns;	/* calls that end until to_ns, and surely before end_ns */
 };
 
+/* It launched while nothing was recorded, or its record was lost: that is known. */
+static bool is_unseen(const struct process *p, const struct timeline_span *call)
+{
+	return intervals_overlap(&p->unseen.lost, call->start_ns, call->end_ns) ||
+	       intervals_overlap(&p->unseen.unknown, call->start_ns, call->end_ns);
+}
+
 static void on_call(void *ctx, const struct timeline_span *call)
 {
 	const struct judging *j = ctx;
-	const struct unseen *u = &j->p->unseen;
 
 	if (call->end_ns > j->to_ns || num_add(call->end_ns, MARGIN_NS) > j->end_ns ||
 	    call->start_ns < j->of->start_ns + MARGIN_NS || call->captured ||
-	    !is_recorded(j->s, call->func) ||
-	    intervals_overlap(&u->lost, call->start_ns, call->end_ns) ||
-	    intervals_overlap(&u->unknown, call->start_ns, call->end_ns))
+	    !is_recorded(j->s, call->func) || is_unseen(j->p, call))
 		return;
 	j->of->launches++;
 	if (!j->of->missing_ns || call->start_ns < j->of->missing_ns)
@@ -154,6 +159,45 @@ static int on_horizon(void *state, uint32_t process, uint64_t horizon_ns)
 	return judge_all(s, p, to_ns, to_ns);
 }
 
+struct unrecorded {
+	struct silences_state *s;
+	const struct thread *thread;
+	uint64_t record_ns;
+	uint64_t first_ns;	/* begin of the first such call; UINT64_MAX: there is none */
+};
+
+static void on_last_call(void *ctx, const struct timeline_span *call)
+{
+	struct unrecorded *u = ctx;
+
+	if (call->start_ns >= num_add(u->record_ns, MARGIN_NS) && !call->captured &&
+	    (LAUNCHING_INSIDE >> call->bucket & 1 || is_recorded(u->s, call->func)) &&
+	    !is_unseen(u->thread->process, call))
+		u->first_ns = num_min(u->first_ns, call->start_ns);
+}
+
+/* CUPTI keeps a buffer as long as a work of it runs, and each thread has its own: when the session
+ * ends before the process, last calls may have no records yet, and what they launched may run. */
+static int judge_unrecorded(struct silences_state *s, struct process *p)
+{
+	struct unrecorded u = { .s = s, .first_ns = UINT64_MAX };
+	const struct model *m = s->m;
+
+	for (size_t i = 0; i < m->threads.n; i++) {
+		const struct map_slot *early;
+
+		u.thread = m->threads.v[i];
+		if (u.thread->process != p)
+			continue;
+		early = map_find(&p->early_records, u.thread->tid);
+		u.record_ns = num_max(u.thread->record_ns, early ? early->value : 0);
+		timeline_each_call(&u.thread->timeline, u.record_ns, LAUNCHING | LAUNCHING_INSIDE,
+				   on_last_call, &u);
+	}
+	return u.first_ns == UINT64_MAX ? 0 :
+	       unseen_add_missing(&p->unseen, u.first_ns, UINT64_MAX);
+}
+
 /* Of a process whose helper ended in order all records have come. */
 static int judge_last(struct silences_state *s, struct process *p)
 {
@@ -169,8 +213,13 @@ static int finish(void *state)
 	struct silences_state *s = state;
 	int err = 0;
 
-	for (size_t i = 0; i < s->m->processes.n && !err; i++)
-		err = judge_last(s, s->m->processes.v[i]);
+	for (size_t i = 0; i < s->m->processes.n && !err; i++) {
+		struct process *p = s->m->processes.v[i];
+
+		err = judge_last(s, p);
+		if (!err && p->silences.is_recorded && !p->recorded_ns && !process_has_ended(p))
+			err = judge_unrecorded(s, p);
+	}
 	return err;
 }
 

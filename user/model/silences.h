@@ -10,6 +10,10 @@
  * later (by the join's horizon): records of a process come every 100 ms. A record that comes later
  * takes that back, as far as the time is not settled.
  *
+ * At the session's end a record may only be late: CUPTI keeps those of a thread as long as a work
+ * of them runs. From a thread's first launch after its last record on the time is unknown, but no
+ * record is missed.
+ *
  * Examples, in ms; R a record of a call [start,end), L a launch without one:
  *
  *   R [0,1)  L [5,6)  R [10,11)                     too short to be a silence
