@@ -76,6 +76,9 @@
 
 /* A reader's wishes beside kinds, in the same bits. */
 #define GP_RING_WANT_KINDS ((1u << GP_RING_KINDS) - 1)
+/* Nothing is to be recorded for it any more, but all that was is to be handed on: it waits until
+ * the helper is awake no longer, or other readers keep it awake and its clock has been read. */
+#define GP_RING_WANT_END (1u << 28)
 /* CUPTI's callbacks too, which only one client can have */
 #define GP_RING_WANT_SUBSCRIBED (1u << 29)
 #define GP_RING_WANT_NODES (1u << 30)	/* of graphs each node; else whole graphs are enough */

@@ -112,7 +112,6 @@ static int watch(struct ring_reader *s, double seconds, struct found *f, uint64_
 			*arming_ns = now - start;
 		usleep(1000);
 	}
-	ring_reader_wake(s);
 	usleep(300000);
 	return ring_reader_read(s, take, f) < 0 ? -1 : 0;
 }
@@ -131,7 +130,6 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	signal(SIGTERM, on_signal);
-	ring_reader_wake(s);
 	err = watch(s, strtod(argv[2], NULL), &found, &arming_ns);
 	ring_reader_head(s, &head);
 	for (uint16_t kind = 0; kind < GP_RING_KINDS; kind++)

@@ -14,7 +14,7 @@
 #include "helper/ring.h"
 
 #define RING 65536u
-#define ALL 0xffffffffu
+#define ALL (~GP_RING_WANT_END)
 
 static inline struct ring_reader *reader(struct helper_ring *r, uint32_t kinds)
 {

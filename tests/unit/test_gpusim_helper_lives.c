@@ -104,7 +104,7 @@ TEST(a_program_executed_by_a_child_has_its_own)
 
 		ring_reader_renew(r.source, time_now_ns());
 		if (fd >= 0)
-			source = ring_reader_open(fd, child, UINT32_MAX, 0);
+			source = ring_reader_open(fd, child, GP_RING_WANT_KINDS, 0);
 	}
 	assert_non_null(source);
 	ring_reader_renew(source, time_now_ns());

@@ -382,9 +382,9 @@ static void arm(uint32_t kinds, bool starts)
 		add_cupti_threads(there, n);
 }
 
-static void drain(uint32_t flag)
+static void drain(bool is_end)
 {
-	collect_drain(flag);
+	collect_drain(is_end);
 	collect_clock();
 	agent.unseen_ns = clock_now_ns();
 	enter(GP_HELPER_DRAINED);
@@ -426,7 +426,7 @@ static uint64_t step(void)
 	uint64_t lost_ns;
 
 	if (agent.state == GP_HELPER_AWAKE && !kinds)
-		drain(0);
+		drain(false);
 	if (!kinds)
 		return ASLEEP_NS;
 	if (!agent.cuda)
@@ -474,7 +474,7 @@ static void end(void)
 		read_devices();	/* CUDA started just now */
 	since_ns = clock_now_ns();	/* later launches of other threads are not recorded */
 	if (agent.state == GP_HELPER_AWAKE) {
-		drain(CUPTI_FLUSH_FORCED);
+		drain(true);
 		agent.unseen_ns = 0;
 	}
 	send_unseen(false);

@@ -159,6 +159,7 @@ static struct collector {
 	uint64_t enabled;		/* bits of CUPTI's kinds */
 	uint32_t calls;			/* GP_CALLS_*; 0: none */
 	bool all_calls;			/* if any: also those that launch nothing */
+	bool leaves;			/* what runs still is not lost, but not awaited either */
 	uint64_t arrivals;		/* buffers that CUPTI requested or returned */
 	uint64_t walking;		/* threads of CUPTI that return one */
 	uint64_t quiet_at, quiet_since_ns, quiet_ns;	/* see has_lost_cupti */
@@ -429,6 +430,16 @@ static uint32_t count_node(uint32_t graph, bool has_time)
 	return has_time ? 0 : GP_LOSS_NO_TIME;
 }
 
+/* A flush that is forced gives what runs, or waits to, without an end, and never again. */
+static bool runs_still(uint32_t kind, const union record *rec)
+{
+	if (kind == CUPTI_KERNEL)
+		return !rec->kernel.end;
+	if (kind == CUPTI_MEMCPY || kind == CUPTI_MEMCPY_PEER || kind == CUPTI_MEMSET)
+		return !rec->copy.end;
+	return kind == CUPTI_GRAPH_TRACE && !rec->graph.end;
+}
+
 /* Sends one record, of so many bytes. Returns the reason it was lost, or 0. */
 static uint32_t on_record(const void *rec, uint32_t kind, size_t bytes)
 {
@@ -437,6 +448,8 @@ static uint32_t on_record(const void *rec, uint32_t kind, size_t bytes)
 
 	if (!record_read(kind, rec, bytes, &out))
 		return GP_LOSS_UNKNOWN;
+	if (__atomic_load_n(&collector.leaves, __ATOMIC_RELAXED) && runs_still(kind, &out))
+		return 0;
 	if (kind == CUPTI_KERNEL)
 		cause = count_node(out.kernel.graph, out.kernel.start || out.kernel.end);
 	else if (kind == CUPTI_MEMCPY || kind == CUPTI_MEMCPY_PEER || kind == CUPTI_MEMSET)
@@ -894,7 +907,7 @@ enum collect_result collect_arm(uint32_t kinds, bool starts, uint64_t *since_ns)
 	*since_ns = clock_now_ns();
 	if (code) {
 		note_kinds();
-		collect_drain(0);
+		collect_drain(false);
 		return fail("cuptiActivityEnable", code);
 	}
 	read_version();
@@ -1086,25 +1099,28 @@ static void send_kept(void)
 		send_lost_time(GP_LOSS_KEPT, kept.since_ns, now_ns);
 }
 
-static void drain(uint32_t flag)
+/* Forced, since CUPTI keeps all records of a buffer back as long as a work of one runs. */
+static void drain(bool is_end)
 {
-	settle(flag & CUPTI_FLUSH_FORCED ? IN_FLIGHT_END_NS : IN_FLIGHT_NS);
+	settle(is_end ? IN_FLIGHT_END_NS : IN_FLIGHT_NS);
 	disable_works();
 	disable_calls();
 	subscribe_follow(false);
-	flush(flag);
+	__atomic_store_n(&collector.leaves, !is_end, __ATOMIC_RELAXED);
+	flush(CUPTI_FLUSH_FORCED);
+	__atomic_store_n(&collector.leaves, false, __ATOMIC_RELAXED);
 	if (collector.set_per_thread)
 		set_per_thread(false);
-	if (flag & CUPTI_FLUSH_FORCED)
+	if (is_end)
 		send_kept();
 }
 
-void collect_drain(uint32_t flag)
+void collect_drain(bool is_end)
 {
-	if (!(flag & CUPTI_FLUSH_FORCED) && is_taken())
+	if (!is_end && is_taken())
 		stand_down();
 	else
-		drain(flag);
+		drain(is_end);
 }
 
 void collect_forget(void)

@@ -37,9 +37,9 @@ uint64_t collect_step(uint32_t kinds);
 void collect_unseen(uint64_t since_ns, uint64_t until_ns);
 
 /* Disables everything, after delivering what CUPTI holds; nothing if another client has the
- * callbacks now. With CUPTI_FLUSH_FORCED in any case, and records that CUPTI still keeps are lost,
- * and sent as lost. */
-void collect_drain(uint32_t flag);
+ * callbacks now. What runs is not waited for long. At the end of the process: in any case, and
+ * records that CUPTI still keeps are lost, and sent as lost. */
+void collect_drain(bool is_end);
 
 /* Writes to the ring's head how many bytes of earlier records CUPTI keeps; any thread, at any
  * time. */

@@ -239,7 +239,7 @@ uint32_t helper_ring_look(struct helper_ring *r, uint64_t now_ns, uint32_t *fres
 
 		owner[i] = reader_of(s, now_ns);
 		r->kinds[i] = owner[i] ? __atomic_load_n(&s->kinds, __ATOMIC_ACQUIRE) : 0;
-		all |= r->kinds[i];
+		all |= r->kinds[i] & GP_RING_WANT_END ? 0 : r->kinds[i];
 		if (!owner[i])
 			r->owner[i] = 0;
 		else if (owner[i] != r->owner[i])

@@ -576,6 +576,7 @@ struct helper_process {
 	uint64_t exec_ns, last_ns, last_call_ns, unread_ns;
 	struct api_rows *rows;	/* NULL: calls are not recorded */
 	struct ring_reader *ring;
+	bool leaves;		/* its helper is to hand on what it has, and to record no more */
 	struct helper_decoder *decoder;	/* NULL: no ring was found yet, or it is only remembered */
 	/* NULL: numbers are the host's and calls are not recorded */
 	struct helper_threads *threads;
@@ -672,7 +673,8 @@ static bool process_is_gone(const struct helper_process *p)
 static uint32_t kinds_for(const struct helper_process *p)
 {
 	return GP_RING_WANT_KINDS | p->wants |
-	       (p->rows && api_rows_any(p->rows) ? GP_RING_WANT_ALL_CALLS : 0);
+	       (p->rows && api_rows_any(p->rows) ? GP_RING_WANT_ALL_CALLS : 0) |
+	       (p->leaves ? GP_RING_WANT_END : 0);
 }
 
 /* The decoder's events: calls are taken, and all is handed on. */
@@ -1251,34 +1253,42 @@ int helpers_pump(struct helpers *h, uint64_t now_ns, const struct event_sink *si
 	return err ? err : drop_ended(h, now_ns);
 }
 
-/* Do any helpers still have records for us? wake: they are to deliver these now. */
-static bool are_awaited(const struct helpers *h, uint64_t ns, bool wake)
+/* Do any helpers still have records for us? */
+static bool are_awaited(const struct helpers *h, uint64_t ns)
 {
-	bool any = false;
-
 	for (size_t i = 0; i < h->all.n; i++) {
 		const struct helper_process *p = h->all.v[i];
 
-		if (!p->ring || p->exit_ns || helper_decoder_progress(p->decoder).known_ns >= ns ||
-		    !is_in(p, 1u << GP_HELPER_AWAKE))
-			continue;
-		any = true;
-		if (wake)
-			ring_reader_wake(p->ring);
+		if (p->ring && !p->exit_ns && is_in(p, 1u << GP_HELPER_AWAKE) &&
+		    (ring_reader_is_alone(p->ring) ||
+		     helper_decoder_progress(p->decoder).known_ns < ns))
+			return true;
 	}
-	return any;
+	return false;
+}
+
+static void leave(const struct helpers *h)
+{
+	for (size_t i = 0; i < h->all.n; i++) {
+		struct helper_process *p = h->all.v[i];
+
+		p->leaves = true;
+		if (p->ring)
+			ring_reader_want(p->ring, kinds_for(p));
+	}
 }
 
 int helpers_end(struct helpers *h, uint64_t now_ns, const struct event_sink *sink)
 {
 	int err = helpers_pump(h, now_ns, sink);
-	bool awaited = are_awaited(h, now_ns, true);
 
-	while (!err && awaited && time_now_ns() < now_ns + END_NS) {
+	leave(h);
+	while (!err && are_awaited(h, now_ns) && time_now_ns() < now_ns + END_NS) {
 		usleep(END_LOOK_US);
 		err = helpers_pump(h, time_now_ns(), sink);
-		awaited = are_awaited(h, now_ns, false);
 	}
+	if (!err)	/* what came before they fell asleep */
+		err = helpers_pump(h, time_now_ns(), sink);
 	for (size_t i = 0; i < h->all.n && !err; i++) {
 		struct helper_process *p = h->all.v[i];
 

@@ -336,6 +336,12 @@ static int take_slot(struct ring_reader *s, uint32_t kinds, uint64_t now_ns)
 	return 0;
 }
 
+static void wake(struct ring_reader *s)
+{
+	__atomic_fetch_add(&s->head->wake, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &s->head->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
 struct ring_reader *ring_reader_open(int fd, pid_t own_pid, uint32_t kinds, uint64_t now_ns)
 {
 	struct ring_reader *s = calloc(1, sizeof(*s));
@@ -395,7 +401,7 @@ int ring_reader_renew(struct ring_reader *s, uint64_t now_ns)
 		return 0;
 	if (was_renewed && !s->lapse_ns)
 		s->lapse_ns = lease_ns;
-	ring_reader_wake(s);		/* it sleeps if there was no reader until now */
+	wake(s);		/* it sleeps if there was no reader until now */
 	return 0;
 }
 
@@ -404,18 +410,21 @@ uint64_t ring_reader_lapse_ns(const struct ring_reader *s, uint64_t until_ns)
 	return s->lapse_ns || s->lease_ns >= until_ns ? s->lapse_ns : s->lease_ns;
 }
 
-void ring_reader_wake(struct ring_reader *s)
-{
-	__atomic_fetch_add(&s->head->wake, 1, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &s->head->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
 void ring_reader_want(struct ring_reader *s, uint32_t kinds)
 {
 	if (__atomic_load_n(&s->slot->kinds, __ATOMIC_RELAXED) == kinds)
 		return;
 	__atomic_store_n(&s->slot->kinds, kinds, __ATOMIC_RELEASE);
-	ring_reader_wake(s);
+	wake(s);
+}
+
+bool ring_reader_is_alone(const struct ring_reader *s)
+{
+	for (size_t i = 0; i < GP_RING_SLOTS; i++)
+		if (&s->head->slot[i] != s->slot &&
+		    __atomic_load_n(&s->head->slot[i].owner, __ATOMIC_ACQUIRE))
+			return false;
+	return true;
 }
 
 bool ring_reader_is_at(const struct ring_reader *s, pid_t pid, int number)

@@ -111,7 +111,7 @@ uint64_t ring_reader_lapse_ns(const struct ring_reader *s, uint64_t until_ns);
 /* While the slot is ours: it may be other kinds than at first. */
 void ring_reader_want(struct ring_reader *s, uint32_t kinds);
 
-void ring_reader_wake(struct ring_reader *s);	/* the helper delivers its records now */
+bool ring_reader_is_alone(const struct ring_reader *s);	/* there is no other */
 
 /* Does that descriptor still hold it? Not after the process has executed another program. */
 bool ring_reader_is_at(const struct ring_reader *s, pid_t pid, int number);
