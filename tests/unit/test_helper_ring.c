@@ -139,6 +139,30 @@ TEST(each_reader_has_its_own_ring_and_kinds)
 	helper_ring_close(&r);
 }
 
+TEST(a_reader_that_leaves_gets_what_was_recorded_and_keeps_no_helper_awake)
+{
+	struct ring_reader *first, *second;
+	struct helper_ring r;
+	uint32_t fresh;
+	struct got got = { .in_order = true };
+	uint64_t number = 1;
+
+	first = open_read(&r);
+	assert_true(ring_reader_is_alone(first));
+	second = reader(&r, 1u << GP_RING_KERNEL);
+	assert_false(ring_reader_is_alone(first));
+	look(&r);
+	ring_reader_want(first, ALL | GP_RING_WANT_END);
+	assert_int_equal(helper_ring_look(&r, time_now_ns(), &fresh), 1u << GP_RING_KERNEL);
+	ring_reader_close(second);
+	assert_int_equal(helper_ring_look(&r, time_now_ns(), &fresh), 0);
+	helper_ring_send(&r, GP_RING_KERNEL, &number, sizeof(number));
+	assert_int_equal(ring_reader_read(first, take, &got), 1);
+	assert_int_equal(got.n, 1);
+	ring_reader_close(first);
+	helper_ring_close(&r);
+}
+
 TEST(a_lease_that_ran_out_ends_the_records_and_later_the_slot)
 {
 	uint64_t now = time_now_ns(), number = 1;
