@@ -33,8 +33,6 @@ as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"; }
 	assert_equal "$(stat -c %a "a dir")" 755
 }
 
-has_ring() { find "/proc/$1/fd" -lname '/memfd:gpuprof-ring*' | grep -q .; } # PID
-
 @test "env: each form is valid for its reader, also with odd names" {
 	local odd="odd \$a'b%c\"d\\e"
 	export CUDA_INJECTION64_PATH="/opt/$odd.so"

@@ -7,8 +7,6 @@
 
 load ../lib/common
 
-has_ring() { find "/proc/$1/fd" -lname '/memfd:gpuprof-ring*' | grep -q .; } # PID
-
 # A program that --seed draws, with the helper in it; it hangs where the seed is odd.
 start_dice() { # SEED
 	(

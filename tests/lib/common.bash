@@ -194,6 +194,9 @@ wait_armed() { # PID [LIBRARY]
 	wait_for 10 text_differs "$@" || { cat gpuprof.err >&2; return 1; }
 }
 
+# Is a helper in it?
+has_ring() { find "/proc/$1/fd" -lname '/memfd:gpuprof-ring*' | grep -q .; } # PID
+
 # Was its helper woken? Its state is a word of the ring's first page (gpuprof/ring.h).
 is_awake() { # PID
 	local fd

@@ -77,7 +77,7 @@ static __attribute__((noinline)) void optimizer(const struct rank *rank)
 			      NULL, 0, rank->stream));
 }
 
-/* What is launched into one stream from now on runs after all that is in the other. */
+/* Later launches into `then` run after everything in `first`. */
 static void order(const struct rank *rank, cudaStream_t first, cudaStream_t then)
 {
 	if (!rank->event)
@@ -86,7 +86,7 @@ static void order(const struct rank *rank, cudaStream_t first, cudaStream_t then
 	CHECK(cudaStreamWaitEvent(then, rank->event, 0));
 }
 
-/* Of half of the layers, while the gradients of the others are computed. */
+/* All-reduces the gradients of half of the layers while the device computes those of the others. */
 static void reduce_half(const struct rank *rank)
 {
 	order(rank, rank->stream, rank->collectives);

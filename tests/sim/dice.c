@@ -16,7 +16,7 @@ enum {
 	STREAMS_MAX = 4,
 	THREADS_MAX = 3,
 	BLOCK = 256,
-	NS_PER_BLOCK = BLOCK / 64,	/* of the simulation's rule */
+	NS_PER_BLOCK = BLOCK / 64,	/* gpusim_duration.c: 1 ns for 64 threads */
 	AHEAD = 12,			/* launches until a thread waits, at most */
 };
 

@@ -31,9 +31,8 @@ int intervals_add(struct intervals *s, uint64_t start, uint64_t end)
 	if (past == at) {
 		if (s->n >= INTERVALS_MAX)
 			return -ENOSPC;
-		if (!VEC_PUSH(s))
+		if (!VEC_INSERT(s, at))
 			return -ENOMEM;
-		memmove(&s->v[at + 1], &s->v[at], (s->n - 1 - at) * sizeof(*s->v));
 	} else {
 		memmove(&s->v[at + 1], &s->v[past], (s->n - past) * sizeof(*s->v));
 		s->n -= past - at - 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A growing array of any element type: `struct { T *v; size_t n, cap; }`. VEC_PUSH(&vec) is the
- * address of a new zeroed last element, or NULL when out of memory. Addresses move when it
+ * address of a new zeroed last element, or NULL when out of memory; VEC_INSERT(&vec, at) that of
+ * a new zeroed element before the one at that index (n: the last). Addresses move when it
  * grows, when VEC_TRIM gives back its unused part, and when VEC_DROP_FIRST forgets its first
  * elements, which it does not free. VEC_COPY(&to, &from) fills an empty one with the elements of
  * another; false: out of memory. Free with VEC_FREE. VEC_NEW(&vec) appends to a VEC(T *) a pointer
@@ -37,6 +38,21 @@ static inline void *vec_push(void **v, size_t *n, size_t *cap, size_t size)
 #define VEC_PUSH(vec) \
 	((__typeof__((vec)->v))vec_push((void **)&(vec)->v, &(vec)->n, &(vec)->cap, \
 					sizeof(*(vec)->v)))
+
+static inline void *vec_insert(void **v, size_t *n, size_t *cap, size_t size, size_t at)
+{
+	char *new;
+
+	if (!vec_push(v, n, cap, size))
+		return NULL;
+	new = (char *)*v + at * size;
+	memmove(new + size, new, (*n - 1 - at) * size);
+	return memset(new, 0, size);
+}
+
+#define VEC_INSERT(vec, at) \
+	((__typeof__((vec)->v))vec_insert((void **)&(vec)->v, &(vec)->n, &(vec)->cap, \
+					  sizeof(*(vec)->v), (at)))
 
 static inline void *vec_new(void **v, size_t *n, size_t *cap, size_t size)
 {

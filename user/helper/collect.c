@@ -159,7 +159,7 @@ static struct collector {
 	uint64_t enabled;		/* bits of CUPTI's kinds */
 	uint32_t calls;			/* GP_CALLS_*; 0: none */
 	bool all_calls;			/* if any: also those that launch nothing */
-	bool leaves;			/* what runs still is not lost, but not awaited either */
+	bool leaves;			/* works that still run are neither lost nor awaited */
 	uint64_t arrivals;		/* buffers that CUPTI requested or returned */
 	uint64_t walking;		/* threads of CUPTI that return one */
 	uint64_t quiet_at, quiet_since_ns, quiet_ns;	/* see has_lost_cupti */

@@ -148,9 +148,8 @@ static int insert(struct moments *m, uint64_t ns, void *of)
 {
 	size_t at = SORTED_UP_TO(m->v, m->n, ns, ns);
 
-	if (!VEC_PUSH(m))
+	if (!VEC_INSERT(m, at))
 		return -ENOMEM;
-	memmove(m->v + at + 1, m->v + at, (m->n - 1 - at) * sizeof(m->v[0]));
 	m->v[at] = (struct moment){ ns, of };
 	return 0;
 }
@@ -654,11 +653,9 @@ static int add_node(struct graph_exec *e, size_t at, const struct work *work)
 {
 	if (!e->room->nodes_left)
 		return 0;
-	if (!VEC_PUSH(&e->nodes))
+	if (!VEC_INSERT(&e->nodes, at))
 		return -ENOMEM;
 	e->room->nodes_left--;
-	memmove(&e->nodes.v[at + 1], &e->nodes.v[at],
-		(e->nodes.n - 1 - at) * sizeof(e->nodes.v[0]));
 	fill_node(&e->nodes.v[at], work);
 	return 0;
 }

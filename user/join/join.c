@@ -601,16 +601,11 @@ static bool is_one_stream(uint64_t queue)
 	return queue >> 32 > LAUNCH_STREAM_DEFAULTS;
 }
 
-static uint64_t queue_of(uint32_t tid, uint16_t stream)
-{
-	const uint64_t queue = (uint64_t)stream << 32;
-
-	return is_one_stream(queue) ? queue : queue | tid;
-}
-
 static uint64_t launch_queue(const struct launch *launch)
 {
-	return queue_of(launch->tid, launch->call.stream);
+	const uint64_t queue = (uint64_t)launch->call.stream << 32;
+
+	return is_one_stream(queue) ? queue : queue | launch->tid;
 }
 
 static void forget_lanes(struct process *p)
@@ -692,10 +687,8 @@ static int note_sync(const struct join *j, struct process *p, struct sync sync)
 	if (p->syncs.n >= SYNCS_MAX)
 		VEC_DROP_FIRST(&p->syncs, p->syncs.n / 2);
 	at = SORTED_UP_TO(p->syncs.v, p->syncs.n, start_ns, sync.start_ns);
-	if (!VEC_PUSH(&p->syncs))
+	if (!VEC_INSERT(&p->syncs, at))
 		return -ENOMEM;
-	memmove(p->syncs.v + at + 1, p->syncs.v + at,
-		(p->syncs.n - 1 - at) * sizeof(p->syncs.v[0]));
 	p->syncs.v[at] = sync;
 	resume_sync(p, &sync);
 	return 0;
@@ -1112,19 +1105,14 @@ static int meet(struct join *j, struct process *p, struct pending_launch *by,
 static int pass_on(struct join *j, struct process *p, const struct event *work,
 		   struct pending_launch *by)
 {
+	const bool is_early = by && num_add(work->start_ns, JOIN_SKEW_NS) < by->launch.start_ns;
 	const bool outside = is_outside(j, work);
 	int err;
 
-	if (by && work->start_ns < by->launch.start_ns &&
-	    by->launch.start_ns - work->start_ns > JOIN_SKEW_NS) {
+	if (outside || is_early) {
 		j->counts.invalid++;
 		j->counts.outside += outside;
-		return 0;
-	}
-	if (outside) {
-		j->counts.invalid++;
-		j->counts.outside++;
-		return by ? meet(j, p, by, work) : 0;
+		return by && !is_early ? meet(j, p, by, work) : 0;
 	}
 	if (by) {
 		if (j->scope_at)
@@ -1308,10 +1296,8 @@ static int note_api(const struct join *j, struct process *p, const struct event 
 	if (p->marks.n >= MARKS_MAX)
 		VEC_DROP_FIRST(&p->marks, p->marks.n / 2);
 	at = SORTED_UP_TO(p->marks.v, p->marks.n, ns, ns);
-	if (!VEC_PUSH(&p->marks))
+	if (!VEC_INSERT(&p->marks, at))
 		return -ENOMEM;
-	memmove(p->marks.v + at + 1, p->marks.v + at,
-		(p->marks.n - 1 - at) * sizeof(p->marks.v[0]));
 	p->marks.v[at].ns = ns;
 	p->marks.v[at].ends = roles & API_CAPTURED;
 	return 0;
