@@ -68,14 +68,21 @@ watch_hang() { # N
 	laws r.json
 }
 
-@test "collectives: ranks that hung before the session are in a collective and in its sync from the start" {
+# Rank 1 of four, in r.json.
+assert_hang() { # PID
+	assert_value r.json "[(x['severity'], x['pid'], x['cause']) for x in t['findings'] if x['finding'] == 'hang']" \
+		"[('high', $1, 'ranks 0, 2-3 wait in cudaStreamSynchronize for rank 1, which is in ncclAllReduce')]"
+}
+
+@test "collectives: ranks that hung before the session are in a collective and in its sync from the start, and the job hangs" {
 	local rank
 	export GPUSIM_NCCL_HANG=1:9
 	start_ddp --steps 100
 	: >go
 	sleep 1
-	run -0 --separate-stderr "$GPUPROF" stat -d 1s --table calls,threads,events --format json -p "${STARTED[0]}"
+	run -0 --separate-stderr "$GPUPROF" stat -d 2s --table calls,threads,events,findings --format json -p "${STARTED[0]}"
 	laws_of_output
+	assert_hang "$(pid_of_rank 1)"
 	assert_value r.json "{x['pid']: (x['bucket'], x['ns'] == r['meta']['duration_ns'])
 		for x in t['threads']}[$(pid_of_rank 1)]" "('collective', True)"
 	for rank in 0 2 3; do
@@ -101,9 +108,9 @@ watch_hang() { # N
 }
 
 # A collective of a stream of its own, beside kernels that end: as DDP has them.
-@test "collectives: the device of a rank that waits for one that hung is never idle" {
+@test "collectives: the device of a rank that waits for one that hung is never idle, and the job hangs" {
 	local rank
-	run -137 --separate-stderr env GPUSIM_NCCL_HANG=1:9 "$GPUPROF" stat -d 3s --table ledger,events --format json -o r.json -- \
+	run -137 --separate-stderr env GPUSIM_NCCL_HANG=1:9 "$GPUPROF" stat -d 3s --table ledger,events,findings --format json -o r.json -- \
 		timeout -s KILL 6 "$SIM/ddp" --steps 100 --two-streams --quiet
 	laws r.json
 	for rank in 0 2 3; do
@@ -112,6 +119,7 @@ watch_hang() { # N
 			for b in ('unknown', 'no-work')})" True
 	done
 	assert_value r.json "sum(x['lost'] or 0 for x in t['events'])" 0
+	assert_hang "$(report_value r.json "{x['pid'] for x in t['ledger'] if x['rank'] == 1}.pop()")"
 }
 
 # "yes" when the bucket of all threads is between two numbers of nanoseconds, else what it is.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A model of a session with three functions, for the tests of the model. */
+/* A model of a session with four functions, for the tests of the model. */
 #ifndef UNIT_MODEL_ROOM_H
 #define UNIT_MODEL_ROOM_H
 
@@ -7,14 +7,15 @@
 #include "lib/cmocka.h"
 #include "lib/stamped.h"
 
-enum { L, S, C };
+enum { L, S, C, N };
 
 static const struct funcs funcs = {
-	.n = 3,
+	.n = 4,
 	.v = {
 		[L] = { "cudaLaunchKernel", "cudart", CLASS_LAUNCH, 0 },
 		[S] = { "cudaStreamSynchronize", "cudart", CLASS_SYNC, 1 },
 		[C] = { "cudaMemcpy", "cudart", CLASS_COPY, 0 },
+		[N] = { "ncclAllReduce", "nccl", CLASS_COLLECTIVE, 1 },
 	},
 };
 

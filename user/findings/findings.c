@@ -14,6 +14,7 @@
 #include "event/device_number.h"
 #include "facts/memory_calls.h"
 #include "findings/findings_rules.h"
+#include "findings/hang.h"
 #include "model/own_cost.h"
 
 /* ---- faults ---------------------------------------------------------------------------------- */
@@ -796,6 +797,7 @@ int findings_read(struct findings *f, const struct snapshot *snap)
 			err = judge_device(f, snap, &snap->devices.v[i], &cost);
 	for (size_t i = 0; !err && i < snap->processes.n; i++)
 		err = judge_process(f, snap, &snap->processes.v[i]);
+	err = err ? err : hang_find(f, snap);
 	if (!err && f->all.n)
 		qsort(f->all.v, f->all.n, sizeof(*f->all.v), compare_findings);
 	if (err)

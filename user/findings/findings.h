@@ -32,6 +32,8 @@
  * other-process   GPU idle for this process while its work waited for another process's
  * never-freed     no share: device memory not freed at exit, if it is 1 MiB and a hundredth of the
  *                 process's peak, or more
+ * hang            no share, once per job: its ranks do not go on (hang.h); before all other
+ *                 findings if for 10 s or half of the session
  * cuda-error      no share, once per process: a call failed as all later ones do; before all other
  *                 findings unless the process never had a device
  * device-fault    no share, as the next ones once per device: the device reported a fault, as XIDs;

@@ -109,6 +109,7 @@ static int take_thread(struct snapshot *s, const struct model *m, const struct t
 	to->open = b->has_open && !b->is_off && !b->hole;
 	to->before = to->open && b->before;
 	to->func = b->open_func;
+	to->open_ns = b->open_start;
 	book_read(b, t->process->gone_ns && !t->ended ? t->process->gone_ns : s->now_ns,
 		  &to->book);
 	return 0;

@@ -48,6 +48,7 @@ struct snapshot_thread {
 	bool ended;
 	bool open, before;	/* inside func; already before that could be seen */
 	uint16_t func;
+	uint64_t open_ns;	/* since then; of `before`, since that could be seen */
 	struct book_sum book;
 	uint64_t past;		/* so many threads that ended, added up; tid is 0. 0: it is one */
 };
