@@ -27,5 +27,9 @@ print(sum(c["function"] == sys.argv[1] for c in json.load(open(sys.argv[2]))["ca
 	assert [ $(($(in_log cuLaunchKernel) + $(in_log cuLaunchKernelEx))) -gt 100 ]
 	run report_value r.json 'sorted((k["symbol"], k["count"], k["bucket"]) for k in t["kernels"] if k["count"] == 50)'
 	assert_output "[('input_reduce_fusion', 50, 'reduce'), ('loop_tanh_fusion', 50, 'elementwise')]"
+	# XLA's ranges: what ran has its name, the passes of its compiler are two rows of hundreds
+	run report_value r.json 'sorted({x["range"].split(":#")[0] for x in t["ranges"] if x["launches"]})'
+	assert_output "['Thunk', 'XlaModule']"
+	assert_value r.json 'sum(x["range"].startswith("XlaPass") for x in t["ranges"])' 2
 	laws r.json
 }

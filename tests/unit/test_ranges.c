@@ -196,6 +196,26 @@ TEST(domains_have_stacks_of_their_own)
 	is(row("x", "m", false, 100), 1, 0, 0, 0);
 }
 
+/* XLA's, of its own domain alone; those of modules and thunks have their names. */
+TEST(the_passes_of_a_compiler_share_a_row)
+{
+	static const char *const names[] = {
+		"XlaPass:#name=dce,module=jit_f#", "XlaPass:#name=cse,module=jit_f#",
+		"XlaPassPipeline:#name=layout,module=jit_f#", "XlaModule:#hlo_module=jit_f#",
+	};
+
+	for (size_t i = 0; i < 4; i++) {
+		in_domain(RANGE_PUSH, "TSL", names[i], 10 * (i + 1));
+		in_domain(RANGE_POP, "TSL", NULL, 10 * (i + 1) + 3);
+	}
+	in_domain(RANGE_MARK, "x", names[0], 70);
+	assert_int_equal(ranges_count(r), 4);
+	is(row("TSL", "XlaPass", false, 100), 2, 6, 6, 0);
+	is(row("TSL", "XlaPassPipeline", false, 100), 1, 3, 3, 0);
+	is(row("TSL", names[3], false, 100), 1, 3, 3, 0);
+	is(row("x", names[0], false, 100), 1, 0, 0, 0);
+}
+
 TEST(ranges_open_before_and_after_are_reported)
 {
 	at(RANGE_POP, NULL, 1, 20);

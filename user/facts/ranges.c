@@ -150,10 +150,29 @@ static uint64_t wall_of(const struct ranges *r, const struct range_row *row, uin
 
 /* ---- begins and ends ------------------------------------------------------------------------ */
 
+/*
+ * XLA names a range "KIND:#key=value,...#". Those of its compiler have the pass and the module among
+ * the values: hundreds of rows for a small program.
+ */
+static const char *name_of(const struct event *ev)
+{
+	static const char *const folded[] = { "XlaPass", "XlaPassPipeline" };
+	const char *name = ev->range.name, *values;
+
+	if (!name || !ev->range.domain || strcmp(ev->range.domain, "TSL"))
+		return name;
+	values = strstr(name, ":#");
+	for (size_t i = 0; values && i < sizeof(folded) / sizeof(folded[0]); i++)
+		if ((size_t)(values - name) == strlen(folded[i]) &&
+		    !strncmp(name, folded[i], strlen(folded[i])))
+			return folded[i];
+	return name;
+}
+
 static struct range_row *row_of(struct ranges *r, const struct event *ev, unsigned int kind,
 				bool before)
 {
-	const char *name = before ? NULL : ev->range.name;
+	const char *name = before ? NULL : name_of(ev);
 	const struct range_key key = { .domain = event_text_hash(ev->range.domain), .kind = kind,
 				       .name = event_text_hash(name), .before = before };
 

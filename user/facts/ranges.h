@@ -20,6 +20,7 @@
  *   two threads: push a 10, pop 30; push a 20, pop 40 a: count 2, wall 30, host 40
  *   T push a 30; U push a 10, pop 12; then T pop 40   a: count 2, wall 12, host 12
  *   pop 20; closed at 100 in a session from 5         (begun before): count 1, wall 15
+ *   of XLA, push XlaPass:#name=a#; XlaPass:#name=b#   XlaPass: count 2
  */
 #ifndef FACTS_RANGES_H
 #define FACTS_RANGES_H
