@@ -7,8 +7,9 @@
  * there is nothing else. Knows nothing of gpuprof.
  *
  *	target TRUTH	makes its calls at once
- *	target TRUTH SECONDS	waits until all its functions hold breakpoints, makes its calls, waits
- *			until they are gone again; exits 3 if one had none, 4 if one stayed
+ *	target TRUTH SECONDS SETTLE	waits until all its functions hold breakpoints, and then for the
+ *			seconds SETTLE, in which their returns are probed; makes its calls, waits until the
+ *			breakpoints are gone again; exits 3 if one had none, 4 if one stayed
  *	target - SECONDS	makes no calls; exits 5 if a breakpoint ever came
  *	target sync SECONDS	stays in one call of cudaDeviceSynchronize
  *
@@ -250,11 +251,10 @@ static bool wait_broken(const struct opening v[N_OPENINGS], int wanted, long sec
 	return false;
 }
 
-/* Perf's probes come one by one, that of a function's return after that of its entry, and the kernel
- * lets each wait while it takes others off: some 100 ms for each of those. */
-#define RETURNS_US 1000000
-
-static int run_watched(const char *truth, long seconds)
+/* settle: perf's probes come one by one, that of a function's return after that of its entry, and the
+ * kernel lets each wait while it takes others off: some 100 ms for each of those, where it is not
+ * emulated. */
+static int run_watched(const char *truth, long seconds, long settle)
 {
 	struct opening openings[N_OPENINGS];
 
@@ -269,23 +269,24 @@ static int run_watched(const char *truth, long seconds)
 	}
 	if (!wait_broken(openings, N_OPENINGS, seconds))
 		return 3;
-	nap_us(RETURNS_US);
+	nap_us(settle * 1000000);
 	run(truth);
 	return wait_broken(openings, 0, seconds) ? 0 : 4;
 }
 
 int main(int argc, char **argv)
 {
-	if (argc < 2 || argc > 3) {
-		fprintf(stderr, "usage: target TRUTH [SECONDS]\n");
+	if (argc < 2 || argc > 4) {
+		fprintf(stderr, "usage: target TRUTH [SECONDS [SETTLE]]\n");
 		return 2;
 	}
 	if (argc == 3 && !strcmp(argv[1], "sync")) {
 		sync_us = strtol(argv[2], NULL, 10) * 1000000;
 		return (int)cudaDeviceSynchronize();
 	}
-	if (argc == 3)
-		return run_watched(argv[1], strtol(argv[2], NULL, 10));
+	if (argc > 2)
+		return run_watched(argv[1], strtol(argv[2], NULL, 10),
+				   argc > 3 ? strtol(argv[3], NULL, 10) : 0);
 	run(argv[1]);
 	return 0;
 }
