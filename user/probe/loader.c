@@ -536,6 +536,14 @@ static int attach_links(struct loader *l, const struct loader_probes *p)
 	return err;
 }
 
+static void detach_probes(struct loader *l)
+{
+	link_close_all(l->links.v, l->links.n);
+	VEC_FREE(&l->links);
+	close_later_add(&l->closing, l->events.v, l->events.n);
+	VEC_FREE(&l->events);
+}
+
 int loader_attach(struct loader *l, const struct loader_probes *p)
 {
 	uint64_t flags = p->pid ? GP_COOKIE_FILTERED : p->waits ? GP_COOKIE_WAITING : 0;
@@ -557,7 +565,7 @@ int loader_attach(struct loader *l, const struct loader_probes *p)
  * ---- self-test ---------------------------------------------------------------------------------
  *
  * Functions of our own, probed as the target's will be: does a way attach here, and what does a
- * call cost? Reads its times off the clock, not off the records.
+ * call cost? Reads its times off the thread's clock, not off the records.
  *
  * Do return probes kill processes under seccomp here? On x86-64 a probed function returns by a
  * system call from Linux 6.11 on, which filters did not know before 6.14 (and the fixes of 6.12
@@ -565,14 +573,15 @@ int loader_attach(struct loader *l, const struct loader_probes *p)
  * all it does not need, or the strict mode, and calls a probed function.
  */
 
+#define BATCHES 33
 #define TRIAL_CALLS 3			/* the first hit may change how the next ones are taken */
 
 /* A child's report; a child without one was killed. */
 enum word { WORD_LIVES = 'l', WORD_NO_SECCOMP = 'n', WORD_NO_RETURN = 'r' };
 
-/* Probed: they return where they return to. */
-uintptr_t loader_probe_me(void);
-uintptr_t loader_step_me(void);
+/* Probed: they return where they return to. With calls = 1 the first calls itself, nested. */
+uintptr_t loader_probe_me(uintptr_t calls);
+uintptr_t loader_step_me(uintptr_t unused);
 
 /* write(2) and exit_group(2) of whatever architecture; nothing else. */
 static int confine_by_filter(void)
@@ -607,7 +616,7 @@ static const struct trial {
 /* Always from one place, so that the address it returns to is the same but for a return probe. */
 static __attribute__((noinline)) uintptr_t call_me(void)
 {
-	uintptr_t to = loader_probe_me();
+	uintptr_t to = loader_probe_me(0);
 
 	__asm__ volatile("" : "+r"(to));
 	return to;
@@ -698,10 +707,12 @@ static int test_returns(struct loader *l, struct loader_probes probes)
  * libraries do; arm64 steps nop up to 6.12), whatever the compiler would make of it; and one whose
  * first instruction the kernel single-steps. Both return where they return to. */
 #if defined(__x86_64__)
-FUNCTION("loader_probe_me", "push %rbp\nmov 8(%rsp), %rax\npop %rbp\nret\n");
+FUNCTION("loader_probe_me", "push %rbp\ntest %rdi, %rdi\njz 1f\nxor %edi, %edi\n"
+			    "call loader_probe_me\n1: mov 8(%rsp), %rax\npop %rbp\nret\n");
 FUNCTION("loader_step_me", "mov (%rsp), %rax\nret\n");
 #else
-FUNCTION("loader_probe_me", "b 1f\n1: mov x0, x30\nret\n");
+FUNCTION("loader_probe_me", "b 1f\n1: stp x29, x30, [sp, #-16]!\ncbz x0, 2f\nmov x0, #0\n"
+			    "bl loader_probe_me\n2: ldp x29, x30, [sp], #16\nmov x0, x30\nret\n");
 FUNCTION("loader_step_me", "mov x0, x30\nret\n");
 #endif
 
@@ -727,7 +738,7 @@ static int find_place(struct dl_phdr_info *info, size_t size, void *ctx)
 }
 
 /* The file offset of a function in this executable, stripped or not. */
-static uint64_t offset_of(uintptr_t (*fn)(void))
+static uint64_t offset_of(uintptr_t (*fn)(uintptr_t))
 {
 	struct place place = { .address = (uintptr_t)fn };
 
@@ -735,42 +746,71 @@ static uint64_t offset_of(uintptr_t (*fn)(void))
 	return place.offset;
 }
 
-/* The duration of one call in ns: the least of some batches. Few calls, so that their records
- * fit the smallest ring; readers of the rings begin behind them. */
-static uint64_t time_calls(uintptr_t (*fn)(void), int calls)
+struct timing {
+	uintptr_t (*fn)(uintptr_t calls);
+	uintptr_t nested;	/* its argument */
+	unsigned int calls;	/* of a batch */
+};
+
+static uint64_t cpu_now_ns(void)
 {
-	enum { BATCHES = 5 };
-	uint64_t best = UINT64_MAX;
+	struct timespec ts;
 
-	for (int b = 0; b < BATCHES; b++) {
-		uint64_t start = time_now_ns(), ns;
-
-		for (int i = 0; i < calls; i++)
-			fn();
-		ns = (time_now_ns() - start) / (uint64_t)calls;
-		best = ns < best ? ns : best;
-	}
-	return best;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * NS_PER_SEC + (uint64_t)ts.tv_nsec;
 }
 
-/* A call that is hit in vain costs what nested ones do: here, because we are not followed at
- * first. */
+static int compare_ns(const void *a, const void *b)
+{
+	return num_compare(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
+/* The CPU time of one call in ns: the lower quartile of some batches, since what runs beside makes
+ * some of them dearer, and the least is luck. */
+static uint64_t time_calls(const struct timing *t)
+{
+	uint64_t ns[BATCHES];
+
+	for (int b = 0; b < BATCHES; b++) {
+		uint64_t start_ns = cpu_now_ns();
+
+		for (unsigned int i = 0; i < t->calls; i++)
+			t->fn(t->nested);
+		ns[b] = (cpu_now_ns() - start_ns) / t->calls;
+	}
+	qsort(ns, BATCHES, sizeof(*ns), compare_ns);
+	return ns[BATCHES / 4];
+}
+
+/* So few that their records fill less of the ring than wakes a reader; readers begin behind them. */
+static unsigned int batch_calls(const struct loader *l)
+{
+	enum { CALLS_MAX = 32, TIMINGS = 2, RECORD_BYTES = 128 };
+	uint64_t room = l->skel->rodata->wake_bytes / (TIMINGS * BATCHES * RECORD_BYTES);
+
+	return (unsigned int)num_max(num_min(room, CALLS_MAX), 1);
+}
+
+/* A function whose first instruction is single-stepped: while nothing is followed, what it costs
+ * beside another is the step. */
 static int calibrate(struct loader *l, const struct loader_probes *p)
 {
-	enum { CALLS = 64, STEPS = 8 };
-	uint64_t bare = time_calls(loader_probe_me, CALLS), hit, step;
+	const struct timing one = { loader_probe_me, 0, batch_calls(l) },
+			    two = { loader_probe_me, 1, one.calls }, stepped = { loader_step_me, 0, 1 };
+	const uint64_t bare_one = time_calls(&one), bare_two = time_calls(&two);
 	int err = loader_attach(l, p);
 
 	if (err)
 		return err;
-	hit = time_calls(loader_probe_me, CALLS);
-	l->nested_cost_ns = num_sub(hit, bare);
-	step = num_sub(time_calls(loader_step_me, STEPS), hit);
-	l->step_cost_ns = num_max(step, 1);	/* 0: it could not be measured */
+	l->step_cost_ns = num_sub(time_calls(&stepped), time_calls(&(struct timing){
+		loader_probe_me, 0, stepped.calls }));
+	l->step_cost_ns = num_max(l->step_cost_ns, 1);	/* 0: it could not be measured */
 	err = loader_follow(l, getpid());
-	if (!err)
-		l->call_cost_ns = num_sub(time_calls(loader_probe_me, CALLS), bare);
-	return err;
+	if (err)
+		return err;
+	l->call_cost_ns = num_sub(time_calls(&one), bare_one);
+	l->nested_cost_ns = num_sub(num_sub(time_calls(&two), bare_two), l->call_cost_ns);
+	return 0;
 }
 
 static void set_returns(struct loader *l, uint8_t returns)
@@ -797,6 +837,7 @@ static int selftest_run(struct loader *l, bool returns_kill)
 	 * in every process that meets the probe. */
 	if (harmless <= 0)
 		set_returns(l, l->way == WAY_SESSION ? GP_RETURNS_NO_SECCOMP : GP_RETURNS_NONE);
+	detach_probes(l);	/* a link with another's filter has the kernel ready the return */
 	err = harmless < 0 ? harmless : calibrate(l, &p);
 	loader_detach(l);
 	/* Nothing more is sent of this thread. */
@@ -1023,12 +1064,9 @@ struct loader *loader_new(const struct loader_options *o)
 
 void loader_detach(struct loader *l)
 {
-	link_close_all(l->links.v, l->links.n);
-	VEC_FREE(&l->links);
 	if (l->events.n >= MANY_EVENTS)
 		log_info("taking %zu probes off, which this kernel does one by one", l->events.n);
-	close_later_add(&l->closing, l->events.v, l->events.n);
-	VEC_FREE(&l->events);
+	detach_probes(l);
 	/* After the probes: until they are off, a thread that ends must be seen. */
 	gpuprof_bpf__detach(l->skel);
 }
