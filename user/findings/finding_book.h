@@ -55,7 +55,8 @@ struct finding_book {
 	const char *comm_kernel;	/* the longest of them; NULL: unknown */
 	uint32_t comm_tid;		/* the thread longest in calls of collectives; 0: unknown */
 	const char *comm_thread;	/* its name */
-	struct finding_copies pageable, pinned;	/* between host and device */
+	struct finding_copies pageable, pinned;	/* between host and device; pinned.owned_ns: of all
+						 * memory that is not pageable */
 	struct finding_stall *stalls;
 	size_t n_stalls;
 

@@ -533,6 +533,8 @@ static void read_states(struct finding_book *b, const struct device_sum *sum)
 			b->compute_busy_ns += sum->busy_ns[i];
 		} else if (i >= DEVICE_PAGEABLE && i <= DEVICE_PAGEABLE + COPY_DEFAULT) {
 			b->pageable.owned_ns += sum->owned_ns[i];
+		} else if (i == DEVICE_COPIES + COPY_H2D || i == DEVICE_COPIES + COPY_D2H) {
+			b->pinned.owned_ns += sum->owned_ns[i];
 		}
 	}
 }

@@ -421,11 +421,27 @@ static bool judge_calls(const struct finding_book *b, struct finding *f, enum st
 	return true;
 }
 
+/* Of the copies that the calls wait for, as many run alone as their calls last. */
 static bool judge_blocking_copies(const struct finding_book *b, struct finding *f)
 {
-	return !b->pageable.count &&
-	       judge_calls(b, f, STALL_COPY, "which waits for the copy, and so does the device",
-			   "Memcpy");
+	struct stall_sum sum = stall_add_up(b, KIND(STALL_COPY));
+	uint64_t calls_ns = 0, alone_ns;
+
+	for (size_t i = 0; i < b->n_stalls; i++)
+		if (b->stalls[i].stall.key.kind == STALL_COPY)
+			calls_ns = num_add(calls_ns, b->stalls[i].calls_ns);
+	alone_ns = num_min(b->pinned.owned_ns, calls_ns);
+	if (b->pageable.count || !sum.most || !stall_set_share(f, b, alone_ns + sum.ns,
+							      alone_ns + sum.ns + sum.unseen_ns))
+		return false;
+	add_main_thread(f, &sum);
+	strbuf_addf(&f->cause, " is in %s, which waits for the copy, and so does the device%s",
+		    stall_function(&sum, "calls"), others_clause(&sum).s);
+	strbuf_addf(&f->evidence, "idle in and after it %s; %s with no compute beside%s%s",
+		    times_clause(&sum).s, ns_text(alone_ns).s, calls_clause(sum.most).s,
+		    unseen_clause(&sum).s);
+	next_add(&f->next, NEXT_CALLERS, &b->target, stall_function(&sum, "Memcpy"));
+	return true;
 }
 
 static bool judge_alloc_stall(const struct finding_book *b, struct finding *f)
