@@ -29,7 +29,7 @@ SIM_CUPTI := libcupti_activity libcupti_external libcupti_buffers libcupti_callb
 SIM_NVML := libnvml libnvml_facts libnvml_board libnvml_device libnvml_state libnvml_event libnvml_gpm
 SIM_CALLS := simcalls simcalls_calls simcalls_prepare
 SIM_PRETRAIN := pretrain pretrain_loader pretrain_marks pretrain_step
-SIM_PROGRAMS := train caged dice simcalls simcalls-dl simcalls-static simcalls-inside ddp held lives client hardy mix hoard pretrain scribe
+SIM_PROGRAMS := train caged dice plant simcalls simcalls-dl simcalls-static simcalls-inside ddp held lives client hardy mix hoard pretrain scribe
 
 # NVTX is headers of CUDA, from scripts/cuda alone, which `make targets` asks: a toolkit that lies somewhere else hides
 # nothing. Before it was asked mix has no ranges, and there is no other program with NVTX.
@@ -124,6 +124,7 @@ SIM_MIX_RANGES := mix_$(if $(SIM_NVTX),,no_)ranges
 $(eval $(call sim_program,train,train,$(SIM_RT)))
 $(eval $(call sim_program,hoard,hoard,$(SIM_RT)))
 $(eval $(call sim_program,dice,dice,$(SIM_RT)))
+$(eval $(call sim_program,plant,plant,$(SIM_RT)))
 $(eval $(call sim_program,lives,lives,$(SIM_RT),-ldl))
 $(eval $(call sim_program,hardy,hardy,$(SIM_RT),-lm -ldl))
 $(eval $(call sim_program,caged,caged,$(SIM_RT)))
