@@ -481,7 +481,8 @@ static int start_loader(struct probe_source *p)
 		return errno == ENOMEM ? -EIO : -errno;	/* logged */
 	p->attach = attach_new(p->loader, &rules);
 	p->inflight = inflight_new(p->loader, (unsigned int)o->tier);
-	p->worker = p->attach ? worker_new(p->attach, p->inflight) : NULL;
+	p->worker = p->attach ? worker_new(p->attach, p->inflight, o->stacks ? p->loader : NULL) :
+				NULL;
 	if (!p->worker)
 		return live_cannot("watch what is mapped", errno);
 	p->bpf.drain = drain_start(loader_facts(p->loader).calls_fd,
@@ -550,8 +551,6 @@ int probe_source_open(struct live_source **out, const struct probe_plan *plan,
 	p->live.fds[1] = worker_facts(p->worker).fd;
 	if (loader_facts(p->loader).way == WAY_PERF)	/* also for files loaded later */
 		p->live.caps = 1ull << CAP_SYS_ADMIN;
-	if (loader_facts(p->loader).stacks_fd >= 0)
-		p->rules.stacks = p->loader;
 	*out = &p->live;
 	return 0;
 }

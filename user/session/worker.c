@@ -501,7 +501,7 @@ static void worker_on_event(void *ctx, const struct target_event *ev)
 	}
 }
 
-struct worker *worker_new(struct attach *a, struct inflight *inside)
+struct worker *worker_new(struct attach *a, struct inflight *inside, struct loader *stacks)
 {
 	struct worker *w = calloc(1, sizeof(*w));
 
@@ -514,7 +514,8 @@ struct worker *worker_new(struct attach *a, struct inflight *inside)
 	w->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	w->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	w->block_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (w->stop_fd >= 0 && w->event_fd >= 0 && w->block_fd >= 0)
+	w->feed = stacks ? stack_feed_new(stacks) : NULL;
+	if (w->stop_fd >= 0 && w->event_fd >= 0 && w->block_fd >= 0 && (w->feed || !stacks))
 		return w;
 	worker_free(w);
 	return NULL;
@@ -648,11 +649,6 @@ int worker_run(struct worker *w, const struct worker_rules *rules, struct captur
 	size_t n = w->watches.n;
 	int err;
 
-	if (rules->stacks) {
-		w->feed = stack_feed_new(rules->stacks);
-		if (!w->feed)
-			return live_cannot("read stacks of calls", errno);
-	}
 	/* A target's maps are read now, another process's with its first stack. */
 	for (size_t i = 0; i < n && w->feed; i++)
 		if (w->watches.v[i].pid > 0)

@@ -16,8 +16,12 @@
 
 struct worker;
 
-/* inside: may be NULL; else the worker's from worker_run to worker_stop. NULL + errno. */
-struct worker *worker_new(struct attach *a, struct inflight *inside);
+/*
+ * inside: may be NULL; else the worker's from worker_run to worker_stop. stacks: whose stacks of
+ * calls are read, from now on (NULL: none are taken); it must outlive the worker and have no probes
+ * yet, since what was sent before is not read. NULL + errno.
+ */
+struct worker *worker_new(struct attach *a, struct inflight *inside, struct loader *stacks);
 
 /*
  * Before worker_run. Watches pid and its forks from now on, or the host (pid -1). filter: the
@@ -37,11 +41,10 @@ struct worker_rules {		/* which processes it measures, of those that it watches 
 	/* with a selector: the process whose probes have the kernel's pid filter, until another is
 	 * followed; 0: there is none */
 	pid_t filter;
-	struct loader *stacks;	/* takes stacks of calls from it; NULL: no stacks are taken */
 };
 
-/* Starts the thread; from now on it owns the attach. The loader in rules must outlive it. keep: the
- * sink of the capture's blocks, or NULL. 0 or -errno, logged unless -ENOMEM. */
+/* Starts the thread; from now on it owns the attach. keep: the sink of the capture's blocks, or
+ * NULL. 0 or -errno, logged unless -ENOMEM. */
 int worker_run(struct worker *w, const struct worker_rules *rules, struct capture_sink *keep);
 
 struct worker_facts {
