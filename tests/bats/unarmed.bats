@@ -101,3 +101,183 @@ none_is_counted() {
 	run "$GPUPROF" report c.gpr
 	assert_output --partial "no CUDA or NCCL library was mapped (what cublas and cudnn do alone needs --tier 1)"
 }
+
+# ---- processes that end within milliseconds -------------------------------------------------------
+
+# Programs that allocate 50 times, print their pid and end, in $PWD/app: app/WAY finds its own copy of the
+# runtime in that way, wherever app lies.
+SHORT_WAYS=(runpath rpath path cache dlopen)
+build_short() {
+	local way
+	mkdir app
+	for way in "${SHORT_WAYS[@]}"; do
+		mkdir "app/lib-$way"
+		cp -L "$SIM"/{libgpusim.so,libcuda.so.1,libcudart.so.13} "app/lib-$way"
+	done
+	cat >short.c <<-'C'
+		#include <dlfcn.h>
+		#include <stddef.h>
+		#include <stdio.h>
+		#include <unistd.h>
+		int cudaMalloc(void **, size_t);
+		int main(void) {
+			int (*call)(void **, size_t) = OPEN;
+			void *p;
+			for (int i = 0; i < 50; i++) call(&p, 64);
+			return printf("%d\n", (int)getpid()) < 0;
+		}
+	C
+	echo 'int cudaMalloc(void **, long); int middle(void **p, long n) { return cudaMalloc(p, n); }' >middle.c
+	local runtime=(-L "$SIM" -l:libcudart.so.13)
+	# shellcheck disable=SC2016 # $ORIGIN is the linker's
+	{
+		gcc -DOPEN=cudaMalloc -o app/runpath short.c "${runtime[@]}" -Wl,--enable-new-dtags,-rpath,'$ORIGIN/lib-runpath'
+		gcc -shared -fPIC -o app/libmiddle.so middle.c "${runtime[@]}" -Wl,--disable-new-dtags,-rpath,'$ORIGIN/lib-rpath'
+		gcc -DOPEN=middle -DcudaMalloc=middle -o app/rpath short.c -L app -lmiddle -Wl,--allow-shlib-undefined,-rpath,'$ORIGIN'
+	}
+	gcc -DOPEN=cudaMalloc -o app/path short.c "${runtime[@]}" -Wl,--allow-shlib-undefined
+	cp app/path app/cache
+	gcc '-DOPEN=dlsym(dlopen("lib-dlopen/libcudart.so.13", RTLD_NOW), "cudaMalloc")' -o app/dlopen short.c
+}
+
+# Runs them in app: some when control/begin is opened, others when control/go is, TOGETHER at a time.
+short_script() { # WAY FIRST OTHERS TOGETHER
+	cat >app/script <<-SCRIPT
+		run() {
+			i=0
+			while [ \$i -lt \$1 ]; do
+				./$1 &
+				i=\$((i + 1))
+				[ \$((i % $4)) -ne 0 ] || wait
+			done
+			wait
+		}
+		[ $1 != path ] || export LD_LIBRARY_PATH=lib-path
+		read -r _ <control/begin
+		run $2 >control/first
+		: >control/first.done
+		read -r _ <control/go
+		run $3 >control/others
+	SCRIPT
+	rm -rf app/control
+	mkdir app/control
+	mkfifo app/control/begin app/control/go
+}
+
+# A root with app in it, and what its programs need of this system.
+build_root() {
+	local file
+	mkdir -p root/etc root/bin root/dev root/proc
+	: >root/dev/null
+	cp -L /bin/sh root/bin/sh
+	for file in $(ldd /bin/sh "$PWD/app/path" "$PWD"/app/lib-path/* | grep -o '/[^ :]*' | sort -u); do
+		[[ $file == "$PWD"/* ]] || cp -L --parents "$file" root
+	done
+	echo /app/lib-cache >root/etc/ld.so.conf
+}
+
+start_short() { # PLACE
+	case $1 in
+	host) (cd app && exec sh script) 3>&- & ;;
+	chroot)
+		rm -rf root/app
+		cp -r app root/app
+		ldconfig -r root
+		# $ORIGIN needs /proc
+		unshare -m sh -c 'mount --bind /proc root/proc && exec chroot root sh -c "cd /app; exec sh script"' 3>&- &
+		;;
+	mounts) # the files are in no other mount namespace
+		mkdir -p only
+		echo "$PWD/only/lib-cache" >conf
+		unshare -m sh -c 'mount -t tmpfs none only && cp -r app/* only && mount --bind app/control only/control
+			ldconfig -f conf -C cache && mount --bind cache /etc/ld.so.cache
+			cd only && exec sh script' 3>&- &
+		;;
+	esac
+	as_target
+}
+
+# The first ones end before gpuprof looks: all of their calls are missed, which is reported of each; of the
+# others no call is. GPUPROF_SHORT: so many others, also one after the other.
+short_processes() { # PLACE WAY...
+	local place=$1 together way
+	shift
+	build_short
+	[ "$place" != chroot ] || build_root
+	for together in 8 ${GPUPROF_SHORT:+1}; do
+		for way; do short_processes_of "$place" "$way" "$together"; done
+	done
+}
+
+short_processes_of() { # PLACE WAY TOGETHER
+	local control=app/control
+	[ "$1" != chroot ] || control=root/app/control
+	short_script "$2" "$3" "${GPUPROF_SHORT:-16}" "$3"
+	start_short "$1"
+	start_gpuprof stat -p "$TARGET" --max-loss 100% --table calls,events --format json -o r.json
+	wait_begun
+	kill -STOP "$PROFILER"
+	: >"$control/begin"
+	wait_for 60 test -e "$control/first.done"
+	kill -CONT "$PROFILER"
+	wait_for 20 grep -q 'attached to .*/libcudart' gpuprof.err
+	wait_for 20 grep -q 'attached to .*/libcuda\.' gpuprof.err
+	: >"$control/go"
+	wait_gpuprof 0
+	run -0 short_outcome "$control"
+	assert_output "$3 first, $3 of them unarmed, 0 counted; ${GPUPROF_SHORT:-16} others, 0 of them unarmed, ${GPUPROF_SHORT:-16} counted"
+}
+
+short_outcome() { # CONTROL: of r.json
+	python3 - "$1" <<-'PY'
+		import json, sys
+		report = json.load(open("r.json"))
+		unarmed = {n["pid"] for n in report["meta"]["notes"] if n["code"] == "unarmed"}
+		counted = {c["pid"] for c in report["tables"]["calls"] if c["function"] == "cudaMalloc" and c["count"] == 50}
+		def outcome(name):
+		    pids = {int(pid) for pid in open(f"{sys.argv[1]}/{name}")}
+		    return f"{len(pids)} {name}, {len(pids & unarmed)} of them unarmed, {len(pids & counted)} counted"
+		print(outcome("first"), outcome("others"), sep="; ")
+		for name in "first", "others":
+		    for pid in {int(pid) for pid in open(f"{sys.argv[1]}/{name}")} - unarmed - counted:
+		        sys.exit(f"{pid} ({name}) is not counted in full, and missed nothing")
+	PY
+}
+
+# bats test_tags=needs:root,needs:bpf,needs:sim
+@test "unarmed: of processes that end at once, each one that missed calls is named, others are counted in full" {
+	short_processes host runpath rpath path dlopen # the host's cache is left alone
+}
+
+# bats test_tags=needs:root,needs:bpf,needs:sim,needs:mounts
+@test "unarmed: the same of such processes in a root of their own" {
+	short_processes chroot "${SHORT_WAYS[@]}"
+}
+
+# bats test_tags=needs:root,needs:bpf,needs:sim,needs:mounts
+@test "unarmed: the same where the libraries are in a mount namespace of their own" {
+	short_processes mounts "${SHORT_WAYS[@]}"
+}
+
+# bats test_tags=needs:root,needs:bpf,needs:sim
+@test "unarmed: while gpuprof attaches, each process is counted in full or named" {
+	build_short
+	for selection in -p -a --; do
+		short_script runpath 12 0 4
+		case $selection in
+		--) start_gpuprof stat -q --table calls --format json -o r.json -- sh -c 'cd app; exec sh script' ;;
+		*)
+			start_short host
+			[ $selection = -a ] || selection+=$TARGET
+			start_gpuprof stat "$selection" --table calls --format json -o r.json
+			wait_begun
+			;;
+		esac
+		: >app/control/begin
+		: >app/control/go
+		[ "$selection" != -a ] || { wait "$TARGET" && kill -INT "$PROFILER"; }
+		wait_gpuprof 0
+		run short_outcome app/control
+		assert_success
+	done
+}

@@ -297,6 +297,28 @@ TEST(a_process_of_another_user_is_denied)
 	assert_string_equal(err, "");	/* the caller says it: once for a whole host */
 }
 
+/* As of a process that has ended. */
+TEST(the_file_of_a_mapping_that_is_gone_is_found_by_path_and_inode)
+{
+	struct scratch scratch;
+	struct seen s = { 0 };
+	struct stat st;
+	char path[512];
+
+	scratch_make(&scratch);
+	write_page(scratch_path(&scratch, "gone", path));
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(target_unmapped_file(1 << 30, st.st_ino, path, note, &s), 0);
+	assert_int_equal(times_seen(&s, path), 1);
+	assert_int_equal(s.file[0].pid, 1 << 30);
+	assert_int_equal(target_unmapped_file(1 << 30, st.st_ino + 1, path, note, &s), -ENOENT);
+	s.stop = 7;
+	assert_int_equal(target_unmapped_file(1 << 30, st.st_ino, path, note, &s), 7);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(target_unmapped_file(1 << 30, st.st_ino, path, note, &s), -ENOENT);
+	scratch_remove(&scratch);
+}
+
 TEST(the_file_of_a_mapping_event_is_found)
 {
 	struct scratch scratch;

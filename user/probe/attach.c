@@ -18,7 +18,9 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "base/num.h"
 #include "base/str.h"
+#include "base/time.h"
 #include "base/vec.h"
 #include "elf/elf.h"
 #include "probe/loader_read.h"
@@ -108,7 +110,8 @@ struct attach {
 	/* the file's fstat identity -> index + 1 in known; 0: no functions */
 	struct map seen;
 	struct map real;	/* how the kernel keys uprobes -> index + 1 in known */
-	struct map done;	/* (index, filter) that have their links */
+	/* (index, filter) that have their links -> since when */
+	struct map done;
 };
 
 /* The two parts of a plan: functions probed for all processes, and those for processes without a
@@ -397,6 +400,22 @@ static int attach_claim(struct attach *a, size_t index, enum part part, pid_t pi
 	return map_put(&a->done, all | (uint32_t)pid, &is_new) ? is_new : -ENOMEM;
 }
 
+/* From now on, if it has links. */
+static void note_armed(struct attach *a, uint64_t key)
+{
+	if (map_find(&a->done, key))
+		map_put(&a->done, key, NULL)->value = time_now_ns();
+}
+
+/* Since when this process is seen, by links of its own or by those for all. */
+static uint64_t armed_since(const struct attach *a, size_t index, enum part part, pid_t pid)
+{
+	const struct map_slot *own = map_find(&a->done, part_key(index, part) | (uint32_t)pid);
+	const struct map_slot *all = map_find(&a->done, part_key(index, part));
+
+	return own ? own->value : all ? all->value : 0;
+}
+
 /* Makes the links of a claimed part and adds them to result and to the file's info. 0 or -errno,
  * logged but for -ESRCH. */
 static int attach_links(struct attach *a, struct known *k, enum part part,
@@ -552,6 +571,8 @@ static int attach_part(struct attach *a, size_t index, enum part part, const str
 	 * no second ones. */
 	if (err && result->probes == before)
 		map_del(&a->done, part_key(index, part) | (uint32_t)to->pid);
+	else
+		note_armed(a, part_key(index, part) | (uint32_t)to->pid);
 	return err;
 }
 
@@ -568,10 +589,14 @@ int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 	*result = a->known.v[--index].info.result;
 	result->probes = 0;
 	err = attach_part(a, (size_t)index, PART_FIRST, &to, result);
+	result->armed_ns = armed_since(a, (size_t)index, PART_FIRST, file->pid);
 	plan = a->known.v[index].plan;
 	if (err || a->few.max || plan->n == plan->n_all || has_runtime(a, file->pid))
 		return err;
-	return attach_part(a, (size_t)index, PART_REST, &to, result);
+	err = attach_part(a, (size_t)index, PART_REST, &to, result);
+	result->armed_ns =
+		num_max(result->armed_ns, armed_since(a, (size_t)index, PART_REST, file->pid));
+	return err;
 }
 
 bool attach_wants(struct attach *a, const struct target_file *file)
@@ -623,8 +648,11 @@ int attach_hand_over(struct attach *a)
 	}
 	loader_hand_over(a->loader);
 	a->handed_over = true;
-	for (size_t i = 0; i < a->known.n; i++)
+	for (size_t i = 0; i < a->known.n; i++) {
 		io_close(&a->known.v[i].fd);
+		note_armed(a, part_key(i, PART_FIRST));
+		note_armed(a, part_key(i, PART_REST));
+	}
 	return 0;
 }
 

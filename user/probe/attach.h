@@ -25,6 +25,8 @@ struct attach_result {
 	unsigned int too_dear;	/* left out: single-stepping their first instruction is too dear */
 	unsigned int refused;	/* left out: the kernel cannot probe their first instruction */
 	unsigned int left_out;	/* in this way of attaching only the best few are probed */
+	/* when its last probe that sees this process was made; 0: before attach_begin, or none */
+	uint64_t armed_ns;
 };
 
 /*

@@ -865,16 +865,18 @@ static void explain_empty(const struct live_source *l, struct strbuf *why)
 		probes += r->probes;
 		refused += r->too_dear + r->refused;
 	}
-	if (probes)
+	if (worker_facts(p->worker).missed)
+		strbuf_addf(why, "what mapped a CUDA or NCCL library had ended before it could be "
+			    "probed%s", p->targets->o->cmd ?
+				    "" :
+				    "; with `--` before the command that is done first");
+	else if (probes)
 		strbuf_addf(why, "%u functions in %zu file%s%s were probed, none was called and "
 				 "no thread was in one", probes, files, files > 1 ? "s" : "",
 			    p->targets->o->cmd ? " that it uses or might load" : "");
 	else if (refused)
 		strbuf_addf(why, "none of the %u functions that were found can be probed here",
 			    refused);
-	else if (worker_facts(p->worker).missed)
-		strbuf_addstr(why, "what mapped a CUDA or NCCL library had ended before it could "
-				   "be probed; with `--` before the command that is done first");
 	else
 		strbuf_addf(why, "no CUDA or NCCL library was mapped%s",
 			    p->targets->o->tier ?

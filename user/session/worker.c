@@ -15,6 +15,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "base/num.h"
 #include "base/str.h"
 #include "base/time.h"
 #include "base/vec.h"
@@ -41,6 +42,8 @@ struct worker {
 	/* selector NULL: no process is selected by its properties */
 	struct worker_rules rules;
 	struct scan_cache empty_files;
+	/* target_event.file -> since when calls of all that come are seen */
+	struct map armed_files;
 	bool heard;			/* the last reading of a watch had events */
 	bool missed;			/* a process had a library, and exited too soon */
 	VEC(struct watch) watches;
@@ -241,19 +244,44 @@ struct arrival {		/* one mapping on its way to being probed */
 	struct worker *w;
 	const struct watch *watch;
 	uint64_t time_ns;
+	bool gone;		/* it is mapped no longer, or its process has ended */
 	bool empty;		/* its file has nothing to probe */
+	uint64_t armed_ns;	/* the file has probes since; 0: it has none */
 };
+
+static void push_unarmed(const struct arrival *ar, pid_t pid, uint64_t end_ns)
+{
+	worker_push(ar->w, &(struct event){ .kind = EVENT_UNARMED, .pid = (uint32_t)pid,
+					    .start_ns = ar->time_ns, .end_ns = end_ns });
+}
+
+/* Also of a file that was probed for another process, but after this one had mapped it. */
+static void note_unarmed(const struct arrival *ar, pid_t pid)
+{
+	struct worker *w = ar->w;
+
+	w->armed_ns = num_max(w->armed_ns, ar->armed_ns);
+	push_unarmed(ar, pid, ar->armed_ns);
+	if (w->inside)
+		inflight_add(w->inside, pid);	/* it may be in a call by now */
+}
+
+/* Whose probes are made for a process that the watch sees: its own, or (0) those for all. */
+static pid_t filter_for(const struct arrival *ar, pid_t pid)
+{
+	return ar->watch->filter && (!ar->gone || pid == ar->watch->filter) ? pid : 0;
+}
 
 static int on_file(void *ctx, const struct target_file *file)
 {
 	struct arrival *ar = ctx;
 	struct worker *w = ar->w;
-	pid_t filter = ar->watch->filter ? file->pid : 0;
+	pid_t filter = filter_for(ar, file->pid);
 	struct attach_result result;
 	int err = attach_file(w->attach, file, filter, &result);
 	bool wanted = attach_wants(w->attach, file);
 
-	if (file->pid != w->announced && wanted) {
+	if (file->pid != w->announced && wanted && !ar->gone) {
 		/* Its identity can be read now; at its first recorded call it may have exited. */
 		w->announced = file->pid;
 		worker_push(w, &(struct event){ .kind = EVENT_PROCESS, .pid = (uint32_t)file->pid,
@@ -262,18 +290,19 @@ static int on_file(void *ctx, const struct target_file *file)
 	ar->empty = !err && !wanted && scan_cache_may_add(file);
 	if (err)
 		worker_note_left_out(w);
-	if (err || !result.probes)
+	if (err)
 		return 0;		/* logged by attach; other files still matter */
-	if (filter != ar->watch->filter)
-		attach_hand_over(w->attach);
-	log_info("attached to %s in process %d: %u functions", file->path, file->pid,
-		 result.probes);
-	w->armed_ns = time_now_ns();
-	worker_note_left_out(w);
-	worker_push(w, &(struct event){ .kind = EVENT_UNARMED, .pid = (uint32_t)file->pid,
-					.start_ns = ar->time_ns, .end_ns = w->armed_ns });
-	if (w->inside)
-		inflight_add(w->inside, file->pid);	/* it may be in a call by now */
+	ar->armed_ns = result.armed_ns;
+	if (result.probes) {
+		if (filter != ar->watch->filter)
+			attach_hand_over(w->attach);
+		log_info("attached to %s in process %d: %u functions", file->path, file->pid,
+			 result.probes);
+		ar->armed_ns = time_now_ns();
+		worker_note_left_out(w);
+	}
+	if (!ar->gone && ar->armed_ns > ar->time_ns)
+		note_unarmed(ar, file->pid);
 	return 0;
 }
 
@@ -365,26 +394,50 @@ static void on_stranger(struct arrival *ar, const struct target_event *ev)
 	}
 }
 
-/* It exited before its libraries could be read (else it has unmapped them). Its calls were seen
- * only where a library of that name was probed: which may be the same. Without --tier 1 cublas
- * and cudnn have no probes. */
-static void on_gone(const struct arrival *ar, const struct target_event *ev)
+static void remember_armed(const struct arrival *ar, const struct target_event *ev)
 {
-	const char *name = str_basename(ev->text);
+	struct map_slot *slot = ar->armed_ns && ev->file && ev->pid != ar->watch->filter ?
+				map_put(&ar->w->armed_files, ev->file, NULL) : NULL;
+
+	if (slot)
+		slot->value = ar->armed_ns;
+}
+
+/* Of one that was met before, its process's root may have gone, too. */
+static void find_gone(struct arrival *ar, const struct target_event *ev)
+{
+	const struct map_slot *known = map_find(&ar->w->armed_files, ev->file);
+
+	if (known) {
+		ar->armed_ns = known->value;
+		return;
+	}
+	if (ar->watch->filter && ar->watch->filter != ev->pid)
+		attach_hand_over(ar->w->attach);
+	target_unmapped_file(ev->pid, ev->ino, ev->text, on_file, ar);
+	remember_armed(ar, ev);
+}
+
+/*
+ * It exited, ran another program or unmapped the library before that could be read. The file is
+ * probed for those that come. Without --tier 1 cublas and cudnn have no probes.
+ */
+static void on_gone(struct arrival *ar, const struct target_event *ev)
+{
 	struct worker *w = ar->w;
 
-	if (!catalog_has_tier(name, attach_tier(w->attach)) ||
-	    !target_process_ended((pid_t)ev->pid))
+	if (!catalog_has_tier(str_basename(ev->text), attach_tier(w->attach)))
 		return;
-	for (size_t i = 0; i < attach_count(w->attach); i++)
-		if (!strcmp(str_basename(attach_get(w->attach, i)->path), name))
-			return;
+	ar->gone = true;
+	find_gone(ar, ev);
+	if (ar->empty || (ar->armed_ns && ar->armed_ns <= ev->time_ns))
+		return;			/* it missed nothing */
 	w->missed = true;
-	worker_push(w, &(struct event){ .kind = EVENT_UNARMED, .pid = (uint32_t)ev->pid,
-				 .start_ns = ev->time_ns, .end_ns = time_now_ns() });
-	worker_push(w, &(struct event){ .kind = EVENT_IDENTITY, .pid = (uint32_t)ev->pid,
-				 .tid = (uint32_t)ev->pid, .fact.key = "ended",
-				 .fact.value = "yes" });
+	push_unarmed(ar, ev->pid, ar->armed_ns ? ar->armed_ns : time_now_ns());
+	if (target_process_ended(ev->pid))
+		worker_push(w, &(struct event){ .kind = EVENT_IDENTITY, .pid = (uint32_t)ev->pid,
+					 .tid = (uint32_t)ev->pid, .fact.key = "ended",
+					 .fact.value = "yes" });
 }
 
 static void on_mapped(struct arrival *ar, const struct target_event *ev)
@@ -398,6 +451,8 @@ static void on_mapped(struct arrival *ar, const struct target_event *ev)
 		on_gone(ar, ev);
 	else if (ar->empty)
 		scan_cache_add(&ar->w->empty_files, ev);
+	else
+		remember_armed(ar, ev);
 }
 
 /* Several processes may share what watches the host for them. */
@@ -750,6 +805,7 @@ void worker_free(struct worker *w)
 	VEC_FREE(&w->events);
 	stack_feed_free(w->feed);
 	scan_cache_free(&w->empty_files);
+	map_free(&w->armed_files);
 	free(w->fds);
 	io_close(&w->stop_fd);
 	io_close(&w->event_fd);

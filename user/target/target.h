@@ -38,6 +38,11 @@ bool target_is_hidden(pid_t pid);	/* it exists, but /proc does not show it to us
 int target_mapped_file(pid_t pid, uint64_t start, uint64_t len, const char *path,
 		       target_file_fn fn, void *ctx);
 
+/* The file of a mapping that is gone, which had this path in the root of its process: found by path
+ * and inode number in the root of any process that lives. 0, fn's value, or -errno (ENOENT: it is
+ * in none). */
+int target_unmapped_file(pid_t pid, uint64_t ino, const char *path, target_file_fn fn, void *ctx);
+
 struct target_link {		/* a process and whose child it is */
 	pid_t pid, parent;
 	uint64_t start_ns;

@@ -368,6 +368,67 @@ int target_mapped_file(pid_t pid, uint64_t start, uint64_t len, const char *path
 	return rc;
 }
 
+/* ---- the file of a mapping that is gone ------------------------------------------------------ */
+
+struct search {
+	struct target_walk walk;
+	pid_t pid;		/* had it mapped */
+	uint64_t ino;
+	const char *path;
+	struct map roots;	/* that were searched */
+	bool found;
+};
+
+/* 0: there is no such process, or we may not look. */
+static uint64_t root_key(pid_t pid)
+{
+	struct stat root, ns;
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	if (stat(path, &root))
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
+	return stat(path, &ns) ? 0 : target_walk_key(root.st_dev, root.st_ino) ^ ns.st_ino;
+}
+
+static int search_root(void *ctx, pid_t of)
+{
+	struct search *s = ctx;
+	uint64_t key = root_key(of);
+	struct stat st;
+	bool is_new;
+	int fd, rc = 0;
+
+	if (!key)
+		return 0;
+	if (!map_put(&s->roots, key, &is_new))
+		return -ENOMEM;
+	fd = is_new ? target_open_in_root(of, s->path) : -ENOENT;
+	if (fd < 0)
+		return 0;
+	s->found = !fstat(fd, &st) && st.st_ino == s->ino;
+	if (s->found)
+		rc = target_walk_report(&s->walk, s->pid, fd, s->path);
+	close(fd);
+	return rc ? rc : s->found;
+}
+
+int target_unmapped_file(pid_t pid, uint64_t ino, const char *path, target_file_fn fn, void *ctx)
+{
+	struct search s = { .walk = { .fn = fn, .ctx = ctx }, .pid = pid, .ino = ino,
+			    .path = path };
+	int rc = search_root(&s, getpid());
+
+	if (!rc)
+		rc = target_each_pid(search_root, &s);
+	map_free(&s.roots);
+	map_free(&s.walk.seen);
+	if (s.found)
+		return rc == 1 ? 0 : rc;
+	return rc < 0 ? rc : -ENOENT;
+}
+
 /* ---- mappings for others ------------------------------------------------------------------ */
 
 struct mapping_walk {

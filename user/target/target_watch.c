@@ -142,6 +142,7 @@ static int decode_mmap2(const void *raw, struct perf_record *out)
 	out->ev.pid = (pid_t)body->pid;
 	out->ev.start = body->addr;
 	out->ev.len = body->len;
+	out->ev.ino = body->ino;
 	if (body->ino_generation)
 		out->ev.file = map_hash(map_hash(map_hash((uint64_t)body->maj << 32 | body->min) ^
 						 body->ino) ^ body->ino_generation);

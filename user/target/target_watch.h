@@ -16,6 +16,7 @@ struct target_event {
 	pid_t root;
 	uint64_t time_ns;	/* CLOCK_MONOTONIC */
 	uint64_t start, len;	/* MMAP of an executable mapping */
+	uint64_t ino;		/* MMAP: of the file, as the kernel shows it in maps */
 	/* MMAP: another number, another file. 0: unknown whether the inode number was reused,
 	 * for its file system has no generations of inodes */
 	uint64_t file;
