@@ -180,3 +180,23 @@ import subprocess, sys
 sys.exit(subprocess.run(sys.argv[1:], close_fds=True).returncode)' "$OPEN/train" --steps 20 --quiet
 	assert_line --regexp '^helper +work +[1-9][0-9]+ '
 }
+
+# As mpirun's daemons and `&` in scripts do.
+# bats test_tags=needs:bpf
+@test "unprivileged: a process whose parent has ended is measured, and CMD's status passed on" {
+	open_folder
+	cat >"$OPEN/job" <<-'EOF_JOB'
+		at=$(dirname "$0")
+		(sh -c 'sleep 0.3; "$0"/train --steps 20 --quiet; : >"$0/trained"' "$at" &)
+		while [ ! -e "$at/trained" ]; do sleep 0.02; done
+		(true &)
+		sleep 1
+		ps --ppid "$PPID" -o stat= >"$at/left"
+		exit 7
+	EOF_JOB
+	run -7 as_nobody "$OPEN/gpuprof" stat -o "$OPEN/r.json" --format json -- sh "$OPEN/job"
+	assert_value "$OPEN/r.json" '[p["comm"] for p in t["processes"] if p["launches_per_s"]]' "['train']"
+	compare --recorded --only count,errors,open "$OPEN"/*.truth "$OPEN/r.json"
+	run -0 cat "$OPEN/left"
+	refute_line --regexp '^Z' # nothing that has ended is left
+}

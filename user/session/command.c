@@ -225,6 +225,8 @@ bool command_signal(struct command *c, const struct signalfd_siginfo *info)
 	return true;
 }
 
+#define REAP_EVERY_MS 1000
+
 int command_attend(struct command *c, int signal_fd)
 {
 	struct pollfd fds[] = { { .fd = c->pidfd, .events = POLLIN },
@@ -234,8 +236,9 @@ int command_attend(struct command *c, int signal_fd)
 	if (c->signals < 2 && !poll(fds, 1, 0))
 		log_info("the measurement is over; waiting for process %d to end", c->pid);
 	for (;;) {
-		int n = poll(fds, 2, c->signals > 1 ? 0 : -1);
+		int n = poll(fds, 2, c->signals > 1 ? 0 : REAP_EVERY_MS);
 
+		command_reap_orphans(c);
 		if ((n < 0 && errno != EINTR) || fds[0].revents)
 			return command_wait(c);
 		if (c->signals > 1) {

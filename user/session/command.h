@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <sys/signalfd.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 
 struct command {
 	pid_t pid;		/* 0: none */
@@ -39,6 +40,17 @@ bool command_signal(struct command *c, const struct signalfd_siginfo *info);
 /* As command_wait, but a second signal read from signal_fd ends it, and leaves the command running
  * and c COMMAND_NONE: 128 + that signal. */
 int command_attend(struct command *c, int signal_fd);
+
+/* Orphans below the command that have ended, where gpuprof has adopted them
+ * (PR_SET_CHILD_SUBREAPER). While the command itself is a zombie, some may have to wait. */
+static inline void command_reap_orphans(const struct command *c)
+{
+	siginfo_t info = { 0 };
+
+	while (!waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid &&
+	       info.si_pid != c->pid)
+		waitpid(info.si_pid, NULL, 0);
+}
 
 /* Not started, still stopped or running: the child is ended (it is ours) and reaped. */
 void command_abandon(struct command *c);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/map.h"
@@ -262,6 +263,14 @@ static int meet_below(void *ctx, pid_t pid)
 	return add_forked(b->s, b->parent, pid);
 }
 
+/* A child of gpuprof's own: the command, or an orphan below it. */
+static int meet_own(void *ctx, pid_t pid)
+{
+	struct helper_source *s = ctx;
+
+	return helpers_know(s->helpers, pid) ? check_load(s, pid) : add_target(s, pid);
+}
+
 /* A part of the processes at a time: there may be thousands. 0 or -ENOMEM. */
 static int look_below(struct helper_source *s)
 {
@@ -294,6 +303,11 @@ static int scan(struct helper_source *s, uint64_t now_ns)
 	if (s->plan.targets->o->isolate || now_ns - s->looked_ns < LOOK_EVERY_NS)
 		return 0;
 	s->looked_ns = now_ns;
+	if (s->plan.targets->command.pid) {
+		command_reap_orphans(&s->plan.targets->command);
+		if (target_each_child(getpid(), meet_own, s) == -ENOMEM)
+			return -ENOMEM;
+	}
 	return look_below(s);
 }
 
@@ -765,6 +779,9 @@ static int start(struct helper_source *s)
 		return -ENOMEM;
 	if (s->plan.targets->command.pid)
 		err = add_target(s, s->plan.targets->command.pid);
+	/* Nothing else shows which process an orphan was below. */
+	if (s->plan.targets->command.pid && !s->plan.probes && !o->isolate)
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
 	for (size_t i = 0; i < o->n_pids && !err; i++)
 		err = add_target(s, (pid_t)o->pids[i]);
 	for (size_t i = 0; i < s->plan.targets->users.n && !err; i++)
