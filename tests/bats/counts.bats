@@ -166,3 +166,24 @@ record_process() { # TARGET ARGS...
 	run report_value r.json 'r["meta"]["lost"], sum(row["invalid"] or 0 for row in t["events"])'
 	assert_output '(0, 0)'
 }
+
+# Probes are in place a little before the session begins, and until after it has ended.
+# bats test_tags=needs:sim
+@test "counts: calls begin and end where the books do, live as in a report" {
+	"$SIM/simcalls" --init --wait-file go --pause-us 20 cudaLaunchKernel=10000000 >calls.out 2>&1 3>&- &
+	as_ready_target calls.out
+	: >go
+	run -0 "$GPUPROF" stat --capture c.gpr -p "$TARGET" -d 500ms --table calls,threads,events \
+		--format json
+	laws_of_output
+	run report_value r.json '[c["function"] for c in t["calls"]]'
+	assert_output "['cudaLaunchKernel']"
+	run report_value r.json 'sum(c["total_ns"] for c in t["calls"]) <= sum(
+		x["ns"] + (x["own_cost_ns"] or 0) for x in t["threads"] if x["bucket"] == "launch")'
+	assert_output True
+	run report_value r.json '(lambda e: e["late"] > 0 and e["received"] - e["late"] - sum(
+		c["count"] + c["open"] for c in t["calls"]))([e for e in t["events"] if e["kind"] == "call"][0])'
+	assert_output 0
+	"$GPUPROF" report c.gpr --table calls,threads,events --format json >c.json
+	"$TEST_LIB/same_tables.py" r.json c.json
+}

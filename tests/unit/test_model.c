@@ -100,6 +100,44 @@ TEST(test_calls_by_function)
 		    "100,train,cudaLaunchKernel,launch,3,0,0,,12,4,4,4,4,,,,,0,\n");
 }
 
+/* Probes are attached before the session begins, and detached after it ends. */
+TEST(calls_of_before_the_session_or_after_it_are_not_counted)
+{
+	push(m, launch(1, 8, 990, 1000));
+	push(m, launch(2, 8, 1010, 1014));
+	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100));
+	push(m, launch(3, 8, 1100, 1104));
+	push(m, copy(4, 4096, 1, 1120));
+	push(m, call(200, 1, L, 1130, 1134));
+	push(m, of_thread(EVENT_TAIL, 100, 5, 0, 1100));
+	push(m, (struct event){ .kind = EVENT_OPEN, .pid = 100, .tid = 100, .seq = 5, .func = S,
+				.start_ns = 1140, .end_ns = 1150 });
+	assert_rows(view_now(&view_calls, m), CALLS,
+		    "100,,cudaLaunchKernel,launch,1,0,0,,4,4,4,4,4,,,,,0,\n");
+	assert_int_equal(snap_of(m)->counts.late[EVENT_CALL], 4);
+	assert_int_equal(snap_of(m)->counts.received[EVENT_CALL], 5);
+}
+
+TEST(a_call_that_returns_after_the_end_is_counted_once_as_open)
+{
+	struct event sync = call(100, 2, S, 1080, 1130);
+
+	push(m, of_thread(EVENT_ENTER, 100, 1, 1080, 0));
+	push(m, (struct event){ .kind = EVENT_INSIDE, .pid = 100, .tid = 300, .func = C,
+				.has = HAS_END, .start_ns = 1000, .end_ns = 1010 });
+	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100));
+	push(m, sync);
+	push(m, launch(3, 8, 1140, 1144));
+	push(m, call(200, 1, L, 1095, 1110));
+	push(m, of_thread(EVENT_TAIL, 200, 3, 0, 1100));
+	push(m, (struct event){ .kind = EVENT_LEFT, .pid = 100, .tid = 300, .seq = 1, .func = C,
+				.start_ns = 1000, .end_ns = 1120 });
+	assert_rows(view_now(&view_calls, m), CALLS,
+		    "100,,cudaLaunchKernel,launch,0,,1,,,,,,,,,,,0,\n"
+		    "100,,cudaMemcpy,copy,0,,1,,,,,,,,,,,1,\n"
+		    "100,,cudaStreamSynchronize,sync,0,,1,,,,,,,,,,,0,\n");
+}
+
 TEST(test_calls_by_launch)
 {
 	some_calls();

@@ -90,6 +90,25 @@ TEST(a_call_known_by_cupti_alone_takes_time_of_other_only)
 	assert_int_equal(t.book.ns[CLASS_OTHER], 1000 - 300 - 40 - 20 - 100);
 }
 
+/* At the end CUPTI may record a call that goes on, and what comes after it. */
+TEST(a_call_that_returns_after_the_end_is_open)
+{
+	const struct call_stats *ts;
+
+	call(1, L, 100, 200);
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 1000 });
+	got(C, 950, 1050);
+	got(C, 1000, 1001);
+	ts = &model_process(m, 0)->calls;
+	assert_int_equal(count(C), 0);
+	assert_int_equal(call_stats_count(ts), 2);
+	assert_int_equal(call_stats_at(ts, 1)->open, 1);
+	/* It is inside one that a probe saw. */
+	call(2, L, 940, 1060);
+	got(S, 960, 1040);
+	assert_int_equal(call_stats_count(ts), 2);
+}
+
 /* [220, 280) was `other` when the interval ended, and has been `copy` for the session since then. */
 TEST(a_call_that_is_recorded_late_is_of_the_next_interval)
 {

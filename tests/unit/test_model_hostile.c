@@ -66,8 +66,11 @@ static void assert_books_balance(const struct model *m, uint64_t now)
 	}
 }
 
+/* calls: that came and are of the session; one that returned after its end is open. */
 static void assert_counts_agree(const struct model *m, uint64_t calls)
 {
+	bool has_ended = snap_of(m)->session.stop_ns;
+
 	for (int by = CALLS_BY_FUNCTION; by <= CALLS_BY_RESULT; by++) {
 		struct table *t = view_by(&view_calls, m, 0, (enum calls_by)by);
 		uint64_t sum = 0;
@@ -75,7 +78,7 @@ static void assert_counts_agree(const struct model *m, uint64_t calls)
 		assert_non_null(t);
 		for (size_t i = 0; i < t->n_rows; i++)
 			sum += table_cells(t, i)[table_column(t, "count")].u;
-		assert_int_equal(sum, calls);
+		assert_true(has_ended ? sum <= calls : sum == calls);
 		table_free(t);
 	}
 }
@@ -115,8 +118,8 @@ TEST(test_hostile_streams)
 		assert_books_balance(m, snap_of(m)->now_ns);
 		model_counts(m, &c);
 		if (!cuts)
-			assert_counts_agree(m, c.received[EVENT_CALL] - c.invalid[EVENT_CALL] +
-					    got);
+			assert_counts_agree(m, c.received[EVENT_CALL] - c.invalid[EVENT_CALL] -
+					    c.late[EVENT_CALL] + got);
 		table_free(view_now(&view_threads, m));
 		table_free(view_now(&view_events, m));
 		snap_end(m);

@@ -112,7 +112,7 @@ void device_note_call(struct model *m, struct thread *t, const struct event *ev,
 			.start_ns = num_max(call->cursor_ns, b->base), .end_ns = start,
 			.bucket = b->last_gap, .func = TIMELINE_NO_FUNC });
 	/* Once: one with two records has come before, as ENTER. */
-	if (ev->kind == EVENT_CALL || ev->kind == EVENT_OPEN)
+	if ((ev->kind == EVENT_CALL || ev->kind == EVENT_OPEN) && ev->start_ns < b->stop)
 		unseen_note_call(m, t, &(struct interval){ start, b->cursor }, call->class);
 	if (call->class == CLASS_OTHER)
 		return;

@@ -274,6 +274,7 @@ static int fold_thread(struct model *m, struct thread *t, struct process *into)
 {
 	struct thread_past *past = into->past->past;
 	const struct book *b = &t->book;
+	const struct thread_call open = thread_open_call(t);
 	struct book_sum sum;
 	int err = 0;
 
@@ -285,8 +286,8 @@ static int fold_thread(struct model *m, struct thread *t, struct process *into)
 		book_read(b, t->ended ? m->now_ns : t->process->gone_ns, &sum);
 		book_sum_add(&past->sum, &sum);
 		past->threads++;
-		if (b->has_open && !b->is_off && !b->hole)
-			err = call_stats_leave(&into->info.calls, b->open_func, b->before);
+		if (open.is_open)
+			err = call_stats_leave(&into->info.calls, open.func, open.before);
 	}
 	if (!err)
 		threads_drop(m, t);

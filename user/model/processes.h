@@ -73,20 +73,17 @@ struct thread {
 	uint64_t record_ns;	/* end of its latest call that CUPTI recorded */
 	uint64_t off_read_ns;		/* up to there a reading has counted its wait; 0: none */
 	uint64_t lost_seen;		/* of its calls, by what follows graphs */
+	struct thread_call {
+		uint64_t start_ns;
+		uint16_t func;
+		bool is_open, before;	/* before: it began before it could be seen */
+	} last_open;			/* that returned after the session's end */
 	struct book book;
 };
 
 static inline bool process_has_ended(const struct process *p)
 {
 	return p->info.exit_ns || pairs_get(&p->identity, "ended");
-}
-
-static inline void thread_ends(struct thread *t)
-{
-	t->process->living -= !t->ended;
-	t->ended = true;
-	free(t->cache);
-	t->cache = NULL;
 }
 
 /* Threads that ended long ago, of one process: their books added up. */

@@ -7,6 +7,8 @@
 #ifndef MODEL_SHARED_H
 #define MODEL_SHARED_H
 
+#include <stdlib.h>
+
 #include "base/map.h"
 #include "base/vec.h"
 #include "catalog/catalog.h"
@@ -59,6 +61,25 @@ struct model {
 	struct consumer_states consumers;
 	struct model_counts counts;	/* counts of no book and no process */
 };
+
+static inline void thread_ends(struct thread *t)
+{
+	t->process->living -= !t->ended;
+	t->ended = true;
+	free(t->cache);
+	t->cache = NULL;
+}
+
+/* The call that it has not returned from, when the session ended if it has. */
+static inline struct thread_call thread_open_call(const struct thread *t)
+{
+	const struct book *b = &t->book;
+
+	if (t->last_open.is_open)
+		return t->last_open;
+	return (struct thread_call){ b->open_start, b->open_func, b->has_open && !b->is_off && !b->hole &&
+				     b->open_start < b->stop, b->before };
+}
 
 static inline void model_see_time(struct model *m, uint64_t ns)
 {

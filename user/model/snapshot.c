@@ -84,6 +84,7 @@ static int take_thread(struct snapshot *s, const struct model *m, const struct t
 {
 	struct snapshot_thread *to = VEC_PUSH(&s->threads);
 	const struct book *b = &t->book;
+	struct thread_call open;
 
 	if (!to)
 		return -ENOMEM;
@@ -106,10 +107,11 @@ static int take_thread(struct snapshot *s, const struct model *m, const struct t
 	}
 	if (!to->has_book)
 		return 0;
-	to->open = b->has_open && !b->is_off && !b->hole;
-	to->before = to->open && b->before;
-	to->func = b->open_func;
-	to->open_ns = b->open_start;
+	open = thread_open_call(t);
+	to->open = open.is_open;
+	to->before = open.is_open && open.before;
+	to->func = open.func;
+	to->open_ns = open.start_ns;
 	book_read(b, t->process->gone_ns && !t->ended ? t->process->gone_ns : s->now_ns,
 		  &to->book);
 	return 0;

@@ -4,6 +4,9 @@
  * CPU and the end of threads, into their books, timelines and the statistics of their processes.
  * A numbered event belongs to a thread with a book, which is made if need be.
  *
+ * Probes see calls a little before the session begins and after it has ended. Such calls are in no
+ * table; one that returns after the end is open.
+ *
  * Calls known by CUPTI's records alone, where a function has no probe, come after the probes'
  * events of their thread: they take the time that its book has as `other` just then. Where the
  * book has not come that far, or an interval of it is over, it does not get them, nor do the
@@ -62,6 +65,24 @@ static int tally_before(struct thread *t, const struct event *ev)
 	return 0;
 }
 
+/* It is not to be counted with those that returned in the session. */
+static bool is_outside(struct model *m, struct thread *t, const struct event *ev, bool before)
+{
+	const uint64_t stop_ns = t->book.stop;
+	bool returned = ev->kind == EVENT_CALL || ev->kind == EVENT_LEFT;
+
+	if (returned && ev->start_ns < stop_ns && ev->end_ns > stop_ns) {
+		t->last_open = (struct thread_call){ ev->start_ns, ev->func, true, before };
+		return true;
+	}
+	if (ev->start_ns < stop_ns &&
+	    !(returned && ev->start_ns < m->session.start_ns &&
+	      ev->end_ns <= m->session.start_ns))
+		return false;
+	m->counts.late[ev->kind]++;
+	return true;
+}
+
 static int push_call(struct model *m, const struct event *ev)
 {
 	struct thread *t = find_thread(m, ev, ev->start_ns);
@@ -70,6 +91,7 @@ static int push_call(struct model *m, const struct event *ev)
 	uint16_t func = before ? t->book.open_func : 0;
 	uint64_t cursor = t ? t->book.cursor : 0;
 	unsigned int found;
+	bool outside;
 	int captured;
 
 	if (!t)
@@ -83,6 +105,7 @@ static int push_call(struct model *m, const struct event *ev)
 		model_note_found(m, ev->kind, found);
 	if (found & BOOK_INVALID)
 		return CONSUMER_ENDS;
+	outside = is_outside(m, t, ev, before);
 	captured = ev->kind == EVENT_CALL ? graphs_note_call(m, t, ev) : 0;
 	if (captured < 0)
 		return captured;
@@ -92,6 +115,8 @@ static int push_call(struct model *m, const struct event *ev)
 		return 0;
 	}
 	model_see_time(m, ev->end_ns);
+	if (outside)
+		return ev->start_ns >= t->book.stop ? CONSUMER_ENDS : 0;
 	if (ev->kind == EVENT_LEFT)
 		return tally_before(t, ev);
 	if (!t->cache)
@@ -253,6 +278,7 @@ static int push_cupti_call(struct model *m, const struct event *ev)
 	struct thread *t = threads_find(m, ev->process, ev->tid);
 	struct process *p = processes_get(m, ev);
 	struct call_stat *s;
+	bool at_stop;
 
 	if (!p)
 		return -ENOMEM;
@@ -268,8 +294,14 @@ static int push_cupti_call(struct model *m, const struct event *ev)
 	if (t && ((t->book.has_open && !t->book.is_off && ev->start_ns >= t->book.open_start) ||
 		  is_probed(t, ev)))
 		return CONSUMER_ENDS;	/* inside an open call, or it is one that a probe saw */
-	s = call_stats_find(&p->info.calls, ev);
+	at_stop = m->session.stop_ns && ev->end_ns > m->session.stop_ns;
+	if (at_stop && t && thread_open_call(t).is_open)
+		return CONSUMER_ENDS;
 	m->counts.cupti_calls++;
+	/* A file that goes on counts what began in it. */
+	if (at_stop && !pairs_get(&m->facts, "goes_on"))
+		return call_stats_leave(&p->info.calls, ev->func, false);
+	s = call_stats_find(&p->info.calls, ev);
 	if (t)
 		book_cupti_call(m, t, ev);
 	return s ? call_stat_add(s, ev) : -ENOMEM;

@@ -21,7 +21,7 @@ static const struct column columns[N_COLUMNS] = {
 	[MATCHED] = { "matched", NULL, CELL_INT, 0, ROLE_SUM, "works that met their launch" },
 	[ORPHAN] = { "orphan", NULL, CELL_INT, 0, ROLE_SUM, "works without a launch" },
 	[LATE] = { "late", NULL, CELL_INT, 0, ROLE_SUM,
-		"records that came after their time was booked" },
+		"records of time that is booked already, of before the session or after it" },
 	[SKEW] = { "skew", NULL, CELL_INT, 0, ROLE_SUM,
 		"works that began up to 1 ms before their launch; kept" },
 	[INVALID] = { "invalid", NULL, CELL_INT, 0, ROLE_SUM,
