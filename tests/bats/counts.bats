@@ -67,6 +67,20 @@ record_process() { # TARGET ARGS...
 	assert_output "([('cudart-dl', 20), ('cudart-dyn', 10)], 1)"
 }
 
+@test "counts: a tid that is used again at once is another thread" {
+	[ -w /proc/sys/kernel/ns_last_pid ] || skip "which tid comes next cannot be chosen here"
+	run beforehand "$GPUPROF" stat --table calls,threads,events --format json -o r.json -- \
+		"$TARGETS/tids" --threads 200
+	[ "$status" -ne 3 ] || skip "others take every tid here"
+	assert_success
+	laws r.json
+	run report_value r.json \
+		'[c["count"] for c in t["calls"]], {x["invalid"] for x in t["events"]} - {None}, r["meta"]["lost"]'
+	assert_output "([200], {0}, 0)"
+	run report_value r.json 'len({x["tid"] for x in t["threads"]}), len({x["birth_ns"] for x in t["threads"]})'
+	assert_output "(1, 200)"
+}
+
 @test "counts: eight threads that call at once" {
 	record_command cudart-dyn --threads 8 --launches 3000 "${ALL_KINDS[@]}"
 }

@@ -5,7 +5,7 @@
 TARGETS_DIR       := $(BUILD)/targets
 T_LIB   := $(TARGETS_DIR)/target.o $(TARGETS_DIR)/truth.o
 T_PROGS := $(addprefix $(TARGETS_DIR)/,cudart-dyn cudart-static cudart-static-stripped cudart-dl burst confined nccl \
-	     rows rows-twins successor triple triple-static waits)
+	     rows rows-twins successor tids triple triple-static waits)
 CUDA     = $(eval CUDA := $$(shell scripts/cuda))$(or $(CUDA),$(error scripts/cuda found no CUDA))
 T_FLAGS  = -std=gnu11 -D_GNU_SOURCE -g -O2 $(WARN) -Itests/targets -isystem $(CUDA)/include -pthread
 T_SO     = -L$(CUDA)/lib -Wl,-rpath,$(CUDA)/lib
@@ -41,6 +41,10 @@ $(TARGETS_DIR)/cudart-static-stripped: $(TARGETS_DIR)/cudart-static
 	$(Q)strip -o $@ $<
 
 $(TARGETS_DIR)/burst: $(TARGETS_DIR)/burst.o $(T_LIB)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -pthread -o $@ $^ $(T_SO) -lcudart
+
+$(TARGETS_DIR)/tids: $(TARGETS_DIR)/tids.o $(T_LIB)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -pthread -o $@ $^ $(T_SO) -lcudart
 

@@ -123,6 +123,24 @@ static void commit_task(uint8_t kind, uint32_t tid, uint64_t process_ns)
 	source_commit(source_reserve(&p.tasks, &rec, sizeof(rec)));
 }
 
+/* The kernel gave the number of thread 8 to the next thread of process 7 at once. */
+TEST_TITLED("order: a thread's exit before the birth and the calls of the next of its number",
+	    order_a_thread_before_the_next_of_its_number)
+{
+	struct gp_call old = { .kind = GP_CALL, .pid = 7, .tid = 8, .start_ns = 40 },
+		       young = { .kind = GP_CALL, .pid = 7, .tid = 8, .start_ns = 60 };
+
+	commit_task(GP_TASK_EXIT, 8, 10);
+	commit_task(GP_TASK_NEW, 8, 10);
+	source_commit(source_reserve(&p.calls, &old, sizeof(old)));
+	source_commit(source_reserve(&p.calls, &young, sizeof(young)));
+	round_says(true, "C8 X8 N8 C8 ");
+	commit_task(GP_TASK_EXIT, 8, 10);
+	commit_task(GP_TASK_NEW, 8, 10);
+	round_says(true, "| ");
+	round_says(true, "X8 N8 | ");
+}
+
 /* Process 7, with a thread 8, ends; another gets its pid, runs a program, has a thread 9, and calls. */
 TEST_TITLED("order: a process is through before the next owner of its pid is told of",
 	    order_a_process_before_the_next_of_its_pid)

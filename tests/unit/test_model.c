@@ -166,6 +166,27 @@ TEST(test_unknown_is_not_zero)
 		    "100,,cudaLaunchKernel,launch,1,,0,,,,,,,,,,,0,\n");
 }
 
+static struct event born(uint64_t process_ns, uint64_t start_ns)
+{
+	struct event ev = of_thread(EVENT_THREAD, 100, 0, start_ns, 0);
+
+	ev.task.process_ns = process_ns;
+	return ev;
+}
+
+/* The end of the first one was lost. Births that procfs gives may be one that was read twice. */
+TEST(two_exact_births_are_two_threads)
+{
+	push(m, born(400, 1000));
+	push(m, launch(1, 8, 1010, 1014));
+	push(m, born(400, 1020));
+	push(m, launch(1, 8, 1030, 1034));
+	assert_int_equal(snap_of(m)->threads.n, 2);
+	assert_int_equal(snap_of(m)->counts.invalid[EVENT_CALL], 0);
+	push(m, born(0, 1040));
+	assert_int_equal(snap_of(m)->threads.n, 2);
+}
+
 TEST(test_open_call)
 {
 	push(m, of_thread(EVENT_THREAD, 100, 0, 500, 0));

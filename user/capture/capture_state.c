@@ -173,13 +173,17 @@ static void take_comm(struct event *is, char comm[16], const char *text)
 static int take_thread(struct start_state *s, const struct event *ev)
 {
 	struct thread *t = find_thread(s, ev);
+	const uint64_t process_ns = ev->task.process_ns;
+	bool is_exact;
 
 	if (!t)
 		return -ENOMEM;
-	if (births_compare(t->is.start_ns, ev->start_ns) == BIRTH_NEWER)	/* number reused */
+	is_exact = t->is.task.process_ns && process_ns;
+	if (births_compare(t->is.start_ns, ev->start_ns, is_exact) == BIRTH_NEWER)	/* reused */
 		*t = (struct thread){ .is = { .kind = EVENT_THREAD, .process = ev->process,
 					      .pid = ev->pid, .tid = ev->tid } };
 	t->is.start_ns = num_max(t->is.start_ns, ev->start_ns);
+	t->is.task.process_ns = process_ns ? process_ns : t->is.task.process_ns;
 	take_comm(&t->is, t->comm, ev->task.comm);
 	return 0;
 }

@@ -31,11 +31,11 @@ struct registry {
 	uint32_t n;			/* handles given */
 };
 
-enum birth births_compare(uint64_t known_ns, uint64_t given_ns)
+enum birth births_compare(uint64_t known_ns, uint64_t given_ns, bool is_exact)
 {
 	uint64_t apart = given_ns > known_ns ? given_ns - known_ns : known_ns - given_ns;
 
-	if (!known_ns || !given_ns || apart < SAME_BIRTH_NS)
+	if (!known_ns || !given_ns || apart < (is_exact ? 1 : SAME_BIRTH_NS))
 		return BIRTH_SAME;
 	return given_ns > known_ns ? BIRTH_NEWER : BIRTH_OLDER;
 }
@@ -49,17 +49,15 @@ bool births_match(uint64_t read_ns, uint64_t exact_ns)
 	       read_ns + SAME_BIRTH_NS + asleep_ns >= exact_ns;
 }
 
-/* Two exact births are of one process only if they are equal. */
 static enum birth compare(const struct entry *e, uint64_t start_ns, uint64_t exact_ns)
 {
 	if (exact_ns && e->exact_ns)
-		return exact_ns == e->exact_ns ? BIRTH_SAME :
-		       exact_ns > e->exact_ns ? BIRTH_NEWER : BIRTH_OLDER;
+		return births_compare(e->exact_ns, exact_ns, true);
 	if (exact_ns && e->start_ns && births_match(e->start_ns, exact_ns))
 		return BIRTH_SAME;
 	if (e->exact_ns && start_ns && births_match(start_ns, e->exact_ns))
 		return BIRTH_SAME;
-	return births_compare(e->start_ns, exact_ns ? exact_ns : start_ns);
+	return births_compare(e->start_ns, exact_ns ? exact_ns : start_ns, false);
 }
 
 static struct entry *make_entry(struct registry *r, uint32_t pid)

@@ -34,11 +34,12 @@ static void copy_comm(char comm[16], const char *text)
 static int push_thread(struct model *m, const struct event *ev)
 {
 	struct thread *t = processes_get(m, ev) ? threads_get(m, ev) : NULL;
+	const bool is_exact = ev->task.process_ns;	/* both births are BPF's, or neither */
 	enum birth birth;
 
 	if (!t)
 		return -ENOMEM;
-	birth = births_compare(t->birth_ns, ev->start_ns);
+	birth = births_compare(t->birth_ns, ev->start_ns, t->is_birth_exact && is_exact);
 	if (birth == BIRTH_OLDER)
 		return -EINVAL;
 	if (birth == BIRTH_NEWER || (t->ended && t->has_book && ev->start_ns >= t->book.exit))
@@ -47,6 +48,7 @@ static int push_thread(struct model *m, const struct event *ev)
 		return -ENOMEM;
 	if (ev->start_ns > t->birth_ns)
 		t->birth_ns = ev->start_ns;
+	t->is_birth_exact |= is_exact;
 	if (t->has_book)
 		book_birth(&t->book, t->birth_ns);
 	copy_comm(t->comm, ev->task.comm);

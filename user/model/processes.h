@@ -64,6 +64,7 @@ struct thread {
 	bool drives;			/* has made a call */
 	bool records_wait;		/* CUPTI's, for calls of it: they may */
 	bool ended;
+	bool is_birth_exact;
 	uint64_t birth_ns;		/* 0: unknown */
 	char comm[16];
 	struct thread_past *past;	/* it stands for others, and has no book; NULL: it is one */

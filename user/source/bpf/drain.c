@@ -264,15 +264,13 @@ static int on_call(void *ctx, const void *rec, size_t len)
 	return err ? err : o->put(o->ctx, DRAIN_CALL, rec, len);
 }
 
-/* Of a thread whose number another one has just left (by exec in a thread that is not the first
- * one, so that only a first thread can be meant), or of a process whose pid another one, by its
- * birth, had before. */
+/* Of a thread whose number another one has just left, or of a process whose pid another one, by
+ * its birth, had before. */
 static bool follows_exit(const struct drain_waiting *w, const struct gp_task *task)
 {
 	for (size_t i = 0; i < w->n; i++) {
 		const struct gp_task *before = &w->v[i];
-		bool same = task->kind == GP_TASK_NEW && task->tid == task->pid &&
-			    before->tid == task->tid;
+		bool same = task->kind == GP_TASK_NEW && before->tid == task->tid;
 		bool successor = before->process_ns && task->process_ns &&
 				 before->process_ns != task->process_ns;
 
