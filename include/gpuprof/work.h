@@ -100,6 +100,7 @@ struct gp_ring_api {
 #define GP_RANGE_START 3	/* ends in any thread, by its id */
 #define GP_RANGE_END 4
 #define GP_RANGE_MARK 5
+#define GP_RANGE_LEAVE 6	/* the thread ends, in whatever ranges; of all domains */
 
 struct gp_ring_range {
 	uint64_t time_ns;	/* CLOCK_MONOTONIC of the target's time namespace */

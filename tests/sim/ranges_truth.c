@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * ranges_truth THREADS STEPS FILE: threads with ranges that nest, repeat inside themselves, overlap,
- * end in another thread or never, in two domains, and launches in them. Writes what is true of each
+ * end in another thread or never or are left open by a thread that ends, in two domains, and launches in them. Writes what is true of each
  * range to FILE (json): how often it began, how many launches it had, between which bounds its time
  * on threads lies. What was launched in a range has a name of its own, so that the device's time in
  * it is the sum of some kernels.
@@ -17,7 +17,8 @@
 
 #include "program.h"
 
-#define RANGES(F) F(step) F(forward) F(layer) F(load) F(window) F(handoff) F(replay) F(whole) F(gate)
+#define RANGES(F) F(step) F(forward) F(layer) F(load) F(window) F(handoff) F(replay) F(whole) F(gate) \
+	F(left)
 #define NUMBER(name) R_##name,
 #define TEXT(name) #name,
 enum { RANGES(NUMBER) N_RANGES };
@@ -38,6 +39,7 @@ struct worker {
 	nvtxDomainHandle_t io;
 	nvtxStringHandle_t load;
 	nvtxRangeId_t handoff;
+	uint64_t left_ns;		/* shortly before its thread ended */
 	cudaStream_t stream;
 	cudaGraphExec_t graph;
 	char *memory, host[BYTES];
@@ -181,6 +183,24 @@ static void make_graph(struct worker *w)
 		exit(1);
 }
 
+/* In a thread that makes no call, too. */
+static void *leave_open(void *ctx)
+{
+	struct worker *w = ctx;
+
+	push(w, R_left);
+	push(w, R_left);
+	w->left_ns = now_ns();
+	return NULL;
+}
+
+static void join(struct worker *w)
+{
+	pthread_join(w->thread, NULL);
+	ended(w, R_left, w->left_ns);
+	ended(w, R_left, w->left_ns);
+}
+
 static void *work(void *ctx)
 {
 	struct worker *w = ctx;
@@ -196,7 +216,7 @@ static void *work(void *ctx)
 	begun(w, R_handoff, before);
 	for (unsigned int i = 0; i < w->steps; i++)
 		step(w, i);
-	return NULL;
+	return leave_open(w);
 }
 
 /* ---- the file ------------------------------------------------------------------------------- */
@@ -209,7 +229,7 @@ static void write_truth(FILE *f, const struct worker *w, unsigned int n)
 	for (int r = 0; r < N_RANGES; r++) {
 		struct truth sum = { 0 };
 
-		for (unsigned int i = 0; i <= n; i++) {
+		for (unsigned int i = 0; i <= n + 1; i++) {
 			const struct truth *t = &w[i].of[r];
 
 			sum.count += t->count;
@@ -219,9 +239,9 @@ static void write_truth(FILE *f, const struct worker *w, unsigned int n)
 			sum.open += t->open;
 		}
 		fprintf(f, "%s\"%s\": {\"domain\": \"%s\", \"count\": %" PRIu64 ", \"launches\": %" PRIu64
-			", \"open\": %u, \"least_ns\": %" PRIu64 ", \"most_ns\": %" PRIu64 "}",
+			", \"open\": %" PRIu64 ", \"least_ns\": %" PRIu64 ", \"most_ns\": %" PRIu64 "}",
 			r ? ",\n " : "", names[r], r == R_load ? "io" : "", sum.count, sum.launches,
-			sum.open, sum.least_ns, sum.most_ns);
+			r == R_left ? sum.count : sum.open, sum.least_ns, sum.most_ns);
 	}
 	for (unsigned int i = 0; i <= n; i++)
 		marks += w[i].marks;
@@ -230,7 +250,8 @@ static void write_truth(FILE *f, const struct worker *w, unsigned int n)
 
 int main(int argc, char **argv)
 {
-	static struct worker w[THREADS_MAX + 1];	/* the last is main's */
+	/* the last two are main's and that of a thread without calls */
+	static struct worker w[THREADS_MAX + 2];
 	unsigned int n = argc == 4 ? (unsigned int)atoi(argv[1]) : 0;
 	uint64_t before;
 	FILE *f;
@@ -243,8 +264,11 @@ int main(int argc, char **argv)
 		if (pthread_create(&w[i].thread, NULL, work, &w[i]))
 			abort();
 	}
+	if (pthread_create(&w[n + 1].thread, NULL, leave_open, &w[n + 1]))
+		abort();
+	join(&w[n + 1]);
 	for (unsigned int i = 0; i < n; i++) {
-		pthread_join(w[i].thread, NULL);
+		join(&w[i]);
 		before = now_ns();
 		nvtxRangeEnd(w[i].handoff);
 		ended(&w[i], R_handoff, before);

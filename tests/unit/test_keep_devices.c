@@ -46,6 +46,10 @@ static void begin(struct capture_sink *k)
 				.start_ns = 101 * SEC + 1, .range.name = "gone" });
 	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID,
 				.range.what = RANGE_POP, .start_ns = 101 * SEC + 2 });
+	for (unsigned int i = 0; i < 3; i++)	/* of a thread that ends inside two of them */
+		push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID + 1,
+					.range.what = i < 2 ? RANGE_PUSH : RANGE_LEAVE,
+					.start_ns = 101 * SEC + 3 + i, .range.name = "left" });
 	for (uint64_t address = 1; address <= 3; address++)
 		push(k, (struct event){ .kind = EVENT_MEMORY, .has = HAS_BYTES, .pid = PID,
 					.memory.op = MEMORY_ALLOC,
@@ -121,7 +125,7 @@ static void check_range(const struct model *m, bool is_first)
 	const struct model_session s = snap->session;
 	struct range_sum sum;
 
-	assert_int_equal(snap->processes.v[0].ranges.n, is_first ? 2 : 1);
+	assert_int_equal(snap->processes.v[0].ranges.n, is_first ? 3 : 1);
 	sum = snap->processes.v[0].ranges.v[0];
 	assert_string_equal(sum.name, "epoch");
 	assert_int_equal(sum.count, is_first);

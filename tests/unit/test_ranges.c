@@ -105,6 +105,27 @@ TEST(a_launch_is_in_all_that_its_thread_had_open)
 	assert_int_equal(row(NULL, "b", false, 100).launches, 2);
 }
 
+/* A thread reports its end: no interval counts what it left open beyond that. */
+TEST(a_pushed_range_ends_with_its_thread)
+{
+	at(RANGE_PUSH, "a", 1, 10);
+	with_id(RANGE_START, "s", 1, 12, 77);
+	at(RANGE_PUSH, "a", 1, 20);
+	at(RANGE_PUSH, "a", 2, 20);
+	launch(1, 25, 0);
+	at(RANGE_LEAVE, NULL, 1, 30);
+	launch(1, 35, 0);
+	launch(1, 29, 0);
+	at(RANGE_POP, NULL, 2, 40);
+	is(row(NULL, "a", false, 100), 3, 30, 40, 14);
+	assert_int_equal(row(NULL, "a", false, 100).left, 2);
+	with_id(RANGE_END, NULL, 2, 50, 77);
+	is(row(NULL, "s", false, 100), 1, 38, 38, 21);
+	at(RANGE_PUSH, "b", 1, 60);	/* the number is another thread's */
+	at(RANGE_POP, NULL, 1, 65);
+	is(row(NULL, "b", false, 100), 1, 5, 5, 0);
+}
+
 TEST(a_range_that_was_started_is_its_threads_wherever_it_ends)
 {
 	with_id(RANGE_START, "a", 1, 10, 77);

@@ -284,19 +284,20 @@ static bool is_its_end(const struct event *begin, const struct event *end)
 	if (end->range.what == RANGE_END)
 		return begin->range.what == RANGE_START && begin->range.id == end->range.id;
 	return begin->range.what == RANGE_PUSH && begin->tid == end->tid &&
-	       (a && b ? !strcmp(a, b) : a == b);
+	       (end->range.what == RANGE_LEAVE || (a && b ? !strcmp(a, b) : a == b));
 }
 
 static int take_range(struct holdings *h, const struct event *ev)
 {
 	if (ev->range.what == RANGE_PUSH || ev->range.what == RANGE_START)
 		return begin_range(h, ev);
-	if (ev->range.what != RANGE_POP && ev->range.what != RANGE_END)
+	if (ev->range.what == RANGE_MARK)
 		return 0;
 	for (size_t i = h->ranges.n; i-- > 0;)
 		if (is_its_end(h->ranges.v[i], ev)) {
 			end_range(h, i);
-			break;
+			if (ev->range.what != RANGE_LEAVE)
+				break;
 		}
 	return 0;
 }

@@ -35,6 +35,7 @@ enum range_what {
 	RANGE_START = 3,	/* ends in any thread, by its id */
 	RANGE_END = 4,
 	RANGE_MARK = 5,
+	RANGE_LEAVE = 6,	/* the thread ends, and with it what it has pushed */
 	RANGE_WHAT_END
 };
 

@@ -299,6 +299,25 @@ static int leave(void *ctx, struct scope_stack *t, const struct scope *range)
 	return close_range(r, t, range, num_min(num_max(t->exit_ns, r->open_ns), r->stop_ns));
 }
 
+/* The thread itself reports it, after all else. What it started may end in another thread. */
+static int leave_pushed(struct ranges *r, struct scope_stack *t, uint64_t ns)
+{
+	const struct scope *s = t->top;
+	int err = 0;
+
+	while (s && !err) {
+		if (s->kind != SCOPE_PUSHED_RANGE) {
+			s = s->below;
+			continue;
+		}
+		row_at(r, s->row)->left++;
+		err = close_range(r, t, s, ns);
+		s = t->top;
+	}
+	scopes_exit(r->scopes, t->tid, ns);
+	return err;
+}
+
 int ranges_push(struct ranges *r, const struct event *ev)
 {
 	uint64_t ns = num_min(num_max(ev->start_ns, r->open_ns), r->stop_ns);
@@ -323,6 +342,8 @@ int ranges_push(struct ranges *r, const struct event *ev)
 		return pop(r, t, ev, ns);
 	case RANGE_END:
 		return end(r, ev, ns);
+	case RANGE_LEAVE:
+		return leave_pushed(r, t, ns);
 	default:
 		return -EINVAL;
 	}

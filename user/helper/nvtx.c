@@ -6,6 +6,7 @@
  */
 #include "helper/nvtx.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -51,7 +52,12 @@ static struct {
 	struct helper_ring *ring;
 	struct names *names;
 	uint64_t ranges;	/* started; the last one's id */
+	pthread_key_t key;	/* of threads that begin ranges */
+	bool has_key;
 } nvtx;
+
+/* Each thread of glibc has room for the values of so many keys; for others it would allocate. */
+#define KEYS_IN_THREAD 32
 
 /* ---- what all do ---------------------------------------------------------------------------- */
 
@@ -104,6 +110,15 @@ static void send_range(uint32_t what, const void *domain, int32_t type, const vo
 	range.time_ns = clock_now_ns();
 	range.tid = (uint32_t)syscall(SYS_gettid);	/* of a forked child, it is another */
 	helper_ring_send(nvtx.ring, GP_RING_RANGE, &range, sizeof(range));
+	if ((what == GP_RANGE_PUSH || what == GP_RANGE_START) && nvtx.has_key)
+		pthread_setspecific(nvtx.key, &nvtx);
+}
+
+/* On a thread that ends before its process does. */
+static void on_thread_end(void *unused)
+{
+	(void)unused;
+	send_range(GP_RANGE_LEAVE, NULL, MESSAGE_NONE, NULL, 0);
 }
 
 static void send_attributes(uint32_t what, const void *domain, const struct attributes *a,
@@ -259,6 +274,9 @@ void nvtx_open(struct helper_ring *r, struct names *names)
 {
 	nvtx.ring = r;
 	nvtx.names = names;
+	if (!nvtx.has_key)
+		nvtx.has_key = !pthread_key_create(&nvtx.key, on_thread_end) &&
+			       nvtx.key < KEYS_IN_THREAD;
 }
 
 static void put(const struct callbacks *c, int module, const handler_fn *handlers,

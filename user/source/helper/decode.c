@@ -328,7 +328,8 @@ const struct helper_thread *helper_threads_of(const struct helper_threads *t, ui
 
 _Static_assert(RANGE_PUSH == GP_RANGE_PUSH && RANGE_POP == GP_RANGE_POP &&
 	       RANGE_START == GP_RANGE_START && RANGE_END == GP_RANGE_END &&
-	       RANGE_MARK == GP_RANGE_MARK, "the ring's numbers are the event's");
+	       RANGE_MARK == GP_RANGE_MARK && RANGE_LEAVE == GP_RANGE_LEAVE,
+	       "the ring's numbers are the event's");
 
 #define WAITING_MAX 65536	/* records; more go out by the readings there are */
 #define NUMBERS_RIGHTLY 130101u	/* CUPTI 13.1 Update 1; before 13.0 numbers were below 100 */
