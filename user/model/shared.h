@@ -77,8 +77,9 @@ static inline struct thread_call thread_open_call(const struct thread *t)
 
 	if (t->last_open.is_open)
 		return t->last_open;
-	return (struct thread_call){ b->open_start, b->open_func, b->has_open && !b->is_off && !b->hole &&
-				     b->open_start < b->stop, b->before };
+	return (struct thread_call){ b->open_start, b->open_func,
+				     b->has_open && !b->is_off && !b->hole &&
+					     b->open_start < b->stop, b->before };
 }
 
 static inline void model_see_time(struct model *m, uint64_t ns)
