@@ -16,6 +16,7 @@
 
 #include "inject/remote.c"
 #include "base/io.h"
+#include "base/str.h"
 #include "base/time.h"
 #include "lib/emulated.h"
 #include "host/proc.h"
@@ -175,6 +176,116 @@ TEST(a_thread_that_misses_its_call_stop_is_released)
 	await_state(pid, 'D');
 	assert_int_equal(visit_it(pid, false), -ETIMEDOUT);	/* not EPERM: it has no tracer */
 	finish(pid);
+}
+
+/* ---- another program ---------------------------------------------------------------------------- */
+
+static void *execute(void *unused)
+{
+	while (!signs->begin)
+		usleep(1000);
+	execlp("sleep", "sleep", "1000", NULL);
+	return unused;
+}
+
+/* Its first thread waits, and another executes a program when it is told to. */
+static pid_t start_executing(void)
+{
+	pid_t pid;
+
+	needs_real_machine("a process that is traced");
+	*signs = (struct signs){ 0 };
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		pthread_t other;
+
+		if (!pthread_create(&other, NULL, execute, NULL))
+			pause();
+		_exit(1);
+	}
+	return pid;
+}
+
+struct mapped {
+	const char *path;
+	uint64_t at;
+};
+
+static int find_mapped(void *ctx, const struct target_mapping *m)
+{
+	struct mapped *wanted = ctx;
+
+	if (strcmp(str_basename(m->path), wanted->path))
+		return 0;
+	wanted->at = m->start;
+	return 1;
+}
+
+static uint64_t where(pid_t pid, const char *path)
+{
+	struct mapped wanted = { .path = path };
+
+	for (uint64_t end = time_now_ns() + WITHIN_NS; !wanted.at && time_now_ns() < end; usleep(1000))
+		target_each_mapping(pid, find_mapped, &wanted);
+	return wanted.at;
+}
+
+static uint64_t word_at(pid_t pid, uint64_t at)
+{
+	char path[32];
+	uint64_t word = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || pread(fd, &word, sizeof(word), (off_t)at) != sizeof(word))
+		word = UINT64_MAX;
+	io_close(&fd);
+	return word;
+}
+
+static void *write_late(void *ctx)
+{
+	const uint64_t ours = 0x0123456789abcdef;
+	struct remote *r = calloc(1, sizeof(*r));
+	pid_t pid = *(pid_t *)ctx;
+	uint64_t stack, before, got = 0;
+	int err = r ? remote_stop(r, pid, pid) : -ENOMEM;
+
+	if (err)
+		goto out;
+	stack = where(pid, "[stack]");
+	/* While it is stopped its memory is written. */
+	before = word_at(pid, stack);
+	err = remote_write(r, stack, &ours, sizeof(ours)) ? 1 : word_at(pid, stack) != ours ? 2 :
+	      remote_write(r, stack, &before, sizeof(before)) ? 3 : 0;
+	signs->begin = 1;
+	where(pid, "sleep");
+	stack = where(pid, "[stack]");
+	before = word_at(pid, stack);
+	if (!err && (!remote_write(r, stack, &ours, sizeof(ours)) || word_at(pid, stack) != before))
+		err = 4;
+	if (!err && (!remote_read(r, stack, &got, sizeof(got)) || got))
+		err = 5;
+	remote_release(r);
+out:
+	free(r);
+	return (void *)(intptr_t)err;
+}
+
+TEST(a_program_that_is_executed_meanwhile_is_not_written_into)
+{
+	pid_t pid = start_executing();
+	pthread_t thread;
+	void *err;
+
+	await_state(pid, 'S');
+	assert_int_equal(pthread_create(&thread, NULL, write_late, &pid), 0);
+	pthread_join(thread, &err);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_int_equal((intptr_t)err, 0);
 }
 
 static void *pick(void *ctx)

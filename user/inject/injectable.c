@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -20,7 +21,6 @@
 #include "host/proc.h"
 #include "inject/install.h"
 #include "inject/machine.h"
-#include "inject/remote.h"
 #include "target/target_mapping.h"
 
 struct denied {
@@ -169,8 +169,9 @@ static void find_code(struct subject *s, const struct target_mapping *m, bool vd
 {
 	size_t len = (size_t)num_min(m->end - m->start, CODE_MAX);
 	uint8_t *code = malloc(len);
+	struct iovec to = { code, len }, from = { (void *)(uintptr_t)m->start, len };
 
-	if (code && !remote_read(s->pid, m->start, code, len)) {
+	if (code && process_vm_readv(s->pid, &to, 1, &from, 1, 0) == (ssize_t)len) {
 		if (!vdso && !s->syscall_at)
 			s->syscall_at = search(m, code, len, &machine.syscall_code);
 		if (vdso == machine.return_in_vdso && !s->return_at)

@@ -103,7 +103,7 @@ static int make_file(struct visit *v)
 	const uint64_t flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
 	long fd, high;
 
-	if (remote_write(v->s->pid, v->scratch, name, sizeof(name)))
+	if (remote_write(&v->r, v->scratch, name, sizeof(name)))
 		return fail(v, "its memory cannot be written", 0);
 	fd = call_system(v, top(v), SYS_memfd_create,
 			 (const uint64_t[6]){ v->scratch, flags | MFD_EXECUTABLE });
@@ -178,7 +178,7 @@ static int start_thread(struct visit *v)
 
 	/* Another spelling than others use: a library of that name may be loaded. */
 	snprintf(load.path, sizeof(load.path), "/proc/self//fd/%d", v->fd);
-	if (remote_write(v->s->pid, v->scratch, &load, sizeof(load)))
+	if (remote_write(&v->r, v->scratch, &load, sizeof(load)))
 		return fail(v, "its memory cannot be written", 0);
 	err = remote_do(&v->r, &call, &result);
 	if (err == -ETIMEDOUT)
@@ -219,15 +219,15 @@ static bool has_ring(pid_t pid)
 	return found;
 }
 
-/* The thread's word, in memory that it has unmapped when all is well. */
-static int await_helper(struct visit *v, uint64_t scratch)
+/* The thread's word, in memory of its program that it has unmapped when all is well. */
+static int await_helper(struct visit *v, int memory, uint64_t scratch)
 {
 	uint64_t end = time_now_ns() + LOAD_NS;
 	struct gp_load l = { .state = GP_LOAD_WAITING };
 	struct subject now;
 
 	for (; time_now_ns() < end; usleep(1000)) {
-		bool gone = remote_read(v->s->pid, scratch, &l, sizeof(l)) != 0;
+		bool gone = pread(memory, &l, sizeof(l), (off_t)scratch) != sizeof(l);
 
 		if (l.state == GP_LOAD_FAILED) {
 			l.why[sizeof(l.why) - 1] = '\0';
@@ -268,7 +268,7 @@ static int bring(struct visit *v)
 	static int (*const steps[])(struct visit *v) = { make_scratch, make_file, fill_file,
 							 map_code, start_thread };
 	uint64_t scratch = 0;
-	int err;
+	int err, memory;
 
 	v->entry = entry_offset();
 	if (!v->entry)
@@ -285,9 +285,13 @@ static int bring(struct visit *v)
 	}
 	if (err)
 		take_back(v);
+	memory = fcntl(v->r.memory, F_DUPFD_CLOEXEC, 0);
 	remote_release(&v->r);
 	v->out->stopped_ns = time_now_ns() - v->r.since_ns;
-	return err ? err : await_helper(v, scratch);
+	if (!err)
+		err = await_helper(v, memory, scratch);
+	io_close(&memory);
+	return err;
 }
 
 static void *work(void *ctx)

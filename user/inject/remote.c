@@ -7,13 +7,13 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,21 +35,32 @@
 static const int faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS };
 #define N_FAULTS (sizeof(faults) / sizeof(faults[0]))
 
-int remote_write(pid_t pid, uint64_t at, const void *data, size_t len)
+int remote_write(const struct remote *r, uint64_t at, const void *data, size_t len)
 {
-	struct iovec local = { (void *)(uintptr_t)data, len };
-	struct iovec there = { (void *)(uintptr_t)at, len };
-	ssize_t n = process_vm_writev(pid, &local, 1, &there, 1, 0);
+	ssize_t n = pwrite(r->memory, data, len, (off_t)at);
 
 	return n == (ssize_t)len ? 0 : n < 0 ? -errno : -EFAULT;
 }
 
-int remote_read(pid_t pid, uint64_t at, void *data, size_t len)
+int remote_read(const struct remote *r, uint64_t at, void *data, size_t len)
 {
-	struct iovec local = { data, len }, there = { (void *)(uintptr_t)at, len };
-	ssize_t n = process_vm_readv(pid, &local, 1, &there, 1, 0);
+	ssize_t n = pread(r->memory, data, len, (off_t)at);
 
 	return n == (ssize_t)len ? 0 : n < 0 ? -errno : -EFAULT;
+}
+
+/*
+ * Another thread of the process may execute another program, perhaps a set-user-ID one, while this
+ * one is stopped: the file stays with the memory that there was when it was opened. To be followed
+ * by a request to the thread: if that is still stopped, it was its memory.
+ */
+static int open_memory(struct remote *r)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", r->pid);
+	r->memory = open(path, O_RDWR | O_CLOEXEC);
+	return r->memory < 0 ? -errno : 0;
 }
 
 static int read_registers(pid_t tid, struct machine_state *out)
@@ -141,6 +152,7 @@ static int detach(struct remote *r)
 		    r->place == REMOTE_AWAY && !syscall(SYS_tgkill, r->pid, r->tid, 0);
 
 	r->place = REMOTE_GONE;
+	io_close(&r->memory);
 	return held ? -ETIMEDOUT : 0;
 }
 
@@ -156,11 +168,14 @@ static int remote_stop(struct remote *r, pid_t pid, pid_t tid)
 	memset(r, 0, sizeof(*r));
 	r->pid = pid;
 	r->tid = tid;
+	r->memory = -1;
 	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)(long)PTRACE_O_TRACESYSGOOD))
 		return -errno;
 	r->place = REMOTE_AWAY;
 	r->since_ns = time_now_ns();
 	err = trap(r);
+	if (!err)
+		err = open_memory(r);
 	if (!err)
 		err = read_registers(tid, &r->original);
 	if (!err && ptrace(PTRACE_GETSIGMASK, tid, (void *)sizeof(r->mask), &r->mask))
@@ -228,7 +243,7 @@ static bool remote_in_sequence(const struct remote *r)
 	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, r->tid, (void *)sizeof(where), &where) < 0)
 		return true;
 	return where.rseq_abi_pointer &&
-	       (remote_read(r->pid, where.rseq_abi_pointer + 8, &sequence, sizeof(sequence)) ||
+	       (remote_read(r, where.rseq_abi_pointer + 8, &sequence, sizeof(sequence)) ||
 		sequence);
 }
 
@@ -278,7 +293,7 @@ static int send_off(struct remote *r, const struct remote_call *call, struct mac
 	machine.go_on(&s, false);
 	err = machine.build_frame(&s, r->mask, call->below, call->back, frame);
 	if (!err)
-		err = remote_write(r->pid, frame->sp, frame->bytes, frame->len);
+		err = remote_write(r, frame->sp, frame->bytes, frame->len);
 	if (err)
 		return err;
 	r->return_sp = frame->return_sp;

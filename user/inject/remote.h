@@ -15,6 +15,7 @@ enum remote_place { REMOTE_GONE, REMOTE_TRAPPED, REMOTE_ENTERED, REMOTE_SIGNALLE
 
 struct remote {
 	pid_t pid, tid;
+	int memory;			/* of the program that was stopped; -1: it is released */
 	enum remote_place place;	/* of a stop; AWAY: it runs, and comes back by itself */
 	bool used;			/* it was sent off at least once; then: */
 	uint64_t return_sp, back;	/* of the frame that brings it back */
@@ -38,8 +39,10 @@ int remote_do(struct remote *r, const struct remote_call *call, long *result);
 /* As it was before. */
 void remote_release(struct remote *r);
 
-int remote_write(pid_t pid, uint64_t at, const void *data, size_t len);	/* 0 or -errno */
-int remote_read(pid_t pid, uint64_t at, void *data, size_t len);
+/* The memory of the program that was stopped, and of no other that its process executes meanwhile.
+ * 0 or -errno. */
+int remote_write(const struct remote *r, uint64_t at, const void *data, size_t len);
+int remote_read(const struct remote *r, uint64_t at, void *data, size_t len);
 
 /*
  * Which thread of a process brings the helper in: one that waits, or runs, at a place where its
