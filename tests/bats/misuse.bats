@@ -50,6 +50,40 @@ print(t.native_id, file=open("tid", "w")); t.join()' 3>&- &
 	done
 }
 
+@test "misuse: a report goes into no file, link or FIFO that another may have prepared" {
+	local file
+	touch others.csv
+	chown 65534 others.csv
+	ln -s target link.csv
+	mkfifo fifo
+	for file in others.csv link.csv fifo; do
+		run -1 timeout -s KILL 20 "$GPUPROF" stat --format csv --table calls -o $file -- touch ran
+		one_line "cannot write $file: it"
+		assert_file_not_exists ran
+	done
+	assert_file_not_exists target
+	[ ! -s others.csv ]
+	run -1 "$GPUPROF" record -q -o others.csv -- touch ran
+	one_line "others.csv belongs to another user"
+	assert_file_not_exists ran
+	# what a device is for, and a pipe of one's own
+	"$GPUPROF" stat --format csv --table calls -o /dev/null -- true
+	[ "$("$GPUPROF" stat --format csv --table calls -o /dev/stdout -- true | wc -l)" -eq 1 ]
+}
+
+@test "misuse: a report takes a file's place when it is whole, and keeps its mode" {
+	echo before >r.csv
+	chmod 640 r.csv
+	exec 5<r.csv
+	"$GPUPROF" stat --format csv --table calls -o r.csv -- true
+	assert_equal "$(cat <&5)" before
+	exec 5<&-
+	assert_equal "$(stat -c %a r.csv)" 640
+	grep -q ^pid, r.csv
+	run ls
+	refute_output --partial .part
+}
+
 @test "misuse: a report that turns out not to fit goes to standard output" {
 	run -1 --separate-stderr "$GPUPROF" stat -o /dev/full --format json -- true
 	laws_of_output

@@ -123,6 +123,8 @@ static off_t take(int fd, const char *path)
 		err = errno, why = strerror(err);
 	else if (!S_ISREG(st.st_mode))
 		why = "is not a regular file";
+	else if (st.st_uid != geteuid())	/* who may have it open, and read along */
+		why = "belongs to another user";
 	else if (st.st_size && !capture_is_file(fd))
 		why = "exists and is not a capture";
 	else if (is_in_use(fd, path, &st))
