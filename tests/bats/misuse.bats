@@ -105,3 +105,8 @@ print(t.native_id, file=open("tid", "w")); t.join()' 3>&- &
 	run -0 capsh --drop=cap_bpf,cap_perfmon,cap_checkpoint_restore -- -c "'$GPUPROF' doctor"
 	refute_output --partial missing
 }
+
+@test "misuse: a message lets no control, reading direction or broken byte of a name through" {
+	run -1 "$GPUPROF" report $'x\xc2\x9b2J\xe2\x80\xae\xff\x1b[2J\u00e9.gpr'
+	one_line $'cannot open x??2J?????[2J\u00e9.gpr'
+}

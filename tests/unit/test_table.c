@@ -203,6 +203,21 @@ TEST(hostile_names_cannot_reach_the_terminal)
 		"\\xed\\xa0\\x80\\xf5\\xc0\\xaf\n");
 }
 
+TEST(hostile_names_cannot_reach_what_reads_json_or_csv)
+{
+	struct table *t[2];
+
+	for (int i = 0; i < 2; i++) {
+		t[i] = table_new("calls", columns + FUNCTION, 1);
+		cell_s(t[i], table_row(t[i]), "=1+2\xc2\x9b\xe2\x80\xae");
+		cell_s(t[i], table_row(t[i]), "-bash");
+	}
+	renders(t[0], NULL, FORMAT_CSV, "function\n'=1+2\\u009b\\u202e\n'-bash\n");
+	renders(t[1], NULL, FORMAT_JSON,
+		"{\"schema_version\": 1,\n \"meta\": {},\n \"tables\": {\n  \"calls\": [\n"
+		"   {\"function\": \"=1+2\\u009b\\u202e\"},\n   {\"function\": \"-bash\"}\n  ]\n }}\n");
+}
+
 static const struct column got[] = {
 	{ .name = "finding", .type = CELL_TEXT },
 	{ .name = "cause", .type = CELL_PROSE },

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
+
 enum log_level log_threshold = LOG_INFO;
 
 static const char *const prefix[] = {
@@ -16,6 +18,18 @@ static const char *const prefix[] = {
 	[LOG_INFO] = "gpuprof: ",
 	[LOG_DEBUG] = "gpuprof: debug: ",
 };
+
+/* A hostile name must not break the line in two, move the cursor or turn what stands beside it. */
+static void make_safe(char *line)
+{
+	for (const char *at = line; *at;) {
+		size_t from = (size_t)(at - line);
+		int32_t code = utf8_next(&at);
+
+		if (code < 0 || utf8_is_unsafe(code))
+			memset(line + from, '?', (size_t)(at - line) - from);
+	}
+}
 
 void log_msg(enum log_level level, const char *fmt, ...)
 {
@@ -33,10 +47,8 @@ void log_msg(enum log_level level, const char *fmt, ...)
 	n = m < 0 ? n : n + (size_t)m;
 	if (n > sizeof(line) - 2)
 		n = sizeof(line) - 2;
-	/* A hostile name must not break the line in two or move the cursor. */
-	for (size_t i = 0; i < n; i++)
-		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
-			line[i] = '?';
+	line[n] = '\0';
+	make_safe(line);
 	line[n++] = '\n';
 	while (write(STDERR_FILENO, line, n) < 0 && errno == EINTR)
 		;

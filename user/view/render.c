@@ -42,13 +42,6 @@ static void add_whole(struct strbuf *out, uint64_t u, unsigned int type)
 		strbuf_addf(out, "%llu", (unsigned long long)u);
 }
 
-/* Marks that turn the reading direction would let a name rewrite what stands beside it. */
-static bool is_unsafe(int32_t code)
-{
-	return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200e && code <= 0x200f) ||
-	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
-}
-
 static void add_code(struct strbuf *out, int32_t code)
 {
 	switch (code) {
@@ -75,7 +68,7 @@ static void format_safe(struct strbuf *out, const char *s)
 
 		if (code < 0)
 			strbuf_addf(out, "\\x%02x", (unsigned char)*at);
-		else if (is_unsafe(code))
+		else if (utf8_is_unsafe(code))
 			add_code(out, code);
 		else
 			strbuf_add(out, at, (size_t)(s - at));
@@ -550,7 +543,8 @@ static void render_md(struct strbuf *out, const struct report *r)
 
 /*
  * Tables as RFC 4180, but for the line end, which is LF as Unix tools expect: raw numbers,
- * unknown is empty. One record is one line: control characters of names are escaped as in text.
+ * unknown is empty. One record is one line: control characters of names are escaped as in text; a
+ * name that a spreadsheet would take for a formula has a ' before it.
  * Several tables in one output are separated by an empty line and "# name", which is not RFC
  * 4180; one table is.
  */
@@ -576,6 +570,8 @@ static void csv_add_cell(struct strbuf *out, const struct cell *c, unsigned int 
 	if (!c->known)
 		return;
 	if (cell_is_text(type)) {
+		if (*c->s && strchr("=+-@", *c->s))
+			strbuf_addch(&safe, '\'');
 		format_safe(&safe, c->s);
 		add_field(out, safe.s);
 		out->failed |= safe.failed;
@@ -642,7 +638,7 @@ void render_json_string(struct strbuf *out, const char *s)
 			strbuf_addstr(out, "\xef\xbf\xbd");
 		else if (code == '"' || code == '\\')
 			strbuf_addf(out, "\\%c", (char)code);
-		else if (code < 0x20 || code == 0x7f)
+		else if (utf8_is_unsafe(code))
 			strbuf_addf(out, "\\u%04x", (unsigned int)code);
 		else
 			strbuf_add(out, at, (size_t)(s - at));
