@@ -312,8 +312,8 @@ static int attach_members(struct probe_source *p, const struct family *f)
 	}
 	if (below.denied)
 		live_push_note(p->live.sink, NOTE_PROCESSES_UNREADABLE, 0,
-			       "%u child processes could not be read: permission denied, "
-			       "CAP_SYS_PTRACE is needed", below.denied);
+			       "%u child processes could not be read: permission denied; %s",
+			       below.denied, denied_reading());
 	return err;
 }
 
@@ -343,9 +343,9 @@ static int attach_all(struct probe_source *p)
 		err = target_each_pid(attach_living, &scan);
 	if (scan.denied)
 		live_push_note(p->live.sink, NOTE_PROCESSES_UNREADABLE, 0,
-			       "%u process%s could not be read: permission denied, "
-			       "CAP_SYS_PTRACE is needed; libraries used by no other are not "
-			       "probed", scan.denied, scan.denied == 1 ? "" : "es");
+			       "%u process%s could not be read: permission denied; %s; libraries "
+			       "used by no other are not probed", scan.denied,
+			       scan.denied == 1 ? "" : "es", denied_reading());
 	return err;
 }
 
@@ -409,12 +409,12 @@ static void report_selection(const struct scan *scan, const struct selection *fo
 	if (found->denied)
 		live_push_note(scan->p->live.sink, NOTE_MATCH_UNKNOWN, 0,
 			       "of %u process%s it cannot be told whether they match: permission "
-			       "denied, CAP_SYS_PTRACE is needed", found->denied,
-			       found->denied == 1 ? "" : "es");
+			       "denied; %s", found->denied, found->denied == 1 ? "" : "es",
+			       denied_reading());
 	if (scan->denied)
 		live_push_note(scan->p->live.sink, NOTE_PROCESSES_UNREADABLE, 0,
-			       "%u of these could not be read: permission denied, CAP_SYS_PTRACE "
-			       "is needed", scan->denied);
+			       "%u of these could not be read: permission denied; %s",
+			       scan->denied, denied_reading());
 }
 
 static int attach_selected(struct probe_source *p)
