@@ -84,6 +84,33 @@ none_is_counted() {
 	refute_note -f c.gpr no-calls "library was mapped"
 }
 
+@test "unarmed: libraries of CUDA's names are probed before other files that were mapped with them" {
+	# As with a static runtime, whose function is a local symbol.
+	echo '__attribute__((visibility("hidden"))) int cudaLaunchKernel(void) { return 0; }' >plain.c
+	gcc -shared -fPIC -o libplain.so plain.c
+	cat >main.c <<-'C'
+		#include <dlfcn.h>
+		#include <fcntl.h>
+		#include <unistd.h>
+		int main(int argc, char **argv) {
+			for (int i = 1; i < argc; i++) if (!dlopen(argv[i], RTLD_NOW)) return 1;
+			close(creat("loaded", 0600));
+			while (access("end", F_OK)) usleep(10000);
+		}
+	C
+	gcc -o main main.c
+	start_parent_of "./main ./libplain.so $SIM/libcudart.so.13"
+	kill -STOP "$PROFILER"
+	: >begin
+	wait_for 20 test -e loaded
+	kill -CONT "$PROFILER"
+	wait_for 20 grep -q 'attached to .*/libplain.so' gpuprof.err
+	: >end
+	wait_gpuprof 0
+	run grep -o '[^/]* in process' gpuprof.err
+	assert_line --index 0 "libcudart.so.13 in process"
+}
+
 # bats file_tags=needs:root,needs:bpf
 @test "unarmed: a process that mapped only cublas, which is not probed, has missed nothing" {
 	echo 'int cublasCreate_v2(void) { return 0; }' >blas.c

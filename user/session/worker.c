@@ -32,6 +32,11 @@ struct watch {
 	pid_t pid, filter;
 };
 
+struct unnamed {			/* a mapping whose file is read when there is time */
+	struct target_event ev;		/* TARGET_MMAP; owns its text */
+	const struct watch *watch;
+};
+
 #define WORKER_BLOCKS 64	/* of at most 1 MiB; then the engine waits, and the rings fill */
 
 struct worker {
@@ -44,6 +49,7 @@ struct worker {
 	struct scan_cache empty_files;
 	/* target_event.file -> since when calls of all that come are seen */
 	struct map armed_files;
+	VEC(struct unnamed) unnamed;
 	bool heard;			/* the last reading of a watch had events */
 	bool missed;			/* a process had a library, and exited too soon */
 	VEC(struct watch) watches;
@@ -236,6 +242,8 @@ static int stack_feed_round(struct stack_feed *f, const struct event_sink *to, b
 
 /* So long a child may take to exec before it is looked at; most do so within a few. */
 #define NEWBORN_NS (50 * NS_PER_MS)
+
+#define UNNAMED_NS (2 * NS_PER_MS)	/* in which files of no known name are read */
 
 /* A process that may yet open a device is looked at first after so long. */
 #define DEVICE_NS (100 * NS_PER_MS)
@@ -440,7 +448,7 @@ static void on_gone(struct arrival *ar, const struct target_event *ev)
 					 .fact.value = "yes" });
 }
 
-static void on_mapped(struct arrival *ar, const struct target_event *ev)
+static void read_mapped_file(struct arrival *ar, const struct target_event *ev)
 {
 	int err;
 
@@ -453,6 +461,55 @@ static void on_mapped(struct arrival *ar, const struct target_event *ev)
 		scan_cache_add(&ar->w->empty_files, ev);
 	else
 		remember_armed(ar, ev);
+}
+
+/*
+ * A file of any name may hold a static runtime, but it takes 100 ms to see that PyTorch's largest
+ * does not: those that are named as a library of the catalogue are probed first.
+ */
+static void on_mapped(struct arrival *ar, const struct target_event *ev)
+{
+	struct unnamed *slot;
+
+	if (catalog_wants_file(str_basename(ev->text))) {
+		read_mapped_file(ar, ev);
+		return;
+	}
+	slot = VEC_PUSH(&ar->w->unnamed);
+	if (!slot)
+		return;
+	*slot = (struct unnamed){ *ev, ar->watch };
+	slot->ev.text = strdup(ev->text);
+}
+
+/* For a short time, since events may have come meanwhile. */
+static void read_unnamed(struct worker *w)
+{
+	uint64_t begin_ns = time_now_ns();
+	size_t done = 0;
+
+	while (done < w->unnamed.n && time_now_ns() - begin_ns < UNNAMED_NS) {
+		struct unnamed *one = &w->unnamed.v[done++];
+		struct arrival ar = { .w = w, .watch = one->watch, .time_ns = one->ev.time_ns };
+
+		if (one->ev.text)
+			read_mapped_file(&ar, &one->ev);
+		free((char *)one->ev.text);
+	}
+	VEC_DROP_FIRST(&w->unnamed, done);
+}
+
+/* Its mappings are gone. */
+static void forget_unnamed(struct worker *w, pid_t pid)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < w->unnamed.n; i++)
+		if (w->unnamed.v[i].ev.pid == pid)
+			free((char *)w->unnamed.v[i].ev.text);
+		else
+			w->unnamed.v[kept++] = w->unnamed.v[i];
+	w->unnamed.n = kept;
 }
 
 /* Several processes may share what watches the host for them. */
@@ -528,6 +585,8 @@ static void worker_on_event(void *ctx, const struct target_event *ev)
 		return;			/* a child: named by BPF, not followed */
 	if (ev->kind == TARGET_EXEC && ev->pid == w->announced)
 		w->announced = 0;
+	if (ev->kind == TARGET_EXEC || ev->kind == TARGET_EXIT)
+		forget_unnamed(w, ev->pid);
 	if (ev->pid && !is_ours(w, ev->pid)) {
 		on_stranger(&ar, ev);
 		return;
@@ -634,7 +693,7 @@ static void store_blocks(struct worker *w)
 /* The time until something is due without an event; -1: never. */
 static int wait_ms(const struct worker *w)
 {
-	int ms = recheck_timeout_ms(&w->later, time_now_ns());
+	int ms = w->unnamed.n ? 0 : recheck_timeout_ms(&w->later, time_now_ns());
 	int inside = w->inside ? inflight_timeout_ms(w->inside) : -1;
 
 	if (ms < 0 || (inside >= 0 && inside < ms))
@@ -690,6 +749,7 @@ static void *worker_main(void *ctx)
 			store_blocks(w);
 		for (size_t i = 0; i < w->watches.n; i++)
 			read_watch(w, &w->watches.v[i], w->fds[i].revents);
+		read_unnamed(w);
 		if (w->inside) {	/* calls that began before their probes */
 			inflight_find(w->inside, w->armed_ns, &sink);
 			inflight_work(w->inside, &sink);
@@ -806,6 +866,9 @@ void worker_free(struct worker *w)
 	stack_feed_free(w->feed);
 	scan_cache_free(&w->empty_files);
 	map_free(&w->armed_files);
+	for (size_t i = 0; i < w->unnamed.n; i++)
+		free((char *)w->unnamed.v[i].ev.text);
+	VEC_FREE(&w->unnamed);
 	free(w->fds);
 	io_close(&w->stop_fd);
 	io_close(&w->event_fd);
