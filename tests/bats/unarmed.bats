@@ -31,6 +31,12 @@ start_parent_of() { # COMMAND
 	wait_begun
 }
 
+stop_profiler() { # to the last thread, which has to be on a CPU for that
+	kill -STOP "$PROFILER"
+	wait_for 10 has_stopped "$PROFILER"
+}
+has_stopped() { ! grep -LE '^State:.T' "/proc/$1/task/"*/status | grep -q .; } # PID
+
 # Of the capture: launches that were counted; was there time in which they could not be; all meta has of that.
 counted() {
 	"$GPUPROF" report c.gpr --format json --table calls,threads,events,processes >r.json || return
@@ -58,7 +64,7 @@ none_is_counted() {
 
 @test "unarmed: with every call before its probes, text and json give the uncounted time" {
 	start_parent cudaLaunchKernel=3000 --hang-sync
-	kill -STOP "$PROFILER" # it sees nothing of the child before its launches are made
+	stop_profiler # it sees nothing of the child before its launches are made
 	: >begin
 	wait_for 20 grep -q hanging child.out
 	kill -CONT "$PROFILER"
@@ -74,7 +80,7 @@ none_is_counted() {
 
 @test "unarmed: a child that exited before its libraries were read is reported so, not as one without any" {
 	start_parent cudaLaunchKernel=500
-	kill -STOP "$PROFILER"
+	stop_profiler
 	: >begin
 	wait_for 20 test -s child.json
 	wait_for 20 eval '! pgrep -P "$PARENT" simcalls && [ ! -e "/proc/$PARENT" -o "$(cut -d" " -f3 "/proc/$PARENT/stat")" = Z ]'
@@ -100,7 +106,7 @@ none_is_counted() {
 	C
 	gcc -o main main.c
 	start_parent_of "./main ./libplain.so $SIM/libcudart.so.13"
-	kill -STOP "$PROFILER"
+	stop_profiler
 	: >begin
 	wait_for 20 test -e loaded
 	kill -CONT "$PROFILER"
@@ -118,7 +124,7 @@ none_is_counted() {
 	echo 'int cublasCreate_v2(void); int main(void) { return cublasCreate_v2(); }' >main.c
 	cc -o solver main.c ./libcublas.so.13
 	start_parent_of "LD_LIBRARY_PATH=$PWD $PWD/solver; : >ended"
-	kill -STOP "$PROFILER"
+	stop_profiler
 	: >begin
 	wait_for 20 test -e ended
 	kill -CONT "$PROFILER"
@@ -243,7 +249,7 @@ short_processes_of() { # PLACE WAY TOGETHER
 	start_short "$1"
 	start_gpuprof stat -p "$TARGET" --max-loss 100% --table calls,events --format json -o r.json
 	wait_begun
-	kill -STOP "$PROFILER"
+	stop_profiler
 	: >"$control/begin"
 	wait_for 60 test -e "$control/first.done"
 	kill -CONT "$PROFILER"
