@@ -60,6 +60,30 @@ back=50|[as][lo][lm]e?|some|clock-set|was set meanwhile, 1 times'
 	done <<<"$CUPTI_FAULTS"
 }
 
+# Warnings of a report: those of when it was measured, without the target's own lines.
+warnings() { sed -n 's/^gpuprof: warning: //p' "$1"; } # FILE
+
+@test "faults: records that CUPTI drops uncounted or never gives back are losses, live and in a report" {
+	local fault attach
+	for fault in vanish=11 keep=3; do
+		for attach in auto none; do
+			echo "fault: $fault, probes: $attach"
+			rm -f ./*.gpr
+			run -5 env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_CUPTI_FAULTS=$fault "$GPUPROF" stat \
+				--attach $attach --capture c.gpr --format json -o r.json -- "$SIM/mix" --streams 4 \
+				--rounds 1800 --pause-us 300
+			printf '%s\n' "$output" >said
+			assert_equal "$(warnings said | wc -l)" 2
+			assert_note events-lost 'lost: (at least )?[1-9]'
+			assert_value r.json '0.01 < r["meta"]["lost"] / r["meta"]["events"] < 0.5' True
+			run -5 "$GPUPROF" report c.gpr --format json -o report.json
+			printf '%s\n' "$output" >reported
+			diff <(warnings said) <(warnings reported)
+			cmp r.json report.json
+		done
+	done
+}
+
 # What CUPTI does, with which probes, and what is known of memory.
 MEMORY_FAULTS='drop=20|auto|1 processes have what they have|--lost
 drop=20|none|0 processes have what they have, of 1 not all is known

@@ -76,6 +76,19 @@ TEST(the_largest_loss_comes_with_all_that_is_known_of_it)
 	     "Next: gpuprof stacks -p 12");
 }
 
+TEST(lost_records_are_part_of_what_is_known_of_the_largest_loss)
+{
+	launch(1, 1, 2, 50);
+	launch(2, 80, 80.1, 100);
+	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 12, .unseen.why = UNSEEN_LOST,
+				.start_ns = at(50), .end_ns = at(60) });
+	says("20.0 % of device 0 (pid 12, train) is lost to input-stall: thread 13 (worker) is in "
+	     "no call while the device has nothing to do: it waits for input, or runs host code.\n"
+	     "Evidence: 1 time, 20.00 ms; without it at most 20.0 % is gained; for 10.0 % of the "
+	     "time records of the device were lost.\n"
+	     "Next: gpuprof stacks -p 12");
+}
+
 TEST(a_process_that_cannot_go_on_comes_before_its_losses)
 {
 	launch(1, 1, 2, 50);

@@ -19,6 +19,7 @@
 #include "elf/elf.h"
 #include "elf/lines.h"
 #include "event/stacks.h"
+#include "view/render.h"
 #include "view/view.h"
 
 /* ---- source lines ---------------------------------------------------------------------------- */
@@ -139,8 +140,16 @@ static int find_lines(struct stacks *s)
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
+/* With the warnings of when it was recorded. */
 static int push(void *model, const struct event *ev)
 {
+	struct strbuf text = STRBUF_INIT;
+
+	if (ev->kind == EVENT_NOTE && ev->note.severity == NOTE_WARNING && ev->note.text) {
+		format_safef(&text, "%s", ev->note.text);
+		log_warn("%s", text.failed ? "out of memory" : text.s);
+		strbuf_free(&text);
+	}
 	return model_push(model, ev);
 }
 

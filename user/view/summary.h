@@ -11,8 +11,10 @@
 struct summary {
 	const struct snapshot *snap;
 	bool incomplete;
-	/* since the session began: hits, and of these never received */
-	uint64_t events, lost;
+	/* since the session began: hits, of these never received, of these not counted by who
+	 * lost them */
+	uint64_t events, lost, uncounted;
+	bool is_at_least;	/* uncounted is */
 	double lost_share;
 	struct own_cost cost;
 	uint64_t thread_ns;		/* wall time of all threads in the report */

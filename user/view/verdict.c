@@ -34,6 +34,21 @@ static void add_device(struct strbuf *out, const char *what, const struct snapsh
 
 /* ---- a finding ------------------------------------------------------------------------------- */
 
+/* What its device did meanwhile may make it larger or smaller. */
+static void add_lost(struct strbuf *out, const struct snapshot *snap, const struct finding *f)
+{
+	for (size_t i = 0; i < snap->devices.n; i++) {
+		const struct snapshot_device *s = &snap->devices.v[i];
+		const uint64_t wall_ns = s->sum.close_ns - s->sum.open_ns;
+		const double share = num_ratio(s->idle_ns[IDLE_LOST], wall_ns);
+
+		if (s->process != f->process || s->number != f->device || share < FINDING_SHARE_MIN)
+			continue;
+		strbuf_addf(out, "; for %.1f %% of the time records of the device were lost",
+			    100 * share);
+	}
+}
+
 static void add_finding(struct strbuf *out, const struct snapshot *snap, const struct findings *all)
 {
 	const struct finding *f = &all->all.v[0];
@@ -48,8 +63,10 @@ static void add_finding(struct strbuf *out, const struct snapshot *snap, const s
 	if (same)
 		strbuf_addf(out, "; the same %zu more time%s, of other devices or processes", same,
 			    same > 1 ? "s" : "");
-	strbuf_addf(out, ".\nEvidence: %s; without it at most %.1f %% is gained.\nNext: %s",
-		    f->evidence.s, 100 * f->gain_bound, f->next.s);
+	strbuf_addf(out, ".\nEvidence: %s; without it at most %.1f %% is gained", f->evidence.s,
+		    100 * f->gain_bound);
+	add_lost(out, snap, f);
+	strbuf_addf(out, ".\nNext: %s", f->next.s);
 }
 
 /* After this the process cannot go on: what it could do faster is irrelevant. */
