@@ -122,6 +122,7 @@ TEST(late_work_is_booked_in_unsettled_time)
 		assert_int_equal(device_book_read(b, T(100), &sum, keep_gap, &gaps), 0);
 		assert_balanced(&sum);
 		assert_int_equal(sum.owned_ns[1], first ? 85 : 65);
+		assert_int_equal(sum.busy_ns[1], first ? 40 + 65 : 65);
 		assert_int_equal(sum.idle_ns, first ? 15 : 35);
 		counts = device_book_progress(b).counts;
 		assert_int_equal(counts.late, first);

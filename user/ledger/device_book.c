@@ -65,7 +65,7 @@ struct device_book {
 	uint64_t open_ns;
 	uint64_t last_ns;	/* the end of the last work */
 	struct sweep sweep;
-	uint64_t busy_ns[DEVICE_BUCKETS];	/* of whole works, from where they are booked */
+	uint64_t busy_ns[DEVICE_BUCKETS];	/* of whole works */
 	uint64_t works[DEVICE_BUCKETS];
 	struct device_counts counts;
 };
@@ -516,7 +516,6 @@ int device_book_push(struct device_book *b, const struct device_work *work)
 			err = lanes_submit(s->lanes, work);
 		if (err)
 			return err;
-		b->busy_ns[work->bucket] += work->end_ns - num_max(from, reported);
 		/* A gap that has not ended was not reported: its settling is taken back. */
 		s->cursor = num_min(s->cursor, num_max(from, reported));
 	}
@@ -524,6 +523,7 @@ int device_book_push(struct device_book *b, const struct device_work *work)
 		b->counts.late++;
 		b->counts.late_ns += num_min(work->end_ns, reported) - from;
 	}
+	b->busy_ns[work->bucket] += num_sub(work->end_ns, from);
 	b->works[work->bucket]++;
 	b->last_ns = num_max(b->last_ns, work->end_ns);
 	return 0;

@@ -17,7 +17,7 @@
  *   K 1 [10,30)  K 1 [30,40)         no gap between them
  *   K 1 [90,130) at 100              owns 10 and is busy 10 until the book is read again
  *   settled to 90, then K 1 [30,95)  owns 65: the gap had not ended, so it was not reported
- *   K 1 [10,50), settled to 90, then K 1 [30,95)    owns 85; late is [30,50)
+ *   K 1 [10,50), settled to 90, then K 1 [30,95)    owns 85, busy 105; late is [30,50)
  */
 #ifndef LEDGER_DEVICE_BOOK_H
 #define LEDGER_DEVICE_BOOK_H
