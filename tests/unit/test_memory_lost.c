@@ -125,6 +125,30 @@ TEST(memory_is_incomplete_where_something_may_be_missing)
 	}
 }
 
+/* By calls, by records, by both: the second is freed after the end, and two more come then. */
+TEST(memory_is_as_it_was_when_the_session_ended)
+{
+	static const struct lost seen[] = { { .calls = 0x3f }, { .records = 0x3f },
+					    { .calls = 0x3f, .records = 0x3f } };
+
+	for (size_t i = 0; i < sizeof(seen) / sizeof(seen[0]); i++) {
+		struct model *m = model_new(&funcs);
+		const struct memory_sums *row;
+
+		assert_non_null(m);
+		push(m, (struct event){ .kind = EVENT_START, .start_ns = BASE });
+		push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 35 * MS });
+		push_acts(m, &seen[i]);
+		assert_int_equal(model_finish(m), 0);
+		assert_int_equal(snap_of(m)->processes.v[0].memory.n, 1);
+		row = &snap_of(m)->processes.v[0].memory.v[0];
+		assert_int_equal(row->allocs, 2);
+		assert_int_equal(row->frees, 1);
+		assert_int_equal(row->live_bytes, 100);
+		model_free(m);
+	}
+}
+
 struct reset {
 	const char *what;
 	uint8_t acts;		/* bit n: as above; two live after all of them */

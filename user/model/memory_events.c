@@ -85,6 +85,10 @@ static int push_record(struct memory *m, const struct event *ev)
 
 	if (!ev->memory.op || ev->memory.op >= MEMORY_OP_END || ev->memory.kind >= MEMORY_KIND_END)
 		return -EINVAL;
+	if (m->m->session.stop_ns && ev->start_ns >= m->m->session.stop_ns) {
+		m->m->counts.late[ev->kind]++;
+		return 0;
+	}
 	model_see_time(m->m, ev->start_ns);
 	p = processes_get(m->m, ev);
 	if (!p)
