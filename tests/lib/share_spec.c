@@ -41,6 +41,9 @@ void share_spec(const struct share_spec_span *spans, size_t n,
 {
 	moment *at = paint(spans, n, out->sum.open_ns, out->sum.close_ns);
 
+	struct share_member since[SHARE_SPEC_MEMBERS] = { 0 };
+	bool has_run[SHARE_SPEC_MEMBERS] = { false };
+
 	memset(out->member, 0, sizeof(out->member));
 	out->sum.shared_ns = out->sum.unknown_ns = out->sum.unwatched_ns = out->sum.idle_ns = 0;
 	for (uint64_t ns = out->sum.open_ns; ns < out->sum.close_ns; ns++) {
@@ -66,6 +69,18 @@ void share_spec(const struct share_spec_span *spans, size_t n,
 			out->sum.idle_ns++;
 		for (size_t m = 0; running && m < SHARE_SPEC_MEMBERS; m++)
 			out->member[m].waited_ns += now[m] >> SHARE_WAITS & 1;
+		for (size_t m = 0; m < SHARE_SPEC_MEMBERS; m++) {
+			if (now[m] >> SHARE_RUNS & 1) {
+				out->member[m].gaps_ns += since[m].gaps_ns;
+				out->member[m].gaps_idle_ns += since[m].gaps_idle_ns;
+				since[m] = (struct share_member){ 0 };
+				has_run[m] = true;
+			} else if (has_run[m] && !(now[m] >> SHARE_UNSEEN & 1)) {
+				since[m].gaps_ns++;
+				since[m].gaps_idle_ns += !running && !unseen &&
+					!others_at(changes, n_changes, ns);
+			}
+		}
 	}
 	free(at);
 }

@@ -10,6 +10,8 @@
  *  3. Where none runs: unknown, if one is unseen; else unwatched, if of the changes at or before the moment the last says that others
  *     are present, else idle.
  *  4. A member has waited at a moment if it waits and another runs.
+ *  5. A moment between two at which a member runs, at which it neither runs nor is unseen, is of its
+ *     gaps; and of their idle time, if the moment is idle.
  */
 #ifndef TESTS_SHARE_SPEC_H
 #define TESTS_SHARE_SPEC_H

@@ -13,11 +13,17 @@
 #include "base/num.h"
 #include "base/time.h"
 
+struct gap {
+	uint64_t ns, idle_ns;		/* of it the device was idle */
+};
+
 struct member {
 	VEC(struct share_span) spans;	/* those before `first` are over */
 	size_t first;
 	uint64_t horizon_ns;
 	struct share_member sums;
+	bool has_run;
+	struct gap before, now;		/* before its first run; since its last one */
 };
 
 struct change {
@@ -101,6 +107,7 @@ static int join_at(struct share_book *b, uint64_t horizon_ns)
 	if (!m)
 		return -ENOMEM;
 	m->horizon_ns = horizon_ns;
+	m->before = (struct gap){ b->cursor - b->sum.open_ns, b->sum.idle_ns };
 	return (int)b->members.n - 1;
 }
 
@@ -151,6 +158,43 @@ static void add_sums(struct share_member *to, const struct share_member *from)
 {
 	to->owned_ns += from->owned_ns;
 	to->waited_ns += from->waited_ns;
+	to->gaps_ns += from->gaps_ns;
+	to->gaps_idle_ns += from->gaps_idle_ns;
+}
+
+static void add_gap(struct gap *to, const struct gap *more)
+{
+	to->ns += more->ns;
+	to->idle_ns += more->idle_ns;
+}
+
+/* The member runs: what came since its last run is a gap of it. */
+static void end_gap(struct member *m)
+{
+	m->sums.gaps_ns += m->now.ns;
+	m->sums.gaps_idle_ns += m->now.idle_ns;
+	m->now = (struct gap){ 0 };
+	m->has_run = true;
+}
+
+static void take_member(struct member *m, const struct member *earlier)
+{
+	struct gap between = earlier->now;
+
+	add_sums(&m->sums, &earlier->sums);
+	if (!earlier->has_run) {
+		add_gap(&m->before, &earlier->before);
+		return;
+	}
+	add_gap(&between, &m->before);
+	m->before = earlier->before;
+	if (m->has_run) {
+		m->sums.gaps_ns += between.ns;
+		m->sums.gaps_idle_ns += between.idle_ns;
+	} else {
+		m->now = between;
+		m->has_run = true;
+	}
 }
 
 /* The part before it, when that is settled. */
@@ -168,7 +212,7 @@ static void take_before(struct share_book *b)
 	b->sum.idle_ns += before->sum.idle_ns;
 	b->late_ns += before->late_ns;
 	for (size_t i = 0; i < b->members.n; i++)
-		add_sums(&b->members.v[i].sums, &before->members.v[i].sums);
+		take_member(&b->members.v[i], &before->members.v[i]);
 	share_book_free(before);
 }
 
@@ -210,7 +254,7 @@ static bool others_at(struct share_book *b, uint64_t *until)
 static void step(struct share_book *b, uint64_t horizon)
 {
 	uint64_t until = horizon, ns;
-	size_t running = 0, waiting = 0, unseen = 0;
+	size_t running = 0, unseen = 0;
 	struct member *owner = NULL;
 	bool unwatched;
 
@@ -221,18 +265,23 @@ static void step(struct share_book *b, uint64_t horizon)
 			owner = &b->members.v[i];
 			running++;
 		}
-		waiting += s && s->state == SHARE_WAITS;
 		unseen += s && s->state == SHARE_UNSEEN;
 	}
 	unwatched = !running && !unseen && others_at(b, &until);
 	ns = until - b->cursor;
 	*(running > 1 ? &b->sum.shared_ns : running ? &owner->sums.owned_ns :
 	  unseen ? &b->sum.unknown_ns : unwatched ? &b->sum.unwatched_ns : &b->sum.idle_ns) += ns;
-	for (size_t i = 0; running && waiting && i < b->members.n; i++) {
-		const struct share_span *s = now_of(&b->members.v[i], b->cursor, &until);
+	for (size_t i = 0; i < b->members.n; i++) {
+		struct member *m = &b->members.v[i];
+		const struct share_span *s = now_of(m, b->cursor, &until);
+		struct gap part = { ns, running || unseen || unwatched ? 0 : ns };
 
-		if (s && s->state == SHARE_WAITS)
-			b->members.v[i].sums.waited_ns += ns;
+		if (s && s->state == SHARE_RUNS)
+			end_gap(m);
+		else if (!s || s->state != SHARE_UNSEEN)
+			add_gap(m->has_run ? &m->now : &m->before, &part);
+		if (running && s && s->state == SHARE_WAITS)
+			m->sums.waited_ns += ns;
 	}
 	b->cursor = until;
 }

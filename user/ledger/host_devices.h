@@ -26,7 +26,8 @@
  * A process (a member) runs, or waits (its next work is queued), or is unseen, or none of these.
  * Where one runs it owns the moment; where several do it is shared; where none does, but one is
  * unseen, the moment is unknown; else where another process was on the device it is unwatched;
- * else idle. A member's wait while another ran is summed beside.
+ * else idle. A member's wait while another ran is summed beside, and how long its gaps between two
+ * runs were and the device was idle in them.
  *
  * Examples; a book of [0, 100), A and B members:
  *
@@ -57,6 +58,9 @@ struct share_sum {		/* all of these, and owned summed over members: close - open
 struct share_member {
 	uint64_t owned_ns;
 	uint64_t waited_ns;		/* while at least one other ran */
+	uint64_t gaps_ns;		/* neither ran nor was unseen, from its first run to its
+					 * last */
+	uint64_t gaps_idle_ns;		/* of that, the device was idle */
 };
 
 struct share_book;

@@ -545,6 +545,8 @@ static void subtract_host(struct snapshot_host *h, const struct snapshot_host *e
 			continue;
 		m->share.owned_ns = num_sub(m->share.owned_ns, less->owned_ns);
 		m->share.waited_ns = num_sub(m->share.waited_ns, less->waited_ns);
+		m->share.gaps_ns = num_sub(m->share.gaps_ns, less->gaps_ns);
+		m->share.gaps_idle_ns = num_sub(m->share.gaps_idle_ns, less->gaps_idle_ns);
 	}
 	wall_ns = sum->shared_ns + sum->unknown_ns + sum->unwatched_ns + sum->idle_ns;
 	for (size_t i = 0; i < h->members.n; i++)

@@ -169,6 +169,12 @@ static inline const struct snapshot_device *snapshot_device(const struct snapsho
 	return NULL;
 }
 
+/* Did more than one process use it? Those that are not watched may have. */
+static inline bool snapshot_host_is_shared(const struct snapshot_host *h)
+{
+	return h && (h->members.n > 1 || h->sum.unwatched_ns);
+}
+
 /* As it is shown; of an unknown device its ordinal. */
 static inline uint32_t snapshot_device_number(const struct snapshot *s, uint32_t process,
 					      uint32_t device)
