@@ -62,6 +62,50 @@ compared() {
 	done <next
 }
 
+# What the table devices says of device 0, and the verdict's share of it, within 2 points; no process
+# is blamed for a device that others keep busy.
+shared_verdict() { # SCRIPT: programs on one device
+	env SIM="$SIM" GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" record -q -o c.gpr -- sh "$1"
+	"$GPUPROF" report c.gpr --table devices,ledger,findings --format json -o r.json
+	python3 - <<-'EOF'
+		import json, re
+		r = json.load(open("r.json"))
+		verdict, rows = r["meta"]["verdict"], r["tables"]["devices"]
+		wall = rows[0]["wall_ns"]
+		idle = sum(row["ns"] for row in rows if row["owner"] == "idle") / wall
+		shares = {}
+		for f in r["tables"]["findings"]:
+		    if f["share"] is not None and f["finding"] not in ("exposed-comm", "unpinned-copies"):
+		        shares[f["pid"]] = shares.get(f["pid"], 0) + f["share"]
+		print("idle", idle, shares, verdict)
+		assert len({row["pid"] for row in r["tables"]["ledger"]}) >= 2
+		for pid, share in shares.items():
+		    assert share <= idle + 0.02, (pid, share, idle)
+		lost = re.match(r"([0-9.]+) % of device 0 .* is lost", verdict)
+		if idle < 0.05:
+		    assert not lost, verdict
+		elif lost:
+		    assert float(lost[1]) / 100 <= idle + 0.02, verdict
+	EOF
+}
+
+@test "findings: a process that waits is not blamed for a device that another one keeps busy" {
+	cat >busy.sh <<-'EOF_SH'
+		"$SIM/pretrain" --steps 100 &
+		"$SIM/train" --steps 40 --stall-every 1 --stall-ms 50 --quiet &
+		wait
+	EOF_SH
+	shared_verdict busy.sh
+	cat >stopped.sh <<-'EOF_SH'
+		"$SIM/pretrain" --steps 100 & first=$!
+		"$SIM/train" --steps 40 --stall-every 4 --stall-ms 50 --quiet & second=$!
+		"$SIM/train" --steps 40 --stall-every 1 --stall-ms 30 --quiet &
+		sleep 0.5; kill -STOP $second; sleep 1; kill -CONT $second
+		wait
+	EOF_SH
+	shared_verdict stopped.sh
+}
+
 @test "findings: without device times the verdict bounds what the thread's calls allow" {
 	LD_LIBRARY_PATH=$SIM "$SIM/simcalls" cudaLaunchKernel=1000 cudaStreamSynchronize=100 --init \
 		--wait-file go >calls.out 3>&- &

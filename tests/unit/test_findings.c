@@ -296,9 +296,34 @@ TEST(another_process_on_the_device_is_found_where_it_is_known)
 
 	b.waited_ns = 1000 * MS;
 	only(&b, "other-process");
-	assert_share(0.1, 0.1);
+	assert_share(0, 0);	/* the device was busy with them */
+	assert_float_equal((float)found.waits_share, 0.1f, 1e-6f);
+	assert_string_equal(finding_severity(&found), "medium");
 	b.has_waited = false;
 	none(&b);
+}
+
+/* Others had the device for 90 % of the 8 s that this one waited: it lost 4 % of 20 s, not 80 % of 10. */
+TEST(a_loss_of_a_shared_device_is_what_it_idled)
+{
+	struct finding_stall row = loss(STALL_HOST, 8 * SECOND, NULL);
+	struct finding_book b = book_with(&row, 1);
+
+	b.is_shared = true;
+	b.device_ns = 20 * SECOND;
+	b.idle_part = 0.1;
+	b.alone_part = 1;
+	only(&b, "input-stall");
+	assert_share(0.04, 0.04);
+	assert_string_equal(finding_severity(&found), "low");
+	assert_has(&found.evidence, "80.0 % of the process's own time");
+	b.idle_part = 0;	/* what the process itself waits is still found */
+	only(&b, "input-stall");
+	assert_share(0, 0);
+	b.is_shared = false;
+	only(&b, "input-stall");
+	assert_share(0.8, 0.8);
+	assert_null(strstr(found.evidence.s, "own time"));
 }
 
 TEST(device_wait_excludes_time_of_another_process)
@@ -312,7 +337,7 @@ TEST(device_wait_excludes_time_of_another_process)
 	b.has_waited = true;
 	b.waited_ns = 1450 * MS;
 	only(&b, "other-process");
-	assert_share(0.145, 0.145);
+	assert_float_equal((float)found.waits_share, 0.145f, 1e-6f);
 }
 
 TEST(memory_never_freed_has_no_share_of_time)

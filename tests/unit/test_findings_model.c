@@ -181,7 +181,28 @@ TEST(a_process_that_waits_for_another_is_found)
 	assert_true(f.all.n > 0);
 	assert_string_equal(f.all.v[0].name, "other-process");
 	assert_int_equal(f.all.v[0].pid, 12);
-	assert_float_equal((float)f.all.v[0].share, 0.4f, 1e-6f);
+	assert_float_equal((float)f.all.v[0].share, 0, 1e-6f);
+	assert_float_equal((float)f.all.v[0].waits_share, 0.4f, 1e-6f);
+}
+
+/* 12 waits for input in [10, 90), 22 has the device in [12, 92): it idled in [10, 12). */
+TEST(the_loss_of_a_device_is_the_time_that_no_process_had_it)
+{
+	const struct device_facts facts = { .uuid = "GPU-1" };
+
+	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 12, .device.facts = facts });
+	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 22, .device.facts = facts });
+	step(1, &(struct step){ L, 1, 2, 2, 10 });
+	step(2, &(struct step){ L, 89, 90, 90, 100 });
+	one_work(22, 1, (const double[]){ 0, 1, 12, 92 });
+	finish(m, BASE + 100 * MS);
+	assert_int_equal(findings_of(&f, m, 0), 0);
+	assert_true(f.all.n > 0);
+	assert_string_equal(f.all.v[0].name, "input-stall");
+	assert_int_equal(f.all.v[0].pid, 12);
+	assert_float_equal((float)f.all.v[0].waits_share, 0.79f, 1e-2f);
+	assert_float_equal((float)f.all.v[0].share, 0.02f, 1e-3f);
+	assert_float_equal((float)f.all.v[0].gain_bound, 0.02f, 1e-3f);
 }
 
 /* It allocated before the interval in which it ends. */

@@ -48,6 +48,13 @@ struct finding_book {
 	uint32_t ordinal;		/* the process's own number of the device */
 	struct next_target target;		/* as commands name it */
 	uint64_t wall_ns;
+
+	/* Others use the device, too; what is lost there is lost to all of them. */
+	bool is_shared;
+	uint64_t device_ns;		/* with any of them; if not is_shared: wall_ns */
+	double idle_part;		/* of the process's gaps: no other one had the device */
+	double alone_part;		/* ... and of the time that it ran */
+
 	uint64_t compute_ns, compute_busy_ns;	/* owned, and summed over works */
 	uint64_t comm_ns, comm_busy_ns;
 	uint64_t comms;			/* communications */

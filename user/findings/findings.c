@@ -461,6 +461,14 @@ static int keep(struct findings *all, const struct finding *f)
 	return 0;
 }
 
+/* It costs the process clearly more time than the device. */
+static bool is_shared_loss(const struct finding_book *b, const struct finding *f)
+{
+	return f->has_share && b->is_shared &&
+	       (f->waits_share - FINDING_SHARE_MIN) * (double)b->wall_ns >
+		       f->share * (double)b->device_ns;
+}
+
 static int judge(struct findings *f, const struct finding_book *b, const struct finding_rule *rules,
 		 size_t n)
 {
@@ -473,6 +481,11 @@ static int judge(struct findings *f, const struct finding_book *b, const struct 
 					 .next = STRBUF_INIT };
 		bool holds = rules[i].judge(b, &found);
 
+		if (holds && is_shared_loss(b, &found))
+			strbuf_addf(&found.evidence,
+				    "; it is %.1f %% of the process's own time: "
+				    "others use the device, too",
+				    100 * found.waits_share);
 		err = holds ? keep(f, &found) : 0;
 		if (!holds || err)
 			finding_free(&found);
@@ -730,6 +743,32 @@ static const struct snapshot_device *first_device(const struct snapshot *snap, u
 	return first;
 }
 
+static const struct share_member *share_of_member(const struct snapshot_device *s)
+{
+	for (size_t i = 0; s->host && i < s->host->members.n; i++) {
+		const struct snapshot_member *m = &s->host->members.v[i];
+
+		if (m->process == s->process && m->device == s->device)
+			return &m->share;
+	}
+	return NULL;
+}
+
+/* How much of what the process lost its device did; where a process has it alone, all. */
+static void read_sharing(struct finding_book *b, const struct snapshot_device *s)
+{
+	const struct share_member *m = share_of_member(s);
+	uint64_t run_ns = s->sum.close_ns - s->sum.open_ns - s->sum.idle_ns;
+
+	b->is_shared = m && snapshot_host_is_shared(s->host);
+	if (!b->is_shared)
+		return;
+	b->device_ns = s->host->sum.close_ns - s->host->sum.open_ns;
+	b->idle_part = num_ratio(m->gaps_idle_ns,
+				 num_max(num_sub(m->gaps_ns, m->waited_ns), m->gaps_idle_ns));
+	b->alone_part = num_ratio(num_min(m->owned_ns, run_ns), run_ns);
+}
+
 static int judge_device(struct findings *f, const struct snapshot *snap,
 			const struct snapshot_device *s, const struct own_cost *cost)
 {
@@ -741,6 +780,7 @@ static int judge_device(struct findings *f, const struct snapshot *snap,
 	int err;
 
 	read_states(&b, &s->sum);
+	read_sharing(&b, s);
 	read_kernels(&b, s);
 	for (size_t i = 0; i < sizeof(host_copies); i++) {
 		add_copies(&b.pageable, &s->copies[host_copies[i]][MEMORY_PAGEABLE]);

@@ -5,7 +5,12 @@
  * that fixing this cause alone saves, and the command that shows more. Rules are pure functions of
  * a finding_book (two tables, findings_rules.h), which findings_read makes of a snapshot.
  *
- * Shares of different findings of one book do not overlap, other-process excepted.
+ * Shares of different findings of one book do not overlap.
+ *
+ * Where several processes use a device, a process's gap costs the device only as much as that was
+ * idle meanwhile, over all of them (ledger/host_devices.h): of each of its gaps the same part, so
+ * that all its shares are at most the device's idle share. What the process itself waits is
+ * waits_share, which the evidence names.
  *
  * A thread may spend time in launches and waits because probes slow it down: the evidence names up
  * to that much as gpuprof's own cost (model/own_cost.h), and fixing the cause does not save it.
@@ -30,7 +35,7 @@
  *                 kernels take 20 us or less; saves that and launch-bound's (one graph, one launch)
  * device-wait     GPU idle for 200 us and more although work was launched: it waits for other
  *                 streams, devices or processes; less what other-process has
- * other-process   GPU idle for this process while its work waited for another process's
+ * other-process   none: its work waited for another process's, with which the GPU was busy
  * never-freed     no share: device memory not freed at exit, if it is 1 MiB and a hundredth of the
  *                 process's peak, or more
  * hang            no share, once per job: its ranks do not go on (hang.h); before all other
@@ -65,6 +70,7 @@ struct finding {
 					 * of any device */
 	bool has_share;
 	double share, gain_bound;	/* of the device's wall time */
+	double waits_share;		/* of its own: other processes may have had it */
 	double own_share;		/* of share, up to: gpuprof's own cost, estimated */
 	struct strbuf cause, evidence, next;
 };

@@ -80,14 +80,30 @@ static struct stall_sum stall_add_up(const struct finding_book *b, unsigned int 
 	return sum;
 }
 
+/* What a device loses while it is idle, and while it runs. */
+struct lost {
+	uint64_t idle_ns, run_ns;
+	uint64_t more_ns;		/* idle: may be gained, too */
+};
+
+/* Of the device's wall time. */
+static double share_of(const struct finding_book *b, uint64_t idle_ns, uint64_t run_ns)
+{
+	if (!b->is_shared)
+		return num_ratio(idle_ns + run_ns, b->wall_ns);
+	return b->device_ns ? ((double)idle_ns * b->idle_part + (double)run_ns * b->alone_part) /
+			      (double)b->device_ns : 0;
+}
+
 /* Share and bound; false: not worth a line. */
-static bool stall_set_share(struct finding *f, const struct finding_book *b, uint64_t ns,
-			    uint64_t bound_ns)
+static bool set_share(struct finding *f, const struct finding_book *b, const struct lost *l)
 {
 	f->has_share = true;
-	f->share = num_ratio(ns, b->wall_ns);
-	f->gain_bound = num_ratio(bound_ns, b->wall_ns);
-	return f->share >= FINDING_SHARE_MIN;
+	f->waits_share = num_ratio(l->idle_ns + l->run_ns, b->wall_ns);
+	f->share = share_of(b, l->idle_ns, l->run_ns);
+	f->gain_bound = share_of(b, l->idle_ns + l->more_ns, l->run_ns);
+	return f->share >= FINDING_SHARE_MIN ||
+	       (b->is_shared && f->waits_share >= FINDING_SHARE_MEDIUM);
 }
 
 /* Parts of a sentence, by value for printf; "" where there is nothing to say. */
@@ -184,7 +200,8 @@ static bool begin_stalls(struct finding *f, const struct finding_book *b, unsign
 			 struct stall_sum *sum)
 {
 	*sum = stall_add_up(b, kinds);
-	if (!sum->most || !stall_set_share(f, b, sum->ns, sum->ns + sum->unseen_ns))
+	if (!sum->most ||
+	    !set_share(f, b, &(struct lost){ .idle_ns = sum->ns, .more_ns = sum->unseen_ns }))
 		return false;
 	add_main_thread(f, sum);
 	return true;
@@ -197,7 +214,7 @@ static bool begin_stalls(struct finding *f, const struct finding_book *b, unsign
 static void end_with_own(struct finding *f, const struct finding_book *b,
 			 const struct stall_sum *sum, const char *filter)
 {
-	double own = num_ratio(sum->own_ns, b->wall_ns);
+	double own = share_of(b, sum->own_ns, 0);
 
 	f->own_share = own < f->share ? own : f->share;
 	f->gain_bound = own < f->gain_bound ? f->gain_bound - own : 0;
@@ -312,7 +329,7 @@ static bool judge_exposed_comm(const struct finding_book *b, struct finding *f)
 	uint64_t hidden_ns = b->comm_busy_ns - b->comm_ns;
 	uint64_t free_ns = num_sub(b->compute_ns, hidden_ns);
 
-	if (!b->comms || !stall_set_share(f, b, b->comm_ns, b->comm_ns))
+	if (!b->comms || !set_share(f, b, &(struct lost){ .run_ns = b->comm_ns }))
 		return false;
 	f->tid = b->comm_tid;
 	add_kernel(&f->cause, b->comm_kernel ? b->comm_kernel : "communication");
@@ -385,8 +402,7 @@ static bool judge_unpinned_copies(const struct finding_book *b, struct finding *
 	const char *function = sum.most ? sum.most->function : NULL;
 	const struct finding_copies *c = &b->pageable;
 
-	if (!c->count || !stall_set_share(f, b, c->owned_ns + sum.ns,
-					  c->owned_ns + sum.ns + sum.unseen_ns))
+	if (!c->count || !set_share(f, b, &(struct lost){ sum.ns, c->owned_ns, sum.unseen_ns }))
 		return false;
 	if (sum.most)
 		add_main_thread(f, &sum);
@@ -459,7 +475,8 @@ static bool judge_steady_compile(const struct finding_book *b, struct finding *f
 	struct stall_sum sum = stall_add_up(b, KIND(STALL_COMPILE));
 	uint64_t late_ns = num_min(sum.late_ns, sum.ns);
 
-	if (!sum.most || !stall_set_share(f, b, late_ns, sum.late_ns))
+	if (!sum.most || !set_share(f, b, &(struct lost){ .idle_ns = late_ns,
+							  .more_ns = sum.late_ns - late_ns }))
 		return false;
 	add_main_thread(f, &sum);
 	strbuf_addf(&f->cause,
@@ -479,7 +496,8 @@ static bool judge_small_kernels(const struct finding_book *b, struct finding *f)
 
 	if (b->kernels < SMALL_KERNELS || b->kernels_ns / b->kernels > SMALL_KERNEL_NS)
 		return false;
-	stall_set_share(f, b, queued.ns, queued.ns + launch.ns + launch.unseen_ns - launch.own_ns);
+	set_share(f, b, &(struct lost){ .idle_ns = queued.ns, .more_ns = launch.ns +
+				launch.unseen_ns - launch.own_ns });
 	if (f->gain_bound < FINDING_SHARE_MIN)
 		return false;
 	strbuf_addstr(&f->cause, "kernels are so short that the ways between them count; "
@@ -497,7 +515,7 @@ static bool judge_device_wait(const struct finding_book *b, struct finding *f)
 	struct stall_sum sum = stall_add_up(b, KIND(STALL_WAITED));
 	uint64_t known_ns = b->has_waited ? num_min(b->waited_ns, sum.ns) : 0;
 
-	if (!sum.most || !stall_set_share(f, b, sum.ns - known_ns, sum.ns - known_ns))
+	if (!sum.most || !set_share(f, b, &(struct lost){ .idle_ns = sum.ns - known_ns }))
 		return false;
 	strbuf_addstr(&f->cause,
 		      "work was launched and the device did not begin it: it waits for another "
@@ -509,8 +527,11 @@ static bool judge_device_wait(const struct finding_book *b, struct finding *f)
 
 static bool judge_other_process(const struct finding_book *b, struct finding *f)
 {
-	if (!b->has_waited || !stall_set_share(f, b, b->waited_ns, b->waited_ns))
+	f->waits_share = b->has_waited ? num_ratio(b->waited_ns, b->wall_ns) : 0;
+	if (f->waits_share < FINDING_SHARE_MIN)
 		return false;
+	f->has_share = true;
+	f->is_notable = f->waits_share >= FINDING_SHARE_MEDIUM;
 	strbuf_addstr(&f->cause, "other processes use the device while work of this one is ready");
 	strbuf_addf(&f->evidence,
 		    "%s in which this one's next work was launched, another one's ran",

@@ -131,18 +131,22 @@ static struct device_time add_up_devices(const struct snapshot *snap, uint32_t p
 	return sum;
 }
 
-/* The name of its largest finding that matters, or "none". They are sorted. */
+/* The name of its largest finding that matters to the process itself, or "none". */
 static const char *find_verdict(const struct findings *f, uint32_t process)
 {
-	for (size_t i = 0; i < f->all.n; i++) {
-		const struct finding *first = &f->all.v[i];
+	const struct finding *first = NULL;
 
-		if (first->process == process && (first->is_severe || first->has_share))
-			return first->is_severe || first->share >= FINDING_SHARE_MEDIUM ?
-				       first->name :
-				       "none";
+	for (size_t i = 0; i < f->all.n; i++) {
+		const struct finding *this = &f->all.v[i];
+
+		if (this->process != process)
+			continue;
+		if (this->is_severe)
+			return this->name;
+		if (this->has_share && (!first || this->waits_share > first->waits_share))
+			first = this;
 	}
-	return "none";
+	return first && first->waits_share >= FINDING_SHARE_MEDIUM ? first->name : "none";
 }
 
 static void fill_devices(struct table *t, struct cell *row, const struct snapshot *snap,

@@ -83,6 +83,8 @@ static void add_error(struct strbuf *out, const struct snapshot *snap, const str
 
 struct idlest {			/* the book of which the largest share is unexplained */
 	const struct snapshot_device *state;
+	const struct snapshot_host *shared;	/* the device is not this process's alone: of all
+						 * that use it */
 	uint64_t wall_ns, idle_ns, before_ns, after_ns;
 	unsigned int cause;
 	uint64_t cause_ns, unknown_ns, lost_ns;
@@ -122,8 +124,41 @@ static void look_at(struct idlest *worst, const struct snapshot_device *s)
 			this.cause = i;
 			this.cause_ns = s->idle_ns[i];
 		}
+	if (snapshot_host_is_shared(s->host)) {
+		this.shared = s->host;
+		this.wall_ns = s->host->sum.close_ns - s->host->sum.open_ns;
+		this.idle_ns = s->host->sum.idle_ns + s->host->sum.unknown_ns;
+		this.unknown_ns = s->host->sum.unknown_ns;
+		this.before_ns = this.after_ns = this.lost_ns = 0;
+	}
 	if (!worst->state || unexplained(&this) > unexplained(worst))
 		*worst = this;
+}
+
+/* Its process is named, unless others use it, too. */
+static void add_book_device(struct strbuf *out, const char *what, const struct snapshot *snap,
+			    const struct idlest *book)
+{
+	if (book->shared)
+		strbuf_addf(out, "%s %s", what, device_text(book->state->number).s);
+	else
+		add_device(out, what, snap, book->state);
+}
+
+/* What a process loses of its own time while others use its device. */
+static void add_own_wait(struct strbuf *out, const struct snapshot *snap, const struct findings *f)
+{
+	const struct finding *most = NULL;
+
+	for (size_t i = 0; i < f->all.n; i++)
+		if (!most || f->all.v[i].waits_share > most->waits_share)
+			most = &f->all.v[i];
+	if (!most || most->waits_share < FINDING_SHARE_MEDIUM)
+		return;
+	strbuf_addf(out, "\nOf a process's own time %.1f %% is lost to %s", 100 * most->waits_share,
+		    most->name);
+	add_process(out, snap, most->pid, most->process);
+	strbuf_addstr(out, ", while others use the device.");
 }
 
 /* It was idle, or its activity is unknown. */
@@ -132,12 +167,12 @@ static void add_no_work(struct strbuf *out, const struct snapshot *snap, const s
 	const struct next_target target = next_of(snap, book->state->process, book->state->device);
 
 	if (unknown(book) >= 0.5) {
-		add_device(out, "What device", snap, book->state);
+		add_book_device(out, "What device", snap, book);
 		strbuf_addf(out, " did is not known: no work of it was seen, and %.1f %% of its "
 			    "time is unknown.", 100 * unknown(book));
 		return;
 	}
-	add_device(out, "Device", snap, book->state);
+	add_book_device(out, "Device", snap, book);
 	strbuf_addf(out, " did nothing: no work of it was seen in %s.", ns_text(book->wall_ns).s);
 	if (target.ended)
 		return;
@@ -146,12 +181,13 @@ static void add_no_work(struct strbuf *out, const struct snapshot *snap, const s
 }
 
 /* No finding that matters, and the largest shares of idle time. */
-static void add_busy(struct strbuf *out, const struct snapshot *snap, const struct idlest *book)
+static void add_busy(struct strbuf *out, const struct snapshot *snap, const struct findings *f,
+		     const struct idlest *book)
 {
 	const uint64_t wall_ns = book->wall_ns;
 
 	strbuf_addf(out, "No avoidable loss above %.0f %% was found: ", 100 * FINDING_SHARE_MEDIUM);
-	add_device(out, "device", snap, book->state);
+	add_book_device(out, "device", snap, book);
 	strbuf_addf(out, " is busy %.1f %% of the time",
 		    100 * num_ratio(wall_ns - book->idle_ns, wall_ns));
 	if ((book->before_ns + book->after_ns) * 100 >= wall_ns)
@@ -159,13 +195,16 @@ static void add_busy(struct strbuf *out, const struct snapshot *snap, const stru
 			    100 * num_ratio(book->before_ns, wall_ns),
 			    100 * num_ratio(book->after_ns, wall_ns));
 	strbuf_addch(out, '.');
-	if (between(book) >= FINDING_SHARE_MEDIUM)
+	if (book->shared)
+		add_own_wait(out, snap, f);
+	else if (between(book) >= FINDING_SHARE_MEDIUM)
 		strbuf_addf(out, "\nThe rest is idle time that no rule explains, most of it %s "
 			    "(%.1f %%).", idle_name(book->cause),
 			    100 * num_ratio(book->cause_ns, wall_ns));
 }
 
-static void add_no_finding(struct strbuf *out, const struct snapshot *snap)
+static void add_no_finding(struct strbuf *out, const struct snapshot *snap,
+			   const struct findings *f)
 {
 	struct idlest worst = { 0 };
 
@@ -177,12 +216,12 @@ static void add_no_finding(struct strbuf *out, const struct snapshot *snap)
 	if (worst.idle_ns == worst.wall_ns) {
 		add_no_work(out, snap, &worst);
 	} else if (unknown(&worst) >= FINDING_SHARE_MEDIUM) {	/* losses in that time, too */
-		add_device(out, "What device", snap, worst.state);
+		add_book_device(out, "What device", snap, &worst);
 		strbuf_addf(out, " did, or waited for, is not known for %.1f %% of the time; it is "
 			    "busy at least %.1f %% of it.", 100 * unknown(&worst),
 			    100 * num_ratio(worst.wall_ns - worst.idle_ns, worst.wall_ns));
 	} else {
-		add_busy(out, snap, &worst);
+		add_busy(out, snap, f, &worst);
 	}
 }
 
@@ -313,7 +352,7 @@ int verdict_add(struct strbuf *out, const struct snapshot *snap)
 	else if (first && first->has_share && first->share >= FINDING_SHARE_MEDIUM)
 		add_finding(out, snap, &f);
 	else if (!err)
-		add_no_finding(out, snap);
+		add_no_finding(out, snap, &f);
 	findings_free(&f);
 	return err ? err : out->failed ? -ENOMEM : 0;
 }
