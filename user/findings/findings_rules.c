@@ -447,8 +447,8 @@ static bool judge_blocking_copies(const struct finding_book *b, struct finding *
 		if (b->stalls[i].stall.key.kind == STALL_COPY)
 			calls_ns = num_add(calls_ns, b->stalls[i].calls_ns);
 	alone_ns = num_min(b->pinned.owned_ns, calls_ns);
-	if (b->pageable.count || !sum.most || !stall_set_share(f, b, alone_ns + sum.ns,
-							      alone_ns + sum.ns + sum.unseen_ns))
+	if (b->pageable.count || !sum.most ||
+	    !set_share(f, b, &(struct lost){ sum.ns, alone_ns, sum.unseen_ns }))
 		return false;
 	add_main_thread(f, &sum);
 	strbuf_addf(&f->cause, " is in %s, which waits for the copy, and so does the device%s",

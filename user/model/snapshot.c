@@ -688,3 +688,61 @@ const char *snapshot_thread_comm(const struct snapshot *s, uint32_t process, uin
 	}
 	return NULL;
 }
+
+/* ---- losses ---------------------------------------------------------------------------------- */
+
+#define CUPTI_RECORD_MAX 256	/* bytes: none of any version's is longer */
+
+static uint64_t sum_received(const struct model_counts *c)
+{
+	static const uint8_t kinds[] = { EVENT_CALL, EVENT_ENTER, EVENT_EXIT, EVENT_LEFT,
+					 EVENT_OFF };
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < sizeof(kinds); i++)
+		sum = num_add(sum, c->received[kinds[i]]);
+	return sum;
+}
+
+/* Kernels that are over and have no record, beyond those of which it is known; and those whose
+ * records CUPTI kept are probably the same. */
+static void read_uncounted(struct snapshot_losses *l, const struct model_counts *c,
+			   uint64_t works_lost, uint64_t kept_bytes)
+{
+	const uint64_t known = num_add(works_lost, num_add(c->unrecorded, c->invalid[EVENT_WORK])),
+		       kernels = num_sub(c->unmet_lost - c->unmet_ended, known),
+		       kept = num_add(kept_bytes, CUPTI_RECORD_MAX - 1) / CUPTI_RECORD_MAX;
+
+	l->uncounted = num_max(kernels, kept);
+	l->is_at_least = kept > kernels;
+}
+
+/*
+ * The kernel's counters and the holes in threads' numbers are the same loss; a capture that was
+ * cut has only the holes up to there, so the larger of the two is taken.
+ */
+struct snapshot_losses snapshot_losses(const struct snapshot *s)
+{
+	struct snapshot_losses l = { 0 };
+	uint64_t hits = 0, works_lost = 0, kept_bytes = 0;
+
+	for (size_t i = 0; i < s->readings.n; i++) {
+		const struct model_reading *r = &s->readings.v[i];
+
+		/* Copies of stacks that are lost leave calls without them. */
+		if (!strcmp(r->kind, "stack"))
+			continue;
+		if (!strcmp(r->kind, "kept-bytes")) {
+			kept_bytes = num_add(kept_bytes, r->lost);
+			continue;
+		}
+		hits = num_add(hits, r->hits);
+		l.lost = num_add(l.lost, r->lost);
+		works_lost += strcmp(r->kind, event_kind_name(EVENT_WORK)) ? 0 : r->lost;
+	}
+	read_uncounted(&l, &s->counts, works_lost, kept_bytes);
+	l.lost = num_add(num_max(l.lost, s->counts.lost), l.uncounted);
+	l.events = num_max(num_add(hits, l.uncounted), num_add(sum_received(&s->counts), l.lost));
+	l.share = num_ratio(l.lost, l.events);
+	return l;
+}

@@ -169,6 +169,15 @@ static inline const struct snapshot_device *snapshot_device(const struct snapsho
 	return NULL;
 }
 
+/* What was lost of all events since the session began, by the kernel's counters or the holes in
+ * threads' numbers, and what those who lost it did not count. */
+struct snapshot_losses {
+	uint64_t events, lost, uncounted;	/* uncounted: of lost */
+	bool is_at_least;			/* uncounted is */
+	double share;
+};
+struct snapshot_losses snapshot_losses(const struct snapshot *s);
+
 /* Did more than one process use it? Those that are not watched may have. */
 static inline bool snapshot_host_is_shared(const struct snapshot_host *h)
 {

@@ -320,11 +320,11 @@ static void render(struct strbuf *out, const struct report_options *o, const str
 
 static int judge_loss(const struct report_options *o, const struct summary *s)
 {
-	if (s->lost_share <= o->max_loss)
+	if (s->losses.share <= o->max_loss)
 		return EXIT_OK;
 	log_warn("%s%.3g %% of the events were lost, more than --max-loss %.3g%%%s",
-		 s->is_at_least ? "at least " : "", s->lost_share * 100, o->max_loss * 100,
-		 s->lost > s->uncounted ? "; measure with a larger --ring-size" : "");
+		 s->losses.is_at_least ? "at least " : "", s->losses.share * 100, o->max_loss * 100,
+		 s->losses.lost > s->losses.uncounted ? "; measure with a larger --ring-size" : "");
 	return EXIT_PARTIAL;
 }
 

@@ -34,61 +34,7 @@
 #define FUNCTIONS_NAMED_MAX 8		/* functions in a line */
 #define NAME_MAX_BYTES 127		/* of a function there */
 #define NOTES_OF_FOOT 512		/* lines below the tables that are notes, too */
-#define CUPTI_RECORD_MAX 256		/* bytes: none of any version's is longer */
 #define CUPTI_SHARE 0.01		/* so much of our own is worth a look at the threads */
-
-static uint64_t sum_received(const struct model_counts *c)
-{
-	static const uint8_t kinds[] = { EVENT_CALL, EVENT_ENTER, EVENT_EXIT, EVENT_LEFT,
-					 EVENT_OFF };
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < sizeof(kinds); i++)
-		sum = num_add(sum, c->received[kinds[i]]);
-	return sum;
-}
-
-/* Kernels that are over and have no record, beyond those of which it is known; and those whose
- * records CUPTI kept are probably the same. */
-static void read_uncounted(struct summary *s, uint64_t works_lost, uint64_t kept_bytes)
-{
-	const struct model_counts *c = &s->snap->counts;
-	const uint64_t known = num_add(works_lost, num_add(c->unrecorded, c->invalid[EVENT_WORK])),
-		       kernels = num_sub(c->unmet_lost - c->unmet_ended, known),
-		       kept = num_add(kept_bytes, CUPTI_RECORD_MAX - 1) / CUPTI_RECORD_MAX;
-
-	s->uncounted = num_max(kernels, kept);
-	s->is_at_least = kept > kernels;
-}
-
-/*
- * The kernel's counters and the holes in threads' numbers are the same loss; a capture that was
- * cut has only the holes up to there, so the larger of the two is taken.
- */
-static void read_losses(struct summary *s)
-{
-	const struct model_counts *counts = &s->snap->counts;
-	uint64_t hits = 0, lost = 0, works_lost = 0, kept_bytes = 0;
-
-	for (size_t i = 0; i < s->snap->readings.n; i++) {
-		const struct model_reading *r = &s->snap->readings.v[i];
-
-		/* Copies of stacks that are lost leave calls without them. */
-		if (!strcmp(r->kind, "stack"))
-			continue;
-		if (!strcmp(r->kind, "kept-bytes")) {
-			kept_bytes = num_add(kept_bytes, r->lost);
-			continue;
-		}
-		hits = num_add(hits, r->hits);
-		lost = num_add(lost, r->lost);
-		works_lost += strcmp(r->kind, event_kind_name(EVENT_WORK)) ? 0 : r->lost;
-	}
-	read_uncounted(s, works_lost, kept_bytes);
-	s->lost = num_add(num_max(lost, counts->lost), s->uncounted);
-	s->events = num_max(num_add(hits, s->uncounted), num_add(sum_received(counts), s->lost));
-	s->lost_share = num_ratio(s->lost, s->events);
-}
 
 static uint64_t read_thread_time(const struct snapshot *snap)
 {
@@ -105,13 +51,10 @@ static uint64_t read_thread_time(const struct snapshot *snap)
 
 struct summary summary_read(const struct snapshot *snap, bool incomplete)
 {
-	struct summary s = {
-		.snap = snap, .incomplete = incomplete, .cost = own_cost_read(snap),
-		.thread_ns = read_thread_time(snap),
+	return (struct summary){
+		.snap = snap, .incomplete = incomplete, .losses = snapshot_losses(snap),
+		.cost = own_cost_read(snap), .thread_ns = read_thread_time(snap),
 	};
-
-	read_losses(&s);
-	return s;
 }
 
 /* Of thread_ns, at most 1; 0 when that is 0. */
@@ -265,15 +208,15 @@ static const char *since(const struct summary *s)
 
 static void add_loss(struct foot *f, const struct summary *s)
 {
-	if (s->lost)
+	if (s->losses.lost)
 		add_note(f, NOTE_EVENTS_LOST, 0,
 			 "lost%s: %s%s of %s events (%.3g %%), booked as lost where they are "
 			 "missing",
-			 since(s), s->is_at_least ? "at least " : "", count_text(s->lost).s,
-			 count_text(s->events).s, s->lost_share * 100);
+			 since(s), s->losses.is_at_least ? "at least " : "", count_text(s->losses.lost).s,
+			 count_text(s->losses.events).s, s->losses.share * 100);
 	else
 		add_note(f, NOTE_CODES, 0, "lost%s: none of %s events", since(s),
-			 count_text(s->events).s);
+			 count_text(s->losses.events).s);
 }
 
 /* Time within calls stays theirs. */
@@ -815,8 +758,8 @@ static void add_meta(struct summary_text *t, const struct summary *s, const char
 	add_fact_number(t, "functions_probed", snap, "functions_probed");
 	add_fact_number(t, "functions_left_out", snap, "functions_left_out");
 	add_number(t, "complete", CELL_BOOL, !s->incomplete);
-	add_number(t, "events", CELL_INT, s->events);
-	add_number(t, "lost", CELL_INT, s->lost);
+	add_number(t, "events", CELL_INT, s->losses.events);
+	add_number(t, "lost", CELL_INT, s->losses.lost);
 	add_number(t, "unarmed_ns", CELL_NS, unarmed_ns(snap));
 	add_own_cost(t, s);
 	add_fact(t, "return_probes", snap, "returns");

@@ -11,11 +11,7 @@
 struct summary {
 	const struct snapshot *snap;
 	bool incomplete;
-	/* since the session began: hits, of these never received, of these not counted by who
-	 * lost them */
-	uint64_t events, lost, uncounted;
-	bool is_at_least;	/* uncounted is */
-	double lost_share;
+	struct snapshot_losses losses;
 	struct own_cost cost;
 	uint64_t thread_ns;		/* wall time of all threads in the report */
 };
