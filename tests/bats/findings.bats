@@ -106,6 +106,21 @@ shared_verdict() { # SCRIPT: programs on one device
 	shared_verdict stopped.sh
 }
 
+@test "findings: where off-CPU time is not recorded a stopped process is no finding of severity high" {
+	cat >stop.sh <<-'EOF_SH'
+		"$SIM/train" --steps 150 --stall-every 0 --quiet & pid=$!
+		sleep 0.5; kill -STOP $pid; sleep 2; kill -CONT $pid
+		wait
+	EOF_SH
+	for without in "--off-cpu off" "--attach none"; do
+		# shellcheck disable=SC2086 # two words
+		run -0 env SIM="$SIM" GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat $without \
+			--table findings --format csv -- sh stop.sh
+		refute_output --regexp '^high,'
+		assert_output --partial "it was not recorded if the thread was stopped or had no CPU"
+	done
+}
+
 @test "findings: without device times the verdict bounds what the thread's calls allow" {
 	LD_LIBRARY_PATH=$SIM "$SIM/simcalls" cudaLaunchKernel=1000 cudaStreamSynchronize=100 --init \
 		--wait-file go >calls.out 3>&- &

@@ -326,6 +326,68 @@ TEST(a_loss_of_a_shared_device_is_what_it_idled)
 	assert_null(strstr(found.evidence.s, "own time"));
 }
 
+/* A loss of 40 %: high, but on too little. */
+TEST(a_finding_on_too_little_says_so_first_and_is_never_high)
+{
+	struct finding_stall row = loss(STALL_SYNC, 4 * SECOND, "cudaStreamSynchronize");
+	struct finding_book b = book_with(&row, 1);
+
+	only(&b, "needless-sync");
+	assert_string_equal(finding_severity(&found), "high");
+	b.measured_ns = 43 * MS;
+	only(&b, "needless-sync");
+	assert_string_equal(finding_severity(&found), "medium");
+	assert_int_equal(strncmp(found.evidence.s, "only 43.00 ms were measured: ", 29), 0);
+	b.measured_ns = SECOND;
+	b.lost_share = 0.372;
+	only(&b, "needless-sync");
+	assert_string_equal(finding_severity(&found), "medium");
+	assert_has(&found.evidence, "37.2 % of the events were lost: ");
+	b.lost_share = 0.01;
+	b.off_cpu_unknown = true;
+	only(&b, "needless-sync");
+	assert_string_equal(finding_severity(&found), "medium");
+	assert_has(&found.evidence, "it was not recorded if the thread was stopped or had no CPU: ");
+	b.off_cpu_unknown = false;
+	row.stall.gaps = 9;
+	only(&b, "needless-sync");
+	assert_string_equal(finding_severity(&found), "medium");
+	assert_has(&found.evidence, "it happened only 9 times: ");
+	row.stall.gaps = 10;
+	only(&b, "needless-sync");
+	assert_string_equal(finding_severity(&found), "high");
+}
+
+TEST(one_gap_that_is_nearly_all_of_a_loss_is_a_one_off)
+{
+	struct finding_stall row = loss(STALL_HOST, 4 * SECOND, NULL);
+	struct finding_book b = book_with(&row, 1);
+
+	row.stall.longest_ns = 3599 * MS;
+	only(&b, "input-stall");
+	assert_null(strstr(found.evidence.s, "one-off"));
+	row.stall.longest_ns = 3600 * MS;
+	only(&b, "input-stall");
+	assert_string_equal(finding_severity(&found), "medium");
+	assert_has(&found.evidence, "one-off: nearly all of it is a single time: 2,000 times");
+	row.stall.gaps = 1;
+	only(&b, "input-stall");
+	assert_int_equal(strncmp(found.evidence.s, "one-off: 1 time, ", 17), 0);
+}
+
+TEST(no_stacks_are_proposed_of_a_process_that_has_ended)
+{
+	struct finding_stall row = loss(STALL_HOST, 4 * SECOND, NULL);
+	struct finding_book b = book_with(&row, 1);
+
+	only(&b, "input-stall");
+	assert_string_equal(found.next.s, "gpuprof stacks -p 12");
+	b.target.ended = true;
+	b.target.command = "./train";
+	only(&b, "input-stall");
+	assert_string_equal(found.next.s, "gpuprof stat --stacks --by stack --filter . -- ./train");
+}
+
 TEST(device_wait_excludes_time_of_another_process)
 {
 	struct finding_stall row = loss(STALL_WAITED, 1500 * MS, NULL);

@@ -72,7 +72,7 @@ TEST(the_largest_loss_comes_with_all_that_is_known_of_it)
 	launch(2, 80, 80.1, 100);
 	says("30.0 % of device 0 (pid 12, train) is lost to input-stall: thread 13 (worker) is in "
 	     "no call while the device has nothing to do: it waits for input, or runs host code.\n"
-	     "Evidence: 1 time, 30.00 ms; without it at most 30.0 % is gained.\n"
+	     "Evidence: only 100.0 ms were measured, one-off: 1 time, 30.00 ms; without it at most 30.0 % is gained.\n"
 	     "Next: gpuprof stacks -p 12");
 }
 
@@ -87,6 +87,15 @@ TEST(lost_records_are_part_of_what_is_known_of_the_largest_loss)
 	     "Evidence: 1 time, 20.00 ms; without it at most 20.0 % is gained; for 10.0 % of the "
 	     "time records of the device were lost.\n"
 	     "Next: gpuprof stacks -p 12");
+}
+
+/* 98.5 ms of start-up, a kernel of 3 us. */
+TEST(a_device_that_did_nearly_nothing_is_not_judged)
+{
+	call(1, L, 1, 1.1);
+	launch(2, 98.4, 98.5, 98.503);
+	says("Too little to judge: GPU 0 (pid 12, train) worked 3.000 us of 100.0 ms. 98.5 % passed "
+	     "before its first work: 98.30 ms other; after its last came 1.5 %.");
 }
 
 TEST(a_process_that_cannot_go_on_comes_before_its_losses)

@@ -49,6 +49,11 @@ struct finding_book {
 	struct next_target target;		/* as commands name it */
 	uint64_t wall_ns;
 
+	/* How far the measurement bears a verdict; 0, false: it does. */
+	uint64_t measured_ns;		/* the session's length, or the interval's */
+	double lost_share;		/* of its events */
+	bool off_cpu_unknown;		/* nor if a thread was stopped or had no CPU */
+
 	/* Others use the device, too; what is lost there is lost to all of them. */
 	bool is_shared;
 	uint64_t device_ns;		/* with any of them; if not is_shared: wall_ns */

@@ -438,7 +438,7 @@ const char *finding_severity(const struct finding *f)
 		return "high";
 	if (!f->has_share || share < FINDING_SHARE_MEDIUM)
 		return f->is_notable ? "medium" : "low";
-	return share < FINDING_SHARE_HIGH ? "medium" : "high";
+	return share < FINDING_SHARE_HIGH || f->is_uncertain ? "medium" : "high";
 }
 
 /* ---- judging --------------------------------------------------------------------------------- */
@@ -448,6 +448,40 @@ static void finding_free(struct finding *f)
 	strbuf_free(&f->cause);
 	strbuf_free(&f->evidence);
 	strbuf_free(&f->next);
+}
+
+/* ", a, b": why a loss of time may be other than it looks. */
+static void add_doubts(struct strbuf *out, const struct finding_book *b, const struct finding *f)
+{
+	if (b->measured_ns && b->measured_ns < FINDING_MEASURED_NS)
+		strbuf_addf(out, ", only %s were measured", ns_text(b->measured_ns).s);
+	if (b->lost_share > FINDING_LOST_MAX)
+		strbuf_addf(out, ", %.3g %% of the events were lost", 100 * b->lost_share);
+	if (f->needs_off_cpu && b->off_cpu_unknown)
+		strbuf_addstr(out, ", it was not recorded if the thread was stopped or had no CPU");
+	if (f->times > 1 && f->is_one_off)
+		strbuf_addstr(out, ", one-off: nearly all of it is a single time");
+	else if (f->times && f->times < FINDING_TIMES)
+		strbuf_addf(out, f->times > 1 ? ", it happened only %llu times" : ", one-off",
+			    (unsigned long long)f->times);
+}
+
+/* Begins the evidence with them. */
+static void doubt(struct finding *f, const struct finding_book *b)
+{
+	struct strbuf all = STRBUF_INIT;
+
+	if (f->has_share &&
+	    (f->share >= FINDING_SHARE_MEDIUM || f->waits_share >= FINDING_SHARE_MEDIUM))
+		add_doubts(&all, b, f);
+	f->is_uncertain = all.len > 0;
+	if (f->is_uncertain) {
+		strbuf_addf(&all, ": %s", f->evidence.s);
+		strbuf_reset(&f->evidence);
+		strbuf_addstr(&f->evidence, all.s + strlen(", "));
+	}
+	f->evidence.failed |= all.failed;
+	strbuf_free(&all);
 }
 
 static int keep(struct findings *all, const struct finding *f)
@@ -486,6 +520,8 @@ static int judge(struct findings *f, const struct finding_book *b, const struct 
 				    "; it is %.1f %% of the process's own time: "
 				    "others use the device, too",
 				    100 * found.waits_share);
+		if (holds)
+			doubt(&found, b);
 		err = holds ? keep(f, &found) : 0;
 		if (!holds || err)
 			finding_free(&found);
@@ -754,6 +790,16 @@ static const struct share_member *share_of_member(const struct snapshot_device *
 	return NULL;
 }
 
+static void read_certainty(struct finding_book *b, const struct snapshot *snap)
+{
+	const char *off_cpu = snapshot_fact(snap, "off_cpu");
+
+	b->measured_ns = snap->now_ns - snap->since_ns;
+	b->lost_share = snapshot_losses(snap).share;
+	b->off_cpu_unknown = snapshot_fact(snap, "without_probes") ||
+			     (off_cpu && strcmp(off_cpu, "recorded") != 0);
+}
+
 /* How much of what the process lost its device did; where a process has it alone, all. */
 static void read_sharing(struct finding_book *b, const struct snapshot_device *s)
 {
@@ -780,6 +826,7 @@ static int judge_device(struct findings *f, const struct snapshot *snap,
 	int err;
 
 	read_states(&b, &s->sum);
+	read_certainty(&b, snap);
 	read_sharing(&b, s);
 	read_kernels(&b, s);
 	for (size_t i = 0; i < sizeof(host_copies); i++) {

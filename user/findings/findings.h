@@ -59,6 +59,11 @@
 #define FINDING_SHARE_MEDIUM 0.05
 #define FINDING_SHARE_HIGH 0.20
 
+/* On less than this a finding is never high, and its evidence begins with why. */
+#define FINDING_MEASURED_NS 1000000000ull
+#define FINDING_TIMES 10
+#define FINDING_LOST_MAX 0.01		/* of the events; --max-loss, if it is not given */
+
 struct finding {
 	const char *name;
 	uint32_t process;
@@ -71,6 +76,10 @@ struct finding {
 	bool has_share;
 	double share, gain_bound;	/* of the device's wall time */
 	double waits_share;		/* of its own: other processes may have had it */
+	uint64_t times;			/* it happened so often; 0: it has no number */
+	bool is_one_off;		/* nearly all of it is a single time */
+	bool needs_off_cpu;		/* the thread may have been stopped or without a CPU */
+	bool is_uncertain;		/* never high */
 	double own_share;		/* of share, up to: gpuprof's own cost, estimated */
 	struct strbuf cause, evidence, next;
 };

@@ -14,6 +14,7 @@
 #define SMALL_KERNEL_NS 20000	/* and less: about the cost of a launch on both sides */
 #define SMALL_KERNELS 1000	/* so many, that their average means something */
 #define LEAK_BYTES (1u << 20)	/* and a hundredth of the process's peak; else no line */
+#define ONE_OFF 10	/* a tenth of the loss, and less, is in all its times but one */
 #define OWN_PART 100	/* of the loss: a smaller part of gpuprof's own is not mentioned */
 
 /* ---- stalls added up ------------------------------------------------------------------------- */
@@ -195,6 +196,18 @@ static void add_main_thread(struct finding *f, const struct stall_sum *sum)
 		strbuf_addstr(&f->cause, "one thread after the other");
 }
 
+/* Kinds of the thread that are known from its calls: that it waited, or had no CPU, is not. */
+#define SEEN_IN_CALLS                                                                       \
+	(KIND(STALL_SYNC) | KIND(STALL_COPY) | KIND(STALL_COPY_SMALL) | KIND(STALL_ALLOC) | \
+	 KIND(STALL_COMPILE) | KIND(STALL_COLLECTIVE) | KIND(STALL_HOST) | KIND(STALL_LAUNCH))
+
+static void set_times(struct finding *f, const struct stall_sum *sum, unsigned int kinds)
+{
+	f->times = sum->gaps;
+	f->is_one_off = num_sub(sum->ns, sum->longest_ns) <= sum->ns / ONE_OFF;
+	f->needs_off_cpu = kinds & SEEN_IN_CALLS;
+}
+
 /* The stalls of some kinds; false: not worth a line. Fixing them saves the unseen time, too. */
 static bool begin_stalls(struct finding *f, const struct finding_book *b, unsigned int kinds,
 			 struct stall_sum *sum)
@@ -203,6 +216,7 @@ static bool begin_stalls(struct finding *f, const struct finding_book *b, unsign
 	if (!sum->most ||
 	    !set_share(f, b, &(struct lost){ .idle_ns = sum->ns, .more_ns = sum->unseen_ns }))
 		return false;
+	set_times(f, sum, kinds);
 	add_main_thread(f, sum);
 	return true;
 }
@@ -300,6 +314,7 @@ static bool add_why_outside(struct strbuf *out, const struct stall_sum *sum)
 
 static bool judge_input_stall(const struct finding_book *b, struct finding *f)
 {
+	enum next next = NEXT_WAITING;
 	struct stall_sum sum;
 	bool waits;
 
@@ -309,7 +324,9 @@ static bool judge_input_stall(const struct finding_book *b, struct finding *f)
 	strbuf_addstr(&f->cause, others_clause(&sum).s);
 	strbuf_addstr(&f->evidence, times_clause(&sum).s);
 	add_causes(&f->evidence, &sum);
-	next_add(&f->next, waits ? NEXT_WAITING : NEXT_STACKS, &b->target, NULL);
+	if (!waits)
+		next = b->target.ended ? NEXT_CALLERS : NEXT_STACKS;
+	next_add(&f->next, next, &b->target, NULL);
 	return true;
 }
 
@@ -332,6 +349,7 @@ static bool judge_exposed_comm(const struct finding_book *b, struct finding *f)
 	if (!b->comms || !set_share(f, b, &(struct lost){ .run_ns = b->comm_ns }))
 		return false;
 	f->tid = b->comm_tid;
+	f->times = b->comms;
 	add_kernel(&f->cause, b->comm_kernel ? b->comm_kernel : "communication");
 	strbuf_addstr(&f->cause, " runs with no compute beside it");
 	if (f->tid) {
@@ -404,6 +422,7 @@ static bool judge_unpinned_copies(const struct finding_book *b, struct finding *
 
 	if (!c->count || !set_share(f, b, &(struct lost){ sum.ns, c->owned_ns, sum.unseen_ns }))
 		return false;
+	f->times = c->count;
 	if (sum.most)
 		add_main_thread(f, &sum);
 	strbuf_addf(&f->cause,
@@ -478,6 +497,7 @@ static bool judge_steady_compile(const struct finding_book *b, struct finding *f
 	if (!sum.most || !set_share(f, b, &(struct lost){ .idle_ns = late_ns,
 							  .more_ns = sum.late_ns - late_ns }))
 		return false;
+	set_times(f, &sum, KIND(STALL_COMPILE));
 	add_main_thread(f, &sum);
 	strbuf_addf(&f->cause,
 		    " still compiles or loads modules in the later half of the session: %s%s",

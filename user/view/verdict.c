@@ -180,6 +180,46 @@ static void add_no_work(struct strbuf *out, const struct snapshot *snap, const s
 	next_add(out, NEXT_STACKS, &target, NULL);
 }
 
+#define NAMED_CAUSES 3
+
+/* "; 98.5 % passed before its first work: 12 ms in alloc, 3 ms in init": of the first gap, which
+ * is in no stall. */
+static void add_start(struct strbuf *out, const struct idlest *book)
+{
+	uint64_t ns[IDLE_CAUSES];
+	const struct stalls *stalls = &book->state->stalls;
+
+	memcpy(ns, book->state->idle_ns, sizeof(ns));
+	for (size_t i = 0; i < stalls_count(stalls); i++)
+		for (unsigned int k = 0; k < IDLE_CAUSES; k++)
+			ns[k] = num_sub(ns[k], stalls_at(stalls, i)->cause_ns[k]);
+	ns[IDLE_NO_WORK] = ns[IDLE_OPEN] = 0;
+	strbuf_addf(out, " %.1f %% passed before its first work",
+		    100 * num_ratio(book->before_ns, book->wall_ns));
+	for (unsigned int named = 0, most = 0; named < NAMED_CAUSES; named++, ns[most] = 0) {
+		for (unsigned int k = 0; k < IDLE_CAUSES; k++)
+			most = ns[k] > ns[most] ? k : most;
+		if (ns[most] < book->before_ns / 100 || !ns[most])
+			break;
+		strbuf_addf(out, "%s %s %s", named ? "," : ":", ns_text(ns[most]).s,
+			    idle_name(most));
+	}
+	strbuf_addf(out, "; after its last came %.1f %%.",
+		    100 * num_ratio(book->after_ns, book->wall_ns));
+}
+
+/* It worked for less than a hundredth of the time, and nothing of that says why. */
+static void add_too_little(struct strbuf *out, const struct snapshot *snap,
+			   const struct idlest *book)
+{
+	strbuf_addstr(out, "Too little to judge: ");
+	add_book_device(out, "GPU", snap, book);
+	strbuf_addf(out, " worked %s of %s.", ns_text(book->wall_ns - book->idle_ns).s,
+		    ns_text(book->wall_ns).s);
+	if (!book->shared)
+		add_start(out, book);
+}
+
 /* No finding that matters, and the largest shares of idle time. */
 static void add_busy(struct strbuf *out, const struct snapshot *snap, const struct findings *f,
 		     const struct idlest *book)
@@ -220,6 +260,8 @@ static void add_no_finding(struct strbuf *out, const struct snapshot *snap,
 		strbuf_addf(out, " did, or waited for, is not known for %.1f %% of the time; it is "
 			    "busy at least %.1f %% of it.", 100 * unknown(&worst),
 			    100 * num_ratio(worst.wall_ns - worst.idle_ns, worst.wall_ns));
+	} else if ((worst.wall_ns - worst.idle_ns) * 100 < worst.wall_ns) {
+		add_too_little(out, snap, &worst);
 	} else {
 		add_busy(out, snap, f, &worst);
 	}
