@@ -57,12 +57,16 @@ static bool is_row_of(const struct call_stat *s, const struct event *call)
 
 /* ---- adding --------------------------------------------------------------------------------- */
 
+/* cudaErrorNotReady, CUDA_ERROR_NOT_READY: no error, by CUDA's documentation. No other library of the
+ * catalogue has a result of that number. */
+#define NOT_READY 600
+
 static void add_result(struct call_stat *s, const struct event *ev)
 {
 	if (!(ev->has & HAS_RESULT))
 		return;
 	s->results_known++;
-	s->errors += ev->call.result != 0;
+	s->errors += ev->call.result != 0 && ev->call.result != NOT_READY;
 }
 
 int call_stat_add(struct call_stat *s, const struct event *call)
