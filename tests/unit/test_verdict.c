@@ -131,6 +131,32 @@ TEST(a_failed_device_is_reported_without_a_helper)
 	     "Next: dmesg | grep -i xid");
 }
 
+/* Half of the time hot, beside a loss and alone. */
+TEST(a_throttled_device_is_in_the_verdict)
+{
+	const struct device_facts facts = { .uuid = "GPU-b" };
+	const struct device_sample s = { .has = 1ull << SAMPLE_CLOCK_REASONS,
+					 .v = { [SAMPLE_CLOCK_REASONS] = CLOCK_THERMAL } };
+
+	for (int loss = 0; loss < 2; loss++) {
+		struct strbuf out = STRBUF_INIT;
+
+		begin();
+		push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 12, .device.facts = facts });
+		launch(1, 1, 2, 50);
+		launch(2, loss ? 80 : 3, loss ? 80.1 : 50.1, 100);
+		push(m, (struct event){ .kind = EVENT_SAMPLE, .sample.uuid = "GPU-b",
+					.sample.values = s, .start_ns = at(10), .end_ns = at(60) });
+		finish(m, at(100));
+		assert_int_equal(verdict_of(&out, m), 0);
+		assert_non_null(strstr(out.s, loss ? "is lost to input-stall" :
+						     "No avoidable loss above 5 %"));
+		assert_non_null(strstr(out.s, ". GPU 0: its clocks were kept down by heat (100 % of "
+					      "the time by heat)."));
+		strbuf_free(&out);
+	}
+}
+
 TEST(without_findings_it_reports_none)
 {
 	launch(1, 1, 2, 50);

@@ -49,6 +49,20 @@ static void add_lost(struct strbuf *out, const struct snapshot *snap, const stru
 	}
 }
 
+/* It has no share, and slows all that is not idle. */
+static void add_throttled(struct strbuf *out, const struct findings *all)
+{
+	for (size_t i = 0; i < all->all.n; i++) {
+		const struct finding *f = &all->all.v[i];
+		size_t of_time = strcspn(f->evidence.s, ";");
+
+		if (strcmp(f->name, "throttled") != 0)
+			continue;
+		strbuf_addf(out, " %s (%.*s).", f->cause.s, (int)of_time, f->evidence.s);
+		return;
+	}
+}
+
 static void add_finding(struct strbuf *out, const struct snapshot *snap, const struct findings *all)
 {
 	const struct finding *f = &all->all.v[0];
@@ -63,7 +77,9 @@ static void add_finding(struct strbuf *out, const struct snapshot *snap, const s
 	if (same)
 		strbuf_addf(out, "; the same %zu more time%s, of other devices or processes", same,
 			    same > 1 ? "s" : "");
-	strbuf_addf(out, ".\nEvidence: %s; without it at most %.1f %% is gained", f->evidence.s,
+	strbuf_addch(out, '.');
+	add_throttled(out, all);
+	strbuf_addf(out, "\nEvidence: %s; without it at most %.1f %% is gained", f->evidence.s,
 		    100 * f->gain_bound);
 	add_lost(out, snap, f);
 	strbuf_addf(out, ".\nNext: %s", f->next.s);
@@ -235,6 +251,7 @@ static void add_busy(struct strbuf *out, const struct snapshot *snap, const stru
 			    100 * num_ratio(book->before_ns, wall_ns),
 			    100 * num_ratio(book->after_ns, wall_ns));
 	strbuf_addch(out, '.');
+	add_throttled(out, f);
 	if (book->shared)
 		add_own_wait(out, snap, f);
 	else if (between(book) >= FINDING_SHARE_MEDIUM)
