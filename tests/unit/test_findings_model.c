@@ -205,6 +205,42 @@ TEST(the_loss_of_a_device_is_the_time_that_no_process_had_it)
 	assert_float_equal((float)f.all.v[0].gain_bound, 0.02f, 1e-3f);
 }
 
+static void collective(uint32_t pid, uint32_t seq, double start, double end)
+{
+	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = seq };
+
+	push(m, (struct event){ .kind = EVENT_WORK, .pid = pid,
+				.start_ns = BASE + (uint64_t)(start * (double)MS),
+				.end_ns = BASE + (uint64_t)(end * (double)MS),
+				.work = work_named(w, "ncclDevKernel_AllReduce_Sum_f32_RING_LL") });
+}
+
+/* Three ranks: 12 waits for input for 30 ms before each of 20 collectives, in which 22 and 32 wait for it. */
+TEST(a_late_rank_comes_before_those_that_wait_for_it)
+{
+	for (uint32_t i = 0; i < 20; i++) {
+		double at = 35.2 * (i + 1);
+
+		step(2 * i + 1, &(struct step){ L, at, at + 0.1, at + 0.1, at + 5 });
+		step(2 * i + 2, &(struct step){ L, at + 34.8, at + 34.9, at + 34.9, at + 34.95 });
+		collective(12, 100 + i, at + 35, at + 35.1);
+		for (uint32_t pid = 22; pid <= 32; pid += 10) {
+			one_work(pid, 2 * i + 1, (const double[]){ at, at + 0.1, at + 0.1, at + 5 });
+			collective(pid, 100 + i, at + 5, at + 35.1);
+		}
+	}
+	finish(m, BASE + 750 * MS);
+	assert_int_equal(findings_of(&f, m, 0), 0);
+	assert_true(f.all.n >= 3);
+	assert_string_equal(f.all.v[0].name, "input-stall");
+	assert_int_equal(f.all.v[0].pid, 12);
+	for (size_t i = 1; i < 3; i++) {
+		assert_string_equal(f.all.v[i].name, "exposed-comm");
+		assert_has(&f.all.v[i].cause, "waits for the late rank of pid 12, whose communications take 100.0 us");
+		assert_true(f.all.v[i].share > f.all.v[0].share);	/* and yet it is later */
+	}
+}
+
 /* It allocated before the interval in which it ends. */
 TEST(unfreed_memory_is_counted_whenever_it_was_allocated)
 {

@@ -63,6 +63,10 @@ struct finding_book {
 	uint64_t compute_ns, compute_busy_ns;	/* owned, and summed over works */
 	uint64_t comm_ns, comm_busy_ns;
 	uint64_t comms;			/* communications */
+	/* Another rank, of as many, whose communications are much shorter: the others wait for it
+	 * in theirs. 0: none */
+	uint32_t late_process, late_pid;
+	uint64_t late_comm_ns;		/* of each of its communications */
 	uint64_t kernels, kernels_ns;	/* without these */
 	const char *comm_kernel;	/* the longest of them; NULL: unknown */
 	uint32_t comm_tid;		/* the thread longest in calls of collectives; 0: unknown */

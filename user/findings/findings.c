@@ -550,6 +550,8 @@ static int compare_findings(const void *a, const void *b)
 		return x->is_severe ? -1 : 1;
 	if (is_of_program(x) != is_of_program(y))
 		return is_of_program(x) ? -1 : 1;
+	if (x->is_after != y->is_after && is_of_program(x))
+		return x->is_after ? 1 : -1;
 	if (of_x != of_y)
 		return of_x < of_y ? 1 : -1;
 	if (x->pid != y->pid)
@@ -584,6 +586,44 @@ static void read_states(struct finding_book *b, const struct device_sum *sum)
 			b->pageable.owned_ns += sum->owned_ns[i];
 		} else if (i == DEVICE_COPIES + COPY_H2D || i == DEVICE_COPIES + COPY_D2H) {
 			b->pinned.owned_ns += sum->owned_ns[i];
+		}
+	}
+}
+
+#define LATE_TIMES 4	/* a late rank's communications are so many times shorter, at least */
+
+/* The rank that comes last to a collective is the one for which it is shortest. */
+static void read_late_rank(struct finding_book *b, const struct snapshot *snap)
+{
+	const unsigned int comm = DEVICE_KERNELS + KERNEL_COMM;
+	uint64_t least_ns = b->comms ? b->comm_busy_ns / b->comms / LATE_TIMES : 0;
+
+	for (size_t i = 0; i < snap->devices.n; i++) {
+		const struct snapshot_device *s = &snap->devices.v[i];
+		uint64_t works = s->sum.works[comm], ns = works ? s->sum.busy_ns[comm] / works : 0;
+
+		if (!s->has_book || s->process == b->process || !works || ns > least_ns ||
+		    num_max(works, b->comms) - num_min(works, b->comms) > b->comms / 10 + 1)
+			continue;
+		least_ns = ns;
+		b->late_process = s->process;
+		b->late_pid = s->pid;
+		b->late_comm_ns = ns;
+	}
+}
+
+/* A victim's loss comes after what its late rank loses, if that is about as much. */
+static void order_victims(struct findings *f)
+{
+	for (size_t i = 0; i < f->all.n; i++) {
+		struct finding *victim = &f->all.v[i];
+
+		for (size_t k = 0; k < f->all.n && victim->late_process; k++) {
+			const struct finding *late = &f->all.v[k];
+
+			victim->is_after |= late->process == victim->late_process &&
+					    !late->late_process && is_of_program(late) &&
+					    late->share >= victim->share / 2;
 		}
 	}
 }
@@ -828,6 +868,7 @@ static int judge_device(struct findings *f, const struct snapshot *snap,
 	read_states(&b, &s->sum);
 	read_certainty(&b, snap);
 	read_sharing(&b, s);
+	read_late_rank(&b, snap);
 	read_kernels(&b, s);
 	for (size_t i = 0; i < sizeof(host_copies); i++) {
 		add_copies(&b.pageable, &s->copies[host_copies[i]][MEMORY_PAGEABLE]);
@@ -887,6 +928,8 @@ int findings_read(struct findings *f, const struct snapshot *snap)
 	for (size_t i = 0; !err && i < snap->processes.n; i++)
 		err = judge_process(f, snap, &snap->processes.v[i]);
 	err = err ? err : hang_find(f, snap);
+	if (!err)
+		order_victims(f);
 	if (!err && f->all.n)
 		qsort(f->all.v, f->all.n, sizeof(*f->all.v), compare_findings);
 	if (err)

@@ -20,7 +20,8 @@
  *                 a copy of less than 64 KiB, until it had work again; less the host code or
  *                 waiting of 1 ms or more in between
  * input-stall     GPU idle while the thread was outside of all calls for 1 ms or more
- * exposed-comm    communication that no compute overlaps
+ * exposed-comm    communication that no compute overlaps; where another rank's communications are
+ *                 much shorter, that one is late, and its findings come first
  * cpu-starved     GPU idle while the thread was ready to run and had no CPU
  * stopped         GPU idle while a signal or a debugger had stopped the thread
  * launch-bound    GPU idle because the thread had not launched yet: in launch calls and short code
@@ -76,6 +77,9 @@ struct finding {
 	bool has_share;
 	double share, gain_bound;	/* of the device's wall time */
 	double waits_share;		/* of its own: other processes may have had it */
+	uint32_t late_process;		/* the rank that this one waits for; 0: none is known */
+	bool is_after;			/* a larger part of that one's loss is a finding: it comes
+					 * first */
 	uint64_t times;			/* it happened so often; 0: it has no number */
 	bool is_one_off;		/* nearly all of it is a single time */
 	bool needs_off_cpu;		/* the thread may have been stopped or without a CPU */

@@ -357,6 +357,10 @@ static bool judge_exposed_comm(const struct finding_book *b, struct finding *f)
 		add_thread(&f->cause, f->tid, b->comm_thread);
 		strbuf_addstr(&f->cause, " launches it");
 	}
+	f->late_process = b->late_process;
+	if (b->late_pid)
+		strbuf_addf(&f->cause, "; most of it waits for the late rank of pid %u, whose "
+			    "communications take %s", b->late_pid, ns_text(b->late_comm_ns).s);
 	strbuf_addf(&f->evidence, "%s communications x %s, %.0f %% hidden under compute, %s more "
 		    "could hide under the compute there is", count_text(b->comms).s,
 		    ns_text(b->comm_busy_ns / b->comms).s,
