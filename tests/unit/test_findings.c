@@ -388,6 +388,28 @@ TEST(no_stacks_are_proposed_of_a_process_that_has_ended)
 	assert_string_equal(found.next.s, "gpuprof stat --stacks --by stack --filter . -- ./train");
 }
 
+/* The thread was ready for 2 s of 10, and gpuprof ran for 0.5 s of the session, or for 1.5 s. */
+TEST(a_cpu_that_gpuprof_had_is_not_promised)
+{
+	struct finding_stall row = loss(STALL_RUNQUEUE, 2 * SECOND, NULL);
+	struct finding_book b = book_with(&row, 1);
+
+	only(&b, "cpu-starved");
+	assert_share(0.2, 0.2);
+	b.gpuprof_cpu_ns = 500 * MS;
+	only(&b, "cpu-starved");
+	assert_share(0.2, 0.15);
+	assert_string_equal(finding_severity(&found), "medium");
+	assert_has(&found.evidence, "up to 500.0 ms of that is gpuprof's own cost");
+	b.gpuprof_cpu_ns = 1500 * MS;
+	only(&b, "cpu-starved");
+	assert_share(0.2, 0.05);
+	assert_has(&found.cause, "most of that may be gpuprof's own cost");
+	row = loss(STALL_STOPPED, 2 * SECOND, NULL);
+	only(&b, "stopped");
+	assert_share(0.2, 0.2);
+}
+
 TEST(device_wait_excludes_time_of_another_process)
 {
 	struct finding_stall row = loss(STALL_WAITED, 1500 * MS, NULL);

@@ -836,6 +836,7 @@ static void read_certainty(struct finding_book *b, const struct snapshot *snap)
 
 	b->measured_ns = snap->now_ns - snap->since_ns;
 	b->lost_share = snapshot_losses(snap).share;
+	b->gpuprof_cpu_ns = snapshot_fact_number(snap, "gpuprof_cpu_ns");
 	b->off_cpu_unknown = snapshot_fact(snap, "without_probes") ||
 			     (off_cpu && strcmp(off_cpu, "recorded") != 0);
 }

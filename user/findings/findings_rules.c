@@ -223,10 +223,10 @@ static bool begin_stalls(struct finding *f, const struct finding_book *b, unsign
 
 /*
  * gpuprof's own cost in the evidence, and it is not gained. If it is most of the share, the cause
- * mentions it, and the next command is one without probes.
+ * mentions it (end_with_own: and the next command is one without probes).
  */
-static void end_with_own(struct finding *f, const struct finding_book *b,
-			 const struct stall_sum *sum, const char *filter)
+static void subtract_own(struct finding *f, const struct finding_book *b,
+			 const struct stall_sum *sum)
 {
 	double own = share_of(b, sum->own_ns, 0);
 
@@ -235,6 +235,12 @@ static void end_with_own(struct finding *f, const struct finding_book *b,
 	strbuf_addstr(&f->evidence, own_clause(sum).s);
 	if (finding_is_own(f))
 		strbuf_addstr(&f->cause, "; most of that may be gpuprof's own cost");
+}
+
+static void end_with_own(struct finding *f, const struct finding_book *b,
+			 const struct stall_sum *sum, const char *filter)
+{
+	subtract_own(f, b, sum);
 	next_add(&f->next, finding_is_own(f) ? NEXT_UNPROBED : NEXT_CALLERS, &b->target, filter);
 }
 
@@ -400,6 +406,10 @@ static bool judge_not_running(const struct finding_book *b, struct finding *f,
 	f->gain_bound = f->share;
 	strbuf_addf(&f->cause, "%s%s", cause, others_clause(&sum).s);
 	strbuf_addstr(&f->evidence, times_clause(&sum).s);
+	/* What gpuprof ran, the thread may have waited for: its probes' cost is no part of this. */
+	sum.own_ns = kind == STALL_RUNQUEUE ? num_min(b->gpuprof_cpu_ns, sum.ns) : 0;
+	if (sum.own_ns >= sum.ns / OWN_PART)
+		subtract_own(f, b, &sum);
 	next_add(&f->next, next, &b->target, NULL);
 	return true;
 }

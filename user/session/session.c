@@ -60,6 +60,7 @@ struct session {
 	uint64_t start_ns, intervals, interval_start_ns, flushed_ns;
 	uint64_t interval_end_ns;	/* reached, and the next one has not begun; 0: none */
 	uint64_t looked_for_ended_ns;
+	uint64_t cpu_ns;		/* that gpuprof had run when it began */
 	struct capture_sink_stats kept;
 };
 
@@ -490,6 +491,14 @@ static void fact_targets(const struct session *s)
 		live_push_fact(&s->sink, "whole_host", "yes");
 }
 
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec ran = { 0 };
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ran);
+	return (uint64_t)ran.tv_sec * NS_PER_SEC + (uint64_t)ran.tv_nsec;
+}
+
 static void push_facts(struct session *s)
 {
 	const struct event_sink *to = &s->sink;
@@ -582,6 +591,7 @@ static int start(struct session *s)
 	if (err)
 		return err;
 	err = start_helpers(s);
+	s->cpu_ns = own_cpu_ns();
 	push_facts(s);
 	s->start_ns = time_now_ns();
 	s->tap.oldest_ns = t->command.pid ? s->start_ns : 0;
@@ -691,6 +701,7 @@ static void read_last(struct session *s)
 		return;
 	session_push(s, &(struct event){ .kind = EVENT_STOP, .end_ns = now_ns });
 	stop_sources(s, now_ns);
+	live_push_fact(&s->sink, "gpuprof_cpu_ns", "%" PRIu64, own_cpu_ns() - s->cpu_ns);
 	explain_empty(s);
 	note_ended(s);
 	helpers->ops->explain_silence(helpers, LIVE_END);
