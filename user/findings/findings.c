@@ -336,7 +336,8 @@ static const struct fatal {
 	bool never;			/* there never was a device for it: else there is none
 					 * any more */
 } fatals[] = {
-	{ 35, "the driver is too old for this CUDA", SHOW_DRIVER, true },
+	{ 35, "there is no driver (libcuda.so.1) here, or it is too old for this CUDA", SHOW_DRIVER,
+	  true },
 	{ 100,
 	  "there is no device for it: none in the host, in its container or in "
 	  "CUDA_VISIBLE_DEVICES",

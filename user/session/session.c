@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/exit.h"
@@ -690,6 +691,26 @@ static void stop_sources(struct session *s, uint64_t now_ns)
 			keep_error(s, l->ops->finish(l));
 }
 
+/* The fact `command_signal`: what killed the command, if it has ended so by itself. */
+static void explain_death(struct session *s)
+{
+	static const struct {
+		int signal;
+		const char *name;
+	} names[] = { { SIGSEGV, "SIGSEGV" }, { SIGABRT, "SIGABRT" }, { SIGBUS, "SIGBUS" },
+		      { SIGFPE, "SIGFPE" }, { SIGILL, "SIGILL" }, { SIGKILL, "SIGKILL" },
+		      { SIGSYS, "SIGSYS" }, { SIGTRAP, "SIGTRAP" } };
+	const pid_t pid = s->targets.command.pid;
+	siginfo_t info = { 0 };
+
+	if (pid <= 0 || waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) ||
+	    !info.si_pid || info.si_code == CLD_EXITED)
+		return;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i].signal == info.si_status)
+			live_push_fact(&s->sink, "command_signal", "%s", names[i].name);
+}
+
 /* Nothing recorded is lost by stopping: probes off, rings emptied, then the calls still open.
  * The model is finished when it has all, as in a report. */
 static void read_last(struct session *s)
@@ -703,6 +724,7 @@ static void read_last(struct session *s)
 	stop_sources(s, now_ns);
 	live_push_fact(&s->sink, "gpuprof_cpu_ns", "%" PRIu64, own_cpu_ns() - s->cpu_ns);
 	explain_empty(s);
+	explain_death(s);
 	note_ended(s);
 	helpers->ops->explain_silence(helpers, LIVE_END);
 	keep_error(s, model_finish(s->tap.model));

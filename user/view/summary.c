@@ -412,8 +412,12 @@ static void add_devices(struct foot *f, const struct summary *s)
 
 	if (s->cost.calls && !s->snap->devices.n)
 		add_note(f, NOTE_DEVICE_TIMES_MISSING, 0,
-			 "device times: not known, no helper told of any: -- CMD and gpuprof env "
-			 "bring one into what is started, --inject into what runs");
+			 "device times: not known, no helper told of any: %s",
+			 snapshot_fact(s->snap, "command") ?
+			 "the command was given one, which had none to report (no CUDA driver, or "
+			 "no device was used); gpuprof doctor" :
+			 "-- CMD and gpuprof env bring one into what is started, --inject into "
+			 "what runs");
 	if (why && s->snap->devices.n)	/* NVML's own knowledge is in tables of devices */
 		add_note(f, NOTE_NVML_INCOMPLETE, 0,
 			 "nvml: %s: how active devices were, who else was on them and their "

@@ -394,6 +394,33 @@ static const struct finding *find_reason(const struct findings *f, const struct 
 	return NULL;
 }
 
+/* The only call that did not return; NULL: none, or there are several. */
+static const char *find_last_call(const struct snapshot *snap)
+{
+	const struct snapshot_thread *last = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < snap->threads.n; i++) {
+		if (!snap->threads.v[i].open)
+			continue;
+		last = &snap->threads.v[i];
+		n++;
+	}
+	return n == 1 && last->func < snap->funcs->n ? snap->funcs->v[last->func].name : NULL;
+}
+
+static void add_death(struct strbuf *out, const struct snapshot *snap)
+{
+	const char *signal = snapshot_fact(snap, "command_signal");
+	const char *call = signal ? find_last_call(snap) : NULL;
+
+	if (!signal)
+		return;
+	format_safef(out, "The command was killed by %s%s%s.", signal, call ? " in " : "",
+		     call ? call : "");
+	strbuf_addch(out, '\n');
+}
+
 int verdict_add(struct strbuf *out, const struct snapshot *snap)
 {
 	struct snapshot_thread driver;
@@ -402,6 +429,7 @@ int verdict_add(struct strbuf *out, const struct snapshot *snap)
 	const struct finding *first = !err && f.all.n ? &f.all.v[0] : NULL;
 	const struct finding *reason = err ? NULL : find_reason(&f, snap);
 
+	add_death(out, snap);
 	if (first && first->is_severe)
 		add_error(out, snap, first);
 	else if (reason)
