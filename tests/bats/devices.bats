@@ -64,3 +64,11 @@ together() {
 	[ "$(report_value r.json 'len([r for r in t["devices"] if r["pid"]])')" -eq 3 ]
 	report_says_the_same c.gpr r.json
 }
+
+@test "devices: a process has rows in the ledger for the devices that it used, not for all it sees" {
+	env GPUSIM_DEVICES=4 GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat -o r.json --format json \
+		-- sh -c "\"$SIM/train\" --steps 20 --quiet & CUDA_VISIBLE_DEVICES=2,1 \"$SIM/train\" --steps 20 --quiet; wait"
+	[ "$(report_value r.json 'sorted({(r["device_uuid"][-1]) for r in t["ledger"]})')" = "['0', '2']" ]
+	[ "$(report_value r.json 'len({(r["pid"], r["device_uuid"]) for r in t["ledger"]})')" -eq 2 ]
+	[ "$(report_value r.json 'len({r["device_uuid"] for r in t["devices"]})')" -eq 4 ]
+}

@@ -57,8 +57,8 @@ static bool is_row_of(const struct call_stat *s, const struct event *call)
 
 /* ---- adding --------------------------------------------------------------------------------- */
 
-/* cudaErrorNotReady, CUDA_ERROR_NOT_READY: no error, by CUDA's documentation. No other library of the
- * catalogue has a result of that number. */
+/* cudaErrorNotReady, CUDA_ERROR_NOT_READY: no error, by CUDA's documentation. No other library of
+ * the catalogue has a result of that number. */
 #define NOT_READY 600
 
 static void add_result(struct call_stat *s, const struct event *ev)

@@ -92,8 +92,8 @@ static double share_of(const struct finding_book *b, uint64_t idle_ns, uint64_t 
 {
 	if (!b->is_shared)
 		return num_ratio(idle_ns + run_ns, b->wall_ns);
-	return b->device_ns ? ((double)idle_ns * b->idle_part + (double)run_ns * b->alone_part) /
-			      (double)b->device_ns : 0;
+	return ((double)idle_ns * b->idle_part + (double)run_ns * b->alone_part) /
+	       (double)num_max(b->device_ns, 1);
 }
 
 /* Share and bound; false: not worth a line. */
@@ -365,8 +365,10 @@ static bool judge_exposed_comm(const struct finding_book *b, struct finding *f)
 	}
 	f->late_process = b->late_process;
 	if (b->late_pid)
-		strbuf_addf(&f->cause, "; most of it waits for the late rank of pid %u, whose "
-			    "communications take %s", b->late_pid, ns_text(b->late_comm_ns).s);
+		strbuf_addf(&f->cause,
+			    "; most of it waits for the late rank of pid %u, whose "
+			    "communications take %s",
+			    b->late_pid, ns_text(b->late_comm_ns).s);
 	strbuf_addf(&f->evidence, "%s communications x %s, %.0f %% hidden under compute, %s more "
 		    "could hide under the compute there is", count_text(b->comms).s,
 		    ns_text(b->comm_busy_ns / b->comms).s,
@@ -508,8 +510,9 @@ static bool judge_steady_compile(const struct finding_book *b, struct finding *f
 	struct stall_sum sum = stall_add_up(b, KIND(STALL_COMPILE));
 	uint64_t late_ns = num_min(sum.late_ns, sum.ns);
 
-	if (!sum.most || !set_share(f, b, &(struct lost){ .idle_ns = late_ns,
-							  .more_ns = sum.late_ns - late_ns }))
+	if (!sum.most ||
+	    !set_share(f, b,
+		       &(struct lost){ .idle_ns = late_ns, .more_ns = sum.late_ns - late_ns }))
 		return false;
 	set_times(f, &sum, KIND(STALL_COMPILE));
 	add_main_thread(f, &sum);
@@ -530,8 +533,9 @@ static bool judge_small_kernels(const struct finding_book *b, struct finding *f)
 
 	if (b->kernels < SMALL_KERNELS || b->kernels_ns / b->kernels > SMALL_KERNEL_NS)
 		return false;
-	set_share(f, b, &(struct lost){ .idle_ns = queued.ns, .more_ns = launch.ns +
-				launch.unseen_ns - launch.own_ns });
+	set_share(f, b,
+		  &(struct lost){ .idle_ns = queued.ns,
+				  .more_ns = launch.ns + launch.unseen_ns - launch.own_ns });
 	if (f->gain_bound < FINDING_SHARE_MIN)
 		return false;
 	strbuf_addstr(&f->cause, "kernels are so short that the ways between them count; "

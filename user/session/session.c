@@ -698,8 +698,8 @@ static void explain_death(struct session *s)
 		int signal;
 		const char *name;
 	} names[] = { { SIGSEGV, "SIGSEGV" }, { SIGABRT, "SIGABRT" }, { SIGBUS, "SIGBUS" },
-		      { SIGFPE, "SIGFPE" }, { SIGILL, "SIGILL" }, { SIGKILL, "SIGKILL" },
-		      { SIGSYS, "SIGSYS" }, { SIGTRAP, "SIGTRAP" } };
+		      { SIGFPE, "SIGFPE" },   { SIGILL, "SIGILL" },   { SIGKILL, "SIGKILL" },
+		      { SIGSYS, "SIGSYS" },   { SIGTRAP, "SIGTRAP" } };
 	const pid_t pid = s->targets.command.pid;
 	siginfo_t info = { 0 };
 

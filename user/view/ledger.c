@@ -91,16 +91,44 @@ static void add_device(struct table *t, const struct snapshot *snap,
 	table_sort_from(t, first, "ns");
 }
 
+/* All of its book is that it was given no work. */
+static bool is_unused(const struct snapshot_device *s)
+{
+	uint64_t works = 0;
+
+	for (unsigned int i = 0; i < DEVICE_BUCKETS_END; i++)
+		works += s->sum.works[i];
+	return !works && s->idle_ns[IDLE_NO_WORK] + s->idle_ns[IDLE_OPEN] ==
+				 s->sum.close_ns - s->sum.open_ns;
+}
+
+/* A process sees all devices of the host, and uses one of them: that one has rows; where it uses
+ * none, its first. */
+static bool has_rows(const struct snapshot *snap, const struct snapshot_device *s)
+{
+	if (!is_unused(s))
+		return true;
+	for (size_t i = 0; i < snap->devices.n; i++) {
+		const struct snapshot_device *other = &snap->devices.v[i];
+
+		if (other->process == s->process &&
+		    (!is_unused(other) || other->device < s->device))
+			return false;
+	}
+	return true;
+}
+
 static void fill(struct table *t, const struct view_query *q)
 {
 	t->book_columns = DEVICE + 1;
 	for (size_t i = 0; i < q->snapshot->devices.n; i++)
-		add_device(t, q->snapshot, &q->snapshot->devices.v[i]);
+		if (has_rows(q->snapshot, &q->snapshot->devices.v[i]))
+			add_device(t, q->snapshot, &q->snapshot->devices.v[i]);
 }
 
 const struct view view_ledger = {
 	.name = "ledger",
-	.help = "a process, device and bucket; ns of a process and device add up to wall_ns",
+	.help = "a process, device that it used, and bucket; their ns add up to wall_ns",
 	.columns = columns, .n_columns = N_COLUMNS,
 	.shown = VIEW_WITH_DEVICES,
 	.fill = fill,
