@@ -164,7 +164,7 @@ start_in_group() { # NAME COUNT GROUP
 	"$GPUPROF" report c.gpr --table processes --format json >again.json
 	run report_value again.json "t['processes'] == json.load(open('r.json'))['tables']['processes']"
 	assert_output True
-	run "$GPUPROF" report c.gpr --table processes --format csv
+	run --separate-stderr "$GPUPROF" report c.gpr --table processes --format csv
 	assert_line --index 0 --partial "pid,user,comm,rank,rank_source,job,pod,container,devices"
 	assert_line --regexp "^$a,root,simcalls,3,SLURM_PROCID,77,"
 	run "$GPUPROF" report c.gpr --table processes
