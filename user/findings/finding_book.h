@@ -50,7 +50,7 @@ struct finding_book {
 	uint64_t wall_ns;
 
 	/* How far the measurement bears a verdict; 0, false: it does. */
-	uint64_t measured_ns;		/* the session's length, or the interval's */
+	uint64_t measured_ns;		/* the session's length so far */
 	double lost_share;		/* of its events */
 	uint64_t gpuprof_cpu_ns;	/* that gpuprof itself ran; 0: unknown */
 	bool off_cpu_unknown;		/* nor if a thread was stopped or had no CPU */

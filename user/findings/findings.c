@@ -835,7 +835,7 @@ static void read_certainty(struct finding_book *b, const struct snapshot *snap)
 {
 	const char *off_cpu = snapshot_fact(snap, "off_cpu");
 
-	b->measured_ns = snap->now_ns - snap->since_ns;
+	b->measured_ns = snap->now_ns - snap->session.start_ns;
 	b->lost_share = snapshot_losses(snap).share;
 	b->gpuprof_cpu_ns = snapshot_fact_number(snap, "gpuprof_cpu_ns");
 	b->off_cpu_unknown = snapshot_fact(snap, "without_probes") ||
