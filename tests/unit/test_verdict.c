@@ -84,8 +84,8 @@ TEST(lost_records_are_part_of_what_is_known_of_the_largest_loss)
 				.start_ns = at(50), .end_ns = at(60) });
 	says("20.0 % of device 0 (pid 12, train) is lost to input-stall: thread 13 (worker) is in "
 	     "no call while the device has nothing to do: it waits for input, or runs host code.\n"
-	     "Evidence: 1 time, 20.00 ms; without it at most 20.0 % is gained; for 10.0 % of the "
-	     "time records of the device were lost.\n"
+	     "Evidence: only 100.0 ms were measured, one-off: 1 time, 20.00 ms; without it at most "
+	     "20.0 % is gained; for 10.0 % of the time records of the device were lost.\n"
 	     "Next: gpuprof stacks -p 12");
 }
 
