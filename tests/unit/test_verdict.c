@@ -89,6 +89,19 @@ TEST(lost_records_are_part_of_what_is_known_of_the_largest_loss)
 	     "Next: gpuprof stacks -p 12");
 }
 
+/* A kernel runs still, or hangs. */
+TEST(an_unknown_device_may_hang_where_a_thread_waits_for_it)
+{
+	launch(1, 1, 2, 30);
+	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 12, .unseen.why = UNSEEN_UNKNOWN,
+				.start_ns = at(30), .end_ns = at(100) });
+	push(m, (struct event){ .kind = EVENT_ENTER, .pid = 12, .tid = 13, .seq = 2, .func = S,
+				.start_ns = at(32) });
+	says("What device 0 (pid 12, train) did, or waited for, is not known for 70.0 % of the time; it "
+	     "is busy at least 28.0 % of it. It may be busy, or hang: thread 13 (worker) has been in "
+	     "cudaStreamSynchronize for 68.00 ms.");
+}
+
 /* 98.5 ms of start-up, a kernel of 3 us. */
 TEST(a_device_that_did_nearly_nothing_is_not_judged)
 {

@@ -485,6 +485,7 @@ static bool judge_blocking_copies(const struct finding_book *b, struct finding *
 	if (b->pageable.count || !sum.most ||
 	    !set_share(f, b, &(struct lost){ sum.ns, alone_ns, sum.unseen_ns }))
 		return false;
+	set_times(f, &sum, KIND(STALL_COPY));
 	add_main_thread(f, &sum);
 	strbuf_addf(&f->cause, " is in %s, which waits for the copy, and so does the device%s",
 		    stall_function(&sum, "calls"), others_clause(&sum).s);

@@ -34,6 +34,7 @@
 #define FUNCTIONS_NAMED_MAX 8		/* functions in a line */
 #define NAME_MAX_BYTES 127		/* of a function there */
 #define NOTES_OF_FOOT 512		/* lines below the tables that are notes, too */
+#define OWN_SHARE 0.02			/* so much of our own is said first */
 #define CUPTI_SHARE 0.01		/* so much of our own is worth a look at the threads */
 
 static uint64_t read_thread_time(const struct snapshot *snap)
@@ -151,14 +152,24 @@ static void add_blind(struct strbuf *out, const struct snapshot *snap)
 		format_safef(out, "; without probes (%s): calls are those that CUPTI records", why);
 }
 
-static void add_header(struct strbuf *out, const struct snapshot *snap)
+/* "; gpuprof itself takes ~12 % of the threads' time (estimated): short calls look longer" */
+static void add_own_share(struct strbuf *out, const struct summary *s)
 {
+	if (cost_share(s) >= OWN_SHARE)
+		strbuf_addf(out, "; gpuprof itself takes ~%.0f %% of the threads' time (estimated): short "
+			    "calls, and what is between them, look longer", 100 * cost_share(s));
+}
+
+static void add_header(struct strbuf *out, const struct summary *s)
+{
+	const struct snapshot *snap = s->snap;
 	const char *host = snapshot_fact(snap, "host");
 
 	strbuf_addstr(out, "gpuprof: ");
 	add_processes(out, snap);
 	format_safef(out, ", %s%s%s", ns_text(snap->now_ns - snap->since_ns).s,
 		     host ? " on " : "", host ? host : "");
+	add_own_share(out, s);
 	add_left_out(out, snap);
 	add_blind(out, snap);
 }
@@ -789,7 +800,7 @@ int summary_write(struct summary_text *t, const struct summary *s, const char *v
 	*t = (struct summary_text){ .head = STRBUF_INIT, .foot = STRBUF_INIT,
 				    .meta = { .v = t->pairs, .notes = &t->notes },
 				    .pool = strpool_new() };
-	add_header(&t->head, s->snap);
+	add_header(&t->head, s);
 	f.err = t->pool ? notes_copy(&t->notes, &s->snap->notes) : -ENOMEM;
 	if (!f.err)
 		f.err = add_head(&t->notes, NOTE_PARTIALLY_PROBED, s->snap, add_left_out);

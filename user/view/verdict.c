@@ -177,6 +177,27 @@ static void add_own_wait(struct strbuf *out, const struct snapshot *snap, const 
 	strbuf_addstr(out, ", while others use the device.");
 }
 
+/* Nobody knows what its device does, and a thread has waited in one call for half of the time. */
+static void add_open_call(struct strbuf *out, const struct snapshot *snap, const struct idlest *book)
+{
+	const struct snapshot_thread *first = NULL;
+	uint64_t ns;
+
+	for (size_t i = 0; i < snap->threads.n; i++) {
+		const struct snapshot_thread *t = &snap->threads.v[i];
+
+		if (t->open && !t->ended && (!first || t->open_ns < first->open_ns) &&
+		    snap->processes.v[t->process].process == book->state->process)
+			first = t;
+	}
+	ns = first ? num_sub(snap->now_ns, num_max(first->open_ns, snap->since_ns)) : 0;
+	if (!first || ns < (snap->now_ns - snap->since_ns) / 2 || first->func >= snap->funcs->n)
+		return;
+	format_safef(out, " It may be busy, or hang: thread %u (%s) has been in %s for %s.",
+		     first->tid, first->comm[0] ? first->comm : first->process_comm,
+		     snap->funcs->v[first->func].name, ns_text(ns).s);
+}
+
 /* It was idle, or its activity is unknown. */
 static void add_no_work(struct strbuf *out, const struct snapshot *snap, const struct idlest *book)
 {
@@ -186,6 +207,7 @@ static void add_no_work(struct strbuf *out, const struct snapshot *snap, const s
 		add_book_device(out, "What device", snap, book);
 		strbuf_addf(out, " did is not known: no work of it was seen, and %.1f %% of its "
 			    "time is unknown.", 100 * unknown(book));
+		add_open_call(out, snap, book);
 		return;
 	}
 	add_book_device(out, "Device", snap, book);
@@ -277,6 +299,7 @@ static void add_no_finding(struct strbuf *out, const struct snapshot *snap,
 		strbuf_addf(out, " did, or waited for, is not known for %.1f %% of the time; it is "
 			    "busy at least %.1f %% of it.", 100 * unknown(&worst),
 			    100 * num_ratio(worst.wall_ns - worst.idle_ns, worst.wall_ns));
+		add_open_call(out, snap, &worst);
 	} else if ((worst.wall_ns - worst.idle_ns) * 100 < worst.wall_ns) {
 		add_too_little(out, snap, &worst);
 	} else {
