@@ -415,7 +415,7 @@ static void prepare_sleeper(struct training *t)
 	start_thread(sleep_on, NULL, "sleeper");
 }
 
-/* One whose sync harms nobody: the training is ahead. */
+/* One whose sync does no harm: the training is ahead. */
 static void *sync_stream(void *argument)
 {
 	struct training *t = argument;

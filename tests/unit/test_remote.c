@@ -188,7 +188,7 @@ static void *execute(void *unused)
 	return unused;
 }
 
-/* Its first thread waits, and another executes a program when it is told to. */
+/* Its first thread waits, and another executes a program when asked to. */
 static pid_t start_executing(void)
 {
 	pid_t pid;

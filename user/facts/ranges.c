@@ -151,8 +151,8 @@ static uint64_t wall_of(const struct ranges *r, const struct range_row *row, uin
 /* ---- begins and ends ------------------------------------------------------------------------ */
 
 /*
- * XLA names a range "KIND:#key=value,...#". Those of its compiler have the pass and the module among
- * the values: hundreds of rows for a small program.
+ * XLA names a range "KIND:#key=value,...#". Those of its compiler have the pass and the module
+ * among the values: hundreds of rows for a small program.
  */
 static const char *name_of(const struct event *ev)
 {

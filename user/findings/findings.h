@@ -27,8 +27,8 @@
  * launch-bound    GPU idle because the thread had not launched yet: in launch calls and short code
  *                 between them
  * unpinned-copies copies of pageable memory that no compute overlaps, and GPU idle in the call
- * blocking-copies the same for copies of 64 KiB or more that calls wait for, if none was of pageable
- *                 memory
+ * blocking-copies the same for copies of 64 KiB or more that calls wait for, if none was of
+ *                 pageable memory
  * steady-compile  GPU idle in compiling and loading modules, in the later half of the session
  * alloc-stall     GPU idle in allocations and frees
  * comm-call       GPU idle in calls of collectives

@@ -18,4 +18,12 @@ extern const struct finding_rule finding_device_rules[];	/* of failures and of s
 								 * device */
 extern const size_t finding_device_rules_n;
 
+/* The calls of the process after which all fail; p may be NULL. */
+void finding_read_errors(struct finding_book *b, const struct funcs *funcs,
+			 const struct snapshot_process *p);
+
+/* Of the processes that NVML saw on a device beside its own, those that are watched, or are not. */
+size_t device_users_count(const struct device_users *o, const struct sampled_device *d,
+			  bool watched);
+
 #endif

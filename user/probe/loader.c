@@ -782,7 +782,8 @@ static uint64_t time_calls(const struct timing *t)
 	return ns[BATCHES / 4];
 }
 
-/* So few that their records fill less of the ring than wakes a reader; readers begin behind them. */
+/* So few that their records fill less of the ring than wakes a reader; readers begin behind
+ * them. */
 static unsigned int batch_calls(const struct loader *l)
 {
 	enum { CALLS_MAX = 32, TIMINGS = 2, RECORD_BYTES = 128 };
@@ -796,7 +797,8 @@ static unsigned int batch_calls(const struct loader *l)
 static int calibrate(struct loader *l, const struct loader_probes *p)
 {
 	const struct timing one = { loader_probe_me, 0, batch_calls(l) },
-			    two = { loader_probe_me, 1, one.calls }, stepped = { loader_step_me, 0, 1 };
+			    two = { loader_probe_me, 1, one.calls },
+			    stepped = { loader_step_me, 0, 1 };
 	const uint64_t bare_one = time_calls(&one), bare_two = time_calls(&two);
 	int err = loader_attach(l, p);
 

@@ -62,7 +62,7 @@ static bool is_device(const char *path)
 
 /*
  * In a directory that others may write to, they can have prepared the name: a link to a file that
- * the report would overwrite, one that they go on reading, a FIFO that nobody reads.
+ * the report would overwrite, one that they go on reading, a FIFO without a reader.
  */
 static struct output_place place_of(const char *path)
 {

@@ -156,8 +156,9 @@ static void add_blind(struct strbuf *out, const struct snapshot *snap)
 static void add_own_share(struct strbuf *out, const struct summary *s)
 {
 	if (cost_share(s) >= OWN_SHARE)
-		strbuf_addf(out, "; gpuprof itself takes ~%.0f %% of the threads' time (estimated): short "
-			    "calls, and what is between them, look longer", 100 * cost_share(s));
+		strbuf_addf(out, "; gpuprof itself takes ~%.0f %% of the threads' time "
+			    "(estimated): short calls, and what is between them, look longer",
+			    100 * cost_share(s));
 }
 
 static void add_header(struct strbuf *out, const struct summary *s)
@@ -223,8 +224,9 @@ static void add_loss(struct foot *f, const struct summary *s)
 		add_note(f, NOTE_EVENTS_LOST, 0,
 			 "lost%s: %s%s of %s events (%.3g %%), booked as lost where they are "
 			 "missing",
-			 since(s), s->losses.is_at_least ? "at least " : "", count_text(s->losses.lost).s,
-			 count_text(s->losses.events).s, s->losses.share * 100);
+			 since(s), s->losses.is_at_least ? "at least " : "",
+			 count_text(s->losses.lost).s, count_text(s->losses.events).s,
+			 s->losses.share * 100);
 	else
 		add_note(f, NOTE_CODES, 0, "lost%s: none of %s events", since(s),
 			 count_text(s->losses.events).s);

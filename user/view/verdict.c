@@ -177,8 +177,9 @@ static void add_own_wait(struct strbuf *out, const struct snapshot *snap, const 
 	strbuf_addstr(out, ", while others use the device.");
 }
 
-/* Nobody knows what its device does, and a thread has waited in one call for half of the time. */
-static void add_open_call(struct strbuf *out, const struct snapshot *snap, const struct idlest *book)
+/* What its device does is not known, and a thread has waited in one call for half of the time. */
+static void add_open_call(struct strbuf *out, const struct snapshot *snap,
+			  const struct idlest *book)
 {
 	const struct snapshot_thread *first = NULL;
 	uint64_t ns;
