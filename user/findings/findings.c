@@ -8,10 +8,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "base/time.h"
 #include "base/units.h"
-#include "catalog/results.h"
-#include "event/device_number.h"
 #include "facts/memory_calls.h"
 #include "findings/findings_rules.h"
 #include "findings/hang.h"
