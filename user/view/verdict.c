@@ -162,12 +162,14 @@ static void add_book_device(struct strbuf *out, const char *what, const struct s
 }
 
 /* What a process loses of its own time while others use its device. */
-static void add_own_wait(struct strbuf *out, const struct snapshot *snap, const struct findings *f)
+static void add_own_wait(struct strbuf *out, const struct snapshot *snap, const struct findings *f,
+			 uint32_t device)
 {
 	const struct finding *most = NULL;
 
 	for (size_t i = 0; i < f->all.n; i++)
-		if (!most || f->all.v[i].waits_share > most->waits_share)
+		if (f->all.v[i].device == device &&
+		    (!most || f->all.v[i].waits_share > most->waits_share))
 			most = &f->all.v[i];
 	if (!most || most->waits_share < FINDING_SHARE_MEDIUM)
 		return;
@@ -276,7 +278,7 @@ static void add_busy(struct strbuf *out, const struct snapshot *snap, const stru
 	strbuf_addch(out, '.');
 	add_throttled(out, f);
 	if (book->shared)
-		add_own_wait(out, snap, f);
+		add_own_wait(out, snap, f, book->state->number);
 	else if (between(book) >= FINDING_SHARE_MEDIUM)
 		strbuf_addf(out, "\nThe rest is idle time that no rule explains, most of it %s "
 			    "(%.1f %%).", idle_name(book->cause),
