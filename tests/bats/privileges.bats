@@ -139,16 +139,24 @@ has_rights() { [ "$(rights "$1")" = "$(bits "${@:2}")" ]; } # PID BIT...
 }
 
 # bats test_tags=needs:sim
+# A full pipe: what is written to it waits until it is read.
+hold() { # FD
+	mkfifo "pipe$1"
+	eval "exec $1<>pipe$1"
+	head -c 65536 /dev/zero >&"$1"
+}
+
 @test "privileges: a report and a snapshot keep the capabilities they still need" {
 	"$GPUPROF" record -o c.gpr -- true
-	mkfifo out # an open waits for a reader
-	start_gpuprof report c.gpr -o out
+	hold 7
+	start_gpuprof report c.gpr -o /dev/fd/7
 	wait_for 5 has_rights "$PROFILER" 1 # CAP_DAC_OVERRIDE
-	cat out >/dev/null
+	head -c 65536 <&7 >/dev/null
 	wait_gpuprof 0
-	start_gpuprof stacks -p $$ -o out
+	hold 8
+	start_gpuprof stacks -p $$ -o /dev/fd/8
 	wait_for 5 has_rights "$PROFILER" "${WORK[@]}" 1
-	cat out >/dev/null
+	head -c 65536 <&8 >/dev/null
 	wait_gpuprof 0
 }
 
