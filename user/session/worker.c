@@ -450,11 +450,8 @@ static void on_gone(struct arrival *ar, const struct target_event *ev)
 
 static void read_mapped_file(struct arrival *ar, const struct target_event *ev)
 {
-	int err;
+	int err = target_mapped_file(ev->pid, ev->start, ev->len, ev->text, on_file, ar);
 
-	if (scan_cache_has(&ar->w->empty_files, ev))
-		return;
-	err = target_mapped_file(ev->pid, ev->start, ev->len, ev->text, on_file, ar);
 	if (err == -ESRCH || err == -ENOENT)
 		on_gone(ar, ev);
 	else if (ar->empty)
@@ -471,6 +468,8 @@ static void on_mapped(struct arrival *ar, const struct target_event *ev)
 {
 	struct unnamed *slot;
 
+	if (scan_cache_has(&ar->w->empty_files, ev))
+		return;
 	if (catalog_wants_file(str_basename(ev->text))) {
 		read_mapped_file(ar, ev);
 		return;
@@ -492,7 +491,7 @@ static void read_unnamed(struct worker *w)
 		struct unnamed *one = &w->unnamed.v[done++];
 		struct arrival ar = { .w = w, .watch = one->watch, .time_ns = one->ev.time_ns };
 
-		if (one->ev.text)
+		if (one->ev.text && !scan_cache_has(&w->empty_files, &one->ev))
 			read_mapped_file(&ar, &one->ev);
 		free((char *)one->ev.text);
 	}
