@@ -19,7 +19,6 @@
 #include "elf/elf.h"
 #include "elf/lines.h"
 #include "event/stacks.h"
-#include "view/render.h"
 #include "view/view.h"
 
 /* ---- source lines ---------------------------------------------------------------------------- */
@@ -143,13 +142,8 @@ static int find_lines(struct stacks *s)
 /* With the warnings of when it was recorded. */
 static int push(void *model, const struct event *ev)
 {
-	struct strbuf text = STRBUF_INIT;
-
-	if (ev->kind == EVENT_NOTE && ev->note.severity == NOTE_WARNING && ev->note.text) {
-		format_safef(&text, "%s", ev->note.text);
-		log_warn("%s", text.failed ? "out of memory" : text.s);
-		strbuf_free(&text);
-	}
+	if (ev->kind == EVENT_NOTE && ev->note.severity == NOTE_WARNING && ev->note.text)
+		log_warn("%s", ev->note.text);
 	return model_push(model, ev);
 }
 
