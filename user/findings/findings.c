@@ -414,15 +414,23 @@ static const struct share_member *share_of_member(const struct snapshot_device *
 	return NULL;
 }
 
-static void read_certainty(struct finding_book *b, const struct snapshot *snap)
+/* What is the session's, and so in all books of devices. */
+struct session_facts {
+	struct own_cost cost;
+	struct finding_book book;
+};
+
+static struct session_facts read_session(const struct snapshot *snap)
 {
 	const char *off_cpu = snapshot_fact(snap, "off_cpu");
 
-	b->measured_ns = snap->now_ns - snap->session.start_ns;
-	b->lost_share = snapshot_losses(snap).share;
-	b->gpuprof_cpu_ns = snapshot_fact_number(snap, "gpuprof_cpu_ns");
-	b->off_cpu_unknown = snapshot_fact(snap, "without_probes") ||
-			     (off_cpu && strcmp(off_cpu, "recorded") != 0);
+	return (struct session_facts){ .cost = own_cost_read(snap), .book = {
+		.measured_ns = snap->now_ns - snap->session.start_ns,
+		.lost_share = snapshot_losses(snap).share,
+		.gpuprof_cpu_ns = snapshot_fact_number(snap, "gpuprof_cpu_ns"),
+		.off_cpu_unknown = snapshot_fact(snap, "without_probes") ||
+				   (off_cpu && strcmp(off_cpu, "recorded") != 0),
+	} };
 }
 
 /* How much of what the process lost its device did; where a process has it alone, all. */
@@ -441,17 +449,19 @@ static void read_sharing(struct finding_book *b, const struct snapshot_device *s
 }
 
 static int judge_device(struct findings *f, const struct snapshot *snap,
-			const struct snapshot_device *s, const struct own_cost *cost)
+			const struct snapshot_device *s, const struct session_facts *session)
 {
 	static const uint8_t host_copies[] = { COPY_H2D, COPY_D2H, COPY_DEFAULT };
 	const struct snapshot_process *p = snapshot_process(snap, s->process);
-	struct finding_book b = { .process = s->process, .pid = s->pid, .ordinal = s->device,
-				  .device = s->number,
-				  .target = next_of(snap, s->process, s->device) };
+	struct finding_book b = session->book;
 	int err;
 
+	b.process = s->process;
+	b.pid = s->pid;
+	b.ordinal = s->device;
+	b.device = s->number;
+	b.target = next_of(snap, s->process, s->device);
 	read_states(&b, &s->sum);
-	read_certainty(&b, snap);
 	read_sharing(&b, s);
 	read_late_rank(&b, snap);
 	read_kernels(&b, s);
@@ -467,7 +477,7 @@ static int judge_device(struct findings *f, const struct snapshot *snap,
 	err = read_stalls(&b, &s->stalls, snap, p);
 	if (!err) {
 		read_samples(&b, snap, s);
-		read_threads(&b, snap, cost);
+		read_threads(&b, snap, &session->cost);
 		err = findings_judge(f, &b);
 	}
 	free(b.stalls);
@@ -504,12 +514,12 @@ static int judge_process(struct findings *f, const struct snapshot *snap,
 
 int findings_read(struct findings *f, const struct snapshot *snap)
 {
-	const struct own_cost cost = own_cost_read(snap);
+	const struct session_facts session = read_session(snap);
 	int err = judge_alone(f, snap);
 
 	for (size_t i = 0; !err && i < snap->devices.n; i++)
 		if (snap->devices.v[i].has_book)
-			err = judge_device(f, snap, &snap->devices.v[i], &cost);
+			err = judge_device(f, snap, &snap->devices.v[i], &session);
 	for (size_t i = 0; !err && i < snap->processes.n; i++)
 		err = judge_process(f, snap, &snap->processes.v[i]);
 	err = err ? err : hang_find(f, snap);

@@ -201,24 +201,26 @@ static void add_main_thread(struct finding *f, const struct stall_sum *sum)
 	(KIND(STALL_SYNC) | KIND(STALL_COPY) | KIND(STALL_COPY_SMALL) | KIND(STALL_ALLOC) | \
 	 KIND(STALL_COMPILE) | KIND(STALL_COLLECTIVE) | KIND(STALL_HOST) | KIND(STALL_LAUNCH))
 
-static void set_times(struct finding *f, const struct stall_sum *sum, unsigned int kinds)
+/* A loss by stalls of some kinds, added up; false: not worth a line. */
+static bool begin_lost(struct finding *f, const struct finding_book *b, unsigned int kinds,
+		       const struct stall_sum *sum, const struct lost *lost)
 {
+	if (!sum->most || !set_share(f, b, lost))
+		return false;
 	f->times = sum->gaps;
 	f->is_one_off = num_sub(sum->ns, sum->longest_ns) <= sum->ns / ONE_OFF;
 	f->needs_off_cpu = kinds & SEEN_IN_CALLS;
+	add_main_thread(f, sum);
+	return true;
 }
 
-/* The stalls of some kinds; false: not worth a line. Fixing them saves the unseen time, too. */
+/* The same of these stalls alone. Fixing them saves the unseen time, too. */
 static bool begin_stalls(struct finding *f, const struct finding_book *b, unsigned int kinds,
 			 struct stall_sum *sum)
 {
 	*sum = stall_add_up(b, kinds);
-	if (!sum->most ||
-	    !set_share(f, b, &(struct lost){ .idle_ns = sum->ns, .more_ns = sum->unseen_ns }))
-		return false;
-	set_times(f, sum, kinds);
-	add_main_thread(f, sum);
-	return true;
+	return begin_lost(f, b, kinds, sum,
+			  &(struct lost){ .idle_ns = sum->ns, .more_ns = sum->unseen_ns });
 }
 
 /*
@@ -482,11 +484,9 @@ static bool judge_blocking_copies(const struct finding_book *b, struct finding *
 		if (b->stalls[i].stall.key.kind == STALL_COPY)
 			calls_ns = num_add(calls_ns, b->stalls[i].calls_ns);
 	alone_ns = num_min(b->pinned.owned_ns, calls_ns);
-	if (b->pageable.count || !sum.most ||
-	    !set_share(f, b, &(struct lost){ sum.ns, alone_ns, sum.unseen_ns }))
+	if (b->pageable.count || !begin_lost(f, b, KIND(STALL_COPY), &sum,
+					     &(struct lost){ sum.ns, alone_ns, sum.unseen_ns }))
 		return false;
-	set_times(f, &sum, KIND(STALL_COPY));
-	add_main_thread(f, &sum);
 	strbuf_addf(&f->cause, " is in %s, which waits for the copy, and so does the device%s",
 		    stall_function(&sum, "calls"), others_clause(&sum).s);
 	strbuf_addf(&f->evidence, "idle in and after it %s; %s with no compute beside%s%s",
@@ -511,12 +511,9 @@ static bool judge_steady_compile(const struct finding_book *b, struct finding *f
 	struct stall_sum sum = stall_add_up(b, KIND(STALL_COMPILE));
 	uint64_t late_ns = num_min(sum.late_ns, sum.ns);
 
-	if (!sum.most ||
-	    !set_share(f, b,
-		       &(struct lost){ .idle_ns = late_ns, .more_ns = sum.late_ns - late_ns }))
+	if (!begin_lost(f, b, KIND(STALL_COMPILE), &sum,
+			&(struct lost){ .idle_ns = late_ns, .more_ns = sum.late_ns - late_ns }))
 		return false;
-	set_times(f, &sum, KIND(STALL_COMPILE));
-	add_main_thread(f, &sum);
 	strbuf_addf(&f->cause,
 		    " still compiles or loads modules in the later half of the session: %s%s",
 		    stall_function(&sum, "?"), others_clause(&sum).s);
