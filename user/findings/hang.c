@@ -26,6 +26,7 @@ struct rank {
 	const struct snapshot_thread *thread;	/* longest in a call; NULL: all are in none */
 	enum place place;
 	bool has_ended, makes_calls;
+	bool is_behind;			/* all that are not wait for it */
 };
 
 struct ranks {
@@ -34,7 +35,7 @@ struct ranks {
 
 struct job {
 	const struct snapshot *snap;
-	const struct rank *ranks;	/* by number */
+	struct rank *ranks;		/* by number */
 	size_t n;
 	uint64_t end_ns;		/* of its last rank, or of the session */
 };
@@ -208,53 +209,58 @@ static bool began_all(const struct job *j)
 	return true;
 }
 
-static bool is_behind(const struct job *j, const struct rank *r, enum place first)
+static void mark_behind(struct job *j)
 {
+	const enum place first = first_place(j);
+	const bool together = count_at(j, first) == j->n;
 	uint64_t least = UINT64_MAX, most = 0;
 
-	if (count_at(j, first) < j->n)
-		return where(j, r) == first;
 	for (size_t i = 0; i < j->n; i++) {
 		least = num_min(least, j->ranks[i].collectives);
 		most = num_max(most, j->ranks[i].collectives);
 	}
-	return least < most && began_all(j) && r->collectives == least;
+	if (together && (least == most || !began_all(j)))
+		return;
+	for (size_t i = 0; i < j->n; i++) {
+		struct rank *r = &j->ranks[i];
+
+		r->is_behind = together ? r->collectives == least : where(j, r) == first;
+	}
 }
 
 /* ---- in words -------------------------------------------------------------------------------- */
 
-struct set {			/* of a job's ranks: those that are behind, or the others */
-	const struct job *job;
-	enum place first;
-	bool behind;
-};
-
-static bool has(const struct set *s, size_t i)
-{
-	return i < s->job->n && is_behind(s->job, &s->job->ranks[i], s->first) == s->behind;
-}
-
-static size_t count(const struct set *s)
+static size_t count(const struct job *j, bool behind)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < s->job->n; i++)
-		n += has(s, i);
+	for (size_t i = 0; i < j->n; i++)
+		n += j->ranks[i].is_behind == behind;
 	return n;
 }
 
-/* "rank 1", "ranks 0, 2-3" */
-static void add_numbers(struct strbuf *out, const struct set *s)
+static const struct rank *first_of(const struct job *j, bool behind)
 {
-	const struct rank *ranks = s->job->ranks;
+	size_t i = 0;
+
+	while (j->ranks[i].is_behind != behind)
+		i++;
+	return &j->ranks[i];
+}
+
+/* Those that wait: "rank 1", "ranks 0, 2-3" */
+static void add_numbers(struct strbuf *out, const struct job *j)
+{
+	const struct rank *ranks = j->ranks;
 	size_t last;
 
-	strbuf_addstr(out, count(s) == 1 ? "rank " : "ranks ");
-	for (size_t i = 0, said = 0; i < s->job->n; i = last + 1) {
+	strbuf_addstr(out, count(j, false) == 1 ? "rank " : "ranks ");
+	for (size_t i = 0, said = 0; i < j->n; i = last + 1) {
 		last = i;
-		if (!has(s, i))
+		if (ranks[i].is_behind)
 			continue;
-		while (has(s, last + 1) && ranks[last + 1].number == ranks[last].number + 1)
+		while (last + 1 < j->n && !ranks[last + 1].is_behind &&
+		       ranks[last + 1].number == ranks[last].number + 1)
 			last++;
 		strbuf_addf(out, "%s%llu", said++ ? ", " : "", (unsigned long long)ranks[i].number);
 		if (last > i)
@@ -273,40 +279,31 @@ static void add_place(struct strbuf *out, const struct job *j, const struct rank
 }
 
 /* "rank 1, which is in ncclAllReduce"; of several with their pids */
-static void add_behind(struct strbuf *out, const struct set *s)
+static void add_behind(struct strbuf *out, const struct job *j)
 {
-	const bool several = count(s) > 1;
+	const bool several = count(j, true) > 1;
 	size_t said = 0;
 
-	for (size_t i = 0; i < s->job->n; i++) {
-		const struct rank *r = &s->job->ranks[i];
+	for (size_t i = 0; i < j->n; i++) {
+		const struct rank *r = &j->ranks[i];
 
-		if (!has(s, i) || said++ >= NAMED_MAX)
+		if (!r->is_behind || said++ >= NAMED_MAX)
 			continue;
 		strbuf_addf(out, "%srank %llu", said > 1 ? ", and " : "",
 			    (unsigned long long)r->number);
 		if (several)
 			strbuf_addf(out, " (pid %u)", r->process->pid);
 		strbuf_addstr(out, ", which ");
-		add_place(out, s->job, r);
+		add_place(out, j, r);
 	}
 	if (said > NAMED_MAX)
 		strbuf_addf(out, ", and %zu more", said - NAMED_MAX);
 }
 
-static const struct rank *first_of(const struct set *s)
-{
-	size_t i = 0;
-
-	while (!has(s, i))
-		i++;
-	return &s->job->ranks[i];
-}
-
 static int add_job(struct findings *f, const struct job *j, uint64_t ns)
 {
-	const struct set behind = { j, first_place(j), true }, others = { j, behind.first, false };
-	const struct rank *of = first_of(count(&behind) ? &behind : &others);
+	const bool behind = count(j, true);
+	const struct rank *of = first_of(j, behind);
 	const struct next_target target = next_of(j->snap, of->process->process, 0);
 	const struct snapshot *snap = j->snap;
 	struct finding *to = VEC_PUSH(&f->all);
@@ -320,11 +317,11 @@ static int add_job(struct findings *f, const struct job *j, uint64_t ns)
 		.cause = STRBUF_INIT, .evidence = STRBUF_INIT, .next = STRBUF_INIT,
 	};
 	to->headline = to->is_severe ? "This job hangs" : NULL;
-	add_numbers(&to->cause, &others);
-	strbuf_addf(&to->cause, " wait%s in %s", count(&others) == 1 ? "s" : "",
-		    snap->funcs->v[first_of(&others)->thread->func].name);
-	strbuf_addstr(&to->cause, count(&behind) ? " for " : ", and no rank is behind");
-	add_behind(&to->cause, &behind);
+	add_numbers(&to->cause, j);
+	strbuf_addf(&to->cause, " wait%s in %s", count(j, false) == 1 ? "s" : "",
+		    snap->funcs->v[first_of(j, false)->thread->func].name);
+	strbuf_addstr(&to->cause, behind ? " for " : ", and no rank is behind");
+	add_behind(&to->cause, j);
 	strbuf_addf(&to->evidence, "none of %zu ranks went on for %s, up to the end", j->n,
 		    ns_text(ns).s);
 	next_add(&to->next, NEXT_STACKS, &target, NULL);
@@ -344,6 +341,8 @@ int hang_find(struct findings *f, const struct snapshot *snap)
 		for (size_t i = 0; i < j.n; i++)
 			j.end_ns = num_max(j.end_ns, end_of(&j, &j.ranks[i]));
 		ns = j.n > 1 ? hangs_ns(&j) : 0;
+		if (ns)
+			mark_behind(&j);
 		err = ns ? add_job(f, &j, ns) : 0;
 	}
 	VEC_FREE(&ranks.all);
