@@ -72,6 +72,16 @@ uint64_t time_wall_ns(void)
 	return read_clock(CLOCK_REALTIME);
 }
 
+uint64_t time_thread_cpu_ns(void)
+{
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+uint64_t time_own_cpu_ns(void)
+{
+	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 static const struct {
 	const char *unit;
 	double ns;

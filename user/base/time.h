@@ -13,6 +13,11 @@
 uint64_t time_now_ns(void);		/* CLOCK_MONOTONIC, the clock of all events */
 uint64_t time_boot_ns(void);		/* CLOCK_BOOTTIME: with the time the host slept */
 uint64_t time_wall_ns(void);		/* CLOCK_REALTIME */
+
+/* On CPUs, by this thread, and by all threads of gpuprof. */
+uint64_t time_thread_cpu_ns(void);
+uint64_t time_own_cpu_ns(void);
+
 /* The offsets of a time namespace to the host's clocks, from the text of
  * /proc/PID/timens_offsets. */
 struct time_shift {

@@ -752,14 +752,6 @@ struct timing {
 	unsigned int calls;	/* of a batch */
 };
 
-static uint64_t cpu_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_SEC + (uint64_t)ts.tv_nsec;
-}
-
 static int compare_ns(const void *a, const void *b)
 {
 	return num_compare(*(const uint64_t *)a, *(const uint64_t *)b);
@@ -772,11 +764,11 @@ static uint64_t time_calls(const struct timing *t)
 	uint64_t ns[BATCHES];
 
 	for (int b = 0; b < BATCHES; b++) {
-		uint64_t start_ns = cpu_now_ns();
+		uint64_t start_ns = time_thread_cpu_ns();
 
 		for (unsigned int i = 0; i < t->calls; i++)
 			t->fn(t->nested);
-		ns[b] = (cpu_now_ns() - start_ns) / t->calls;
+		ns[b] = (time_thread_cpu_ns() - start_ns) / t->calls;
 	}
 	qsort(ns, BATCHES, sizeof(*ns), compare_ns);
 	return ns[BATCHES / 4];

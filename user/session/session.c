@@ -492,14 +492,6 @@ static void fact_targets(const struct session *s)
 		live_push_fact(&s->sink, "whole_host", "yes");
 }
 
-static uint64_t own_cpu_ns(void)
-{
-	struct timespec ran = { 0 };
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ran);
-	return (uint64_t)ran.tv_sec * NS_PER_SEC + (uint64_t)ran.tv_nsec;
-}
-
 static void push_facts(struct session *s)
 {
 	const struct event_sink *to = &s->sink;
@@ -592,7 +584,7 @@ static int start(struct session *s)
 	if (err)
 		return err;
 	err = start_helpers(s);
-	s->cpu_ns = own_cpu_ns();
+	s->cpu_ns = time_own_cpu_ns();
 	push_facts(s);
 	s->start_ns = time_now_ns();
 	s->tap.oldest_ns = t->command.pid ? s->start_ns : 0;
@@ -722,7 +714,7 @@ static void read_last(struct session *s)
 		return;
 	session_push(s, &(struct event){ .kind = EVENT_STOP, .end_ns = now_ns });
 	stop_sources(s, now_ns);
-	live_push_fact(&s->sink, "gpuprof_cpu_ns", "%" PRIu64, own_cpu_ns() - s->cpu_ns);
+	live_push_fact(&s->sink, "gpuprof_cpu_ns", "%" PRIu64, time_own_cpu_ns() - s->cpu_ns);
 	explain_empty(s);
 	explain_death(s);
 	note_ended(s);
