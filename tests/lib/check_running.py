@@ -13,6 +13,8 @@ import json
 import sys
 import time
 
+from compare_findings import both, length, union
+
 HONEST = ("lost", "unknown", "unarmed")
 EDGES_NS = 1000000	# the report's times are of another clock
 WAKES_NS = 400000000	# within so long after the session began
@@ -26,21 +28,12 @@ def monotonic(text):
     return int(at.timestamp()) * 10**9 + int(fraction.ljust(9, "0")) - (time.time_ns() - time.monotonic_ns())
 
 
-def busy(works, start, stop):
-    ns, before = 0, start
-    for work in sorted(works, key=lambda w: w["start"]):
-        end = min(work["end"], stop)
-        ns += max(0, end - max(work["start"], before))
-        before = max(before, end)
-    return ns
-
-
 def main():
     report, log = (json.load(open(path, encoding="utf-8")) for path in sys.argv[1:3])
     start, stop = monotonic(report["meta"]["start"]), monotonic(report["meta"]["end"])
     rows = [r for r in report["tables"]["ledger"] if r["pid"] == log["pid"]]
     wall, wrong = rows[0]["wall_ns"] if rows else stop - start, []
-    ran = busy(log["works"], start, stop)
+    ran = length(both(union((w["start"], w["end"]) for w in log["works"]), [(start, stop)]))
     seen = sum(r["ns"] for r in rows if r["state"] != "idle")
     known = sum(r["ns"] for r in rows if r["state"] == "idle" and r["bucket"] not in HONEST)
     unknown = sum(r["ns"] for r in rows if r["bucket"] in HONEST)

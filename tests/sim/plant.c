@@ -5,7 +5,6 @@
  * its works is that. The last line on stdout is "plant: pid P, run delay N ns", of the main thread
  * by its schedstat. Here CUDA is the simulated one.
  */
-#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
@@ -39,6 +38,8 @@ struct training;
 struct plant {
 	const char *name;
 	void (*fork)(struct training *t);	/* before CUDA's first call; NULL: none, as the next */
+	void *(*thread)(void *t);		/* beside, of this name */
+	const char *thread_name;
 	void (*prepare)(struct training *t);
 	void (*step)(struct training *t);	/* behind the launches of a step */
 	void (*kernel)(struct training *t);	/* behind each of its kernels */
@@ -127,11 +128,6 @@ static void *hold(void *argument)
 	return NULL;
 }
 
-static void prepare_lock(struct training *t)
-{
-	start_thread(hold, t, "holder");
-}
-
 static void take_lock(struct training *t)
 {
 	pthread_mutex_lock(&t->lock);
@@ -160,12 +156,6 @@ static void *load(void *argument)
 		pthread_cond_broadcast(&t->filled);
 	}
 	return NULL;
-}
-
-static void prepare_loader(struct training *t)
-{
-	t->is_full = true;
-	start_thread(load, t, "loader");
 }
 
 static void take_batch(struct training *t)
@@ -289,7 +279,6 @@ static void prepare_hog(struct training *t)
 	CPU_SET(sched_getcpu(), &one);
 	if (sched_setaffinity(0, sizeof(one), &one) || pipe(t->ends))
 		fail("one CPU");
-	start_thread(hog, t, "hog");
 }
 
 static void wake_hog(struct training *t)
@@ -396,23 +385,11 @@ static void *watch_memory(void *unused)
 	return unused;
 }
 
-static void prepare_watcher(struct training *t)
-{
-	(void)t;
-	start_thread(watch_memory, NULL, "watcher");
-}
-
 static void *sleep_on(void *unused)
 {
 	for (;;)
 		sleep_ns(50 * MS);
 	return unused;
-}
-
-static void prepare_sleeper(struct training *t)
-{
-	(void)t;
-	start_thread(sleep_on, NULL, "sleeper");
 }
 
 /* One whose sync does no harm: the training is ahead. */
@@ -425,11 +402,6 @@ static void *sync_stream(void *argument)
 		sleep_ns(3 * MS);
 	}
 	return NULL;
-}
-
-static void prepare_syncer(struct training *t)
-{
-	start_thread(sync_stream, t, "syncer");
 }
 
 static void order_streams(struct training *t)
@@ -450,13 +422,13 @@ static const struct plant plants[] = {
 	{ .name = "sleep", .step = do_sleep },
 	{ .name = "compute", .step = do_compute },
 	{ .name = "collect", .step = collect, .every = 3 * EVERY },
-	{ .name = "lock", .prepare = prepare_lock, .step = take_lock },
-	{ .name = "loader", .prepare = prepare_loader, .step = take_batch },
+	{ .name = "lock", .thread = hold, .thread_name = "holder", .step = take_lock },
+	{ .name = "loader", .thread = load, .thread_name = "loader", .step = take_batch },
 	{ .name = "server", .fork = fork_server, .step = receive },
 	{ .name = "poll", .fork = fork_server, .step = poll_server },
 	{ .name = "program", .step = run_program },
 	{ .name = "stop", .fork = fork_stopper, .step = be_stopped },
-	{ .name = "hog", .prepare = prepare_hog, .step = wake_hog },
+	{ .name = "hog", .prepare = prepare_hog, .thread = hog, .thread_name = "hog", .step = wake_hog },
 	{ .name = "alloc", .step = allocate },
 	{ .name = "leak", .step = leak, .every = 1 },
 	{ .name = "item", .kernel = look },
@@ -475,9 +447,9 @@ static const struct plant plants[] = {
 	{ .name = "copies", .streams = 2, .kernel = copy_beside },
 	{ .name = "thinks", .step = think, .every = 1 },
 	{ .name = "queries", .kernel = query },
-	{ .name = "watcher", .prepare = prepare_watcher },
-	{ .name = "sleeper", .prepare = prepare_sleeper },
-	{ .name = "syncer", .prepare = prepare_syncer },
+	{ .name = "watcher", .thread = watch_memory, .thread_name = "watcher" },
+	{ .name = "sleeper", .thread = sleep_on, .thread_name = "sleeper" },
+	{ .name = "syncer", .thread = sync_stream, .thread_name = "syncer" },
 	{ .name = "pool", .kernel = pool },
 };
 
@@ -506,6 +478,8 @@ static void prepare(struct training *t)
 	CHECK(cudaMallocHost(&t->host, LARGE));
 	if (t->plant->prepare)
 		t->plant->prepare(t);
+	if (t->plant->thread)
+		start_thread(t->plant->thread, t, t->plant->thread_name);
 }
 
 static void run_step(struct training *t)
