@@ -123,7 +123,7 @@ static off_t take(int fd, const char *path)
 		err = errno, why = strerror(err);
 	else if (!S_ISREG(st.st_mode))
 		why = "is not a regular file";
-	else if (st.st_uid != geteuid())	/* who may have it open, and read along */
+	else if (st.st_uid != geteuid())	/* its owner may read what is written */
 		why = "belongs to another user";
 	else if (st.st_size && !capture_is_file(fd))
 		why = "exists and is not a capture";

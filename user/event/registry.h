@@ -22,8 +22,8 @@ bool births_match(uint64_t read_ns, uint64_t exact_ns);
 
 enum birth { BIRTH_SAME, BIRTH_NEWER, BIRTH_OLDER };
 
-/* Of two that have one number, of a process or a thread; 0: unknown, which may be any. is_exact: of
- * both, so that only equal ones are the same. */
+/* Compares the births of two processes or threads with the same number; 0: unknown, it matches any.
+ * is_exact: both are, so that only equal ones are the same. */
 enum birth births_compare(uint64_t known_ns, uint64_t given_ns, bool is_exact);
 
 struct registry;

@@ -28,7 +28,7 @@ struct call_stat {
 	struct call_key key;
 	uint64_t count;		/* the first of its sums */
 	uint64_t results_known;	/* calls whose result is known */
-	uint64_t errors;	/* of these, not 0, nor 600 (not ready) */
+	uint64_t errors;	/* of these, neither 0 nor 600 (not ready) */
 	uint64_t bytes;		/* sum over calls whose bytes are known, also if they failed */
 	uint64_t bytes_known;	/* how many those are */
 	uint64_t before;	/* began before they could be seen, and ended: not in count, bytes

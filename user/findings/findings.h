@@ -63,7 +63,7 @@
 /* On less than this a finding is never high, and its evidence begins with why. */
 #define FINDING_MEASURED_NS 1000000000ull
 #define FINDING_TIMES 10
-#define FINDING_LOST_MAX 0.01		/* of the events; --max-loss, if it is not given */
+#define FINDING_LOST_MAX 0.01		/* of the events: the default of --max-loss */
 
 struct finding {
 	const char *name;
