@@ -73,7 +73,7 @@ calls_are_exact() { # TRUTH...
 @test "ways: perf ends its filter at the first child, without a call lost or doubled" {
 	needs_perf
 	build_target
-	sh -c 'until [ -e begin ]; do sleep 0.02; done; ./target truth 10; exit $?' 3>&- &
+	sh -c 'until [ -e begin ]; do sleep 0.02; done; ./target truth 10 1; exit $?' 3>&- &
 	STARTED+=($!)
 	start_gpuprof stat --attach perf -p $! -d 6s --format json -o r.json
 	wait_begun
@@ -88,9 +88,9 @@ calls_are_exact() { # TRUTH...
 @test "ways: perf probes a file of two processes given with -p once, for both" {
 	needs_perf
 	build_target
-	./target one 10 3>&- &
+	./target one 10 1 3>&- &
 	STARTED+=($!)
-	./target two 10 3>&- &
+	./target two 10 1 3>&- &
 	STARTED+=($!)
 	run -0 "$GPUPROF" stat --attach perf -p "${STARTED[0]},${STARTED[1]}" -d 5s --format json -o r.json
 	wait "${STARTED[0]}"

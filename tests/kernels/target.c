@@ -277,7 +277,7 @@ static int run_watched(const char *truth, long seconds, long settle)
 int main(int argc, char **argv)
 {
 	if (argc < 2 || argc > 4) {
-		fprintf(stderr, "usage: target TRUTH [SECONDS [SETTLE]]\n");
+		fprintf(stderr, "usage: target TRUTH [SECONDS SETTLE]\n");
 		return 2;
 	}
 	if (argc == 3 && !strcmp(argv[1], "sync")) {
