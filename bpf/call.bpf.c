@@ -28,6 +28,8 @@ const volatile __u64 wake_bytes = 2 << 20;
 const volatile __u32 stack_bytes = 0;
 volatile __u8 handed_over = 0;
 volatile __u8 returns = GP_RETURNS_ALL;
+volatile __u64 quiet = 0;
+volatile __u64 gone_ns[GP_GROUPS] = {};
 const volatile struct gp_row rows[GP_ROWS_MAX] = {};
 
 /* Reads one word at the row's place. A fault is noted in the record: no register is free for it. */

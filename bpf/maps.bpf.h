@@ -81,6 +81,9 @@ extern const volatile struct gp_row rows[GP_ROWS_MAX];
 /* Set by the loader while the programs run. */
 extern volatile __u8 handed_over;
 extern volatile __u8 returns;		/* GP_RETURNS_* */
+extern volatile __u64 quiet;		/* 1 << generation: its links begin no calls */
+/* Of each group: calls that began before had links that are gone. */
+extern volatile __u64 gone_ns[GP_GROUPS];
 
 /* The verifier wants to see the bound on the very register that is the index; left to itself, the
  * compiler may check a copy. */
@@ -93,7 +96,8 @@ static __always_inline volatile const struct gp_row *row_at(__u64 id)
 /* Does a link with this cookie record nothing now? */
 static __always_inline bool link_is_inactive(__u64 cookie)
 {
-	return cookie & (handed_over ? GP_COOKIE_FILTERED : GP_COOKIE_WAITING);
+	return cookie & (handed_over ? GP_COOKIE_FILTERED : GP_COOKIE_WAITING) ||
+	       1 << (cookie >> GP_COOKIE_GENERATION_SHIFT & 7) & quiet;
 }
 
 /* A program may be preempted, so even a per-CPU counter must be added to atomically. */

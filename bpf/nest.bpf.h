@@ -35,6 +35,15 @@ static __noinline void count_nested(struct thread_state *st, __u64 row)
 		count(reached);
 }
 
+/* A launch whose return could not be seen: its links were taken off while it was open. */
+static __always_inline bool is_left_behind(const struct thread_state *st)
+{
+	__u8 flags = row_at(st->rec.head.row)->flags;
+	__u32 group = flags & GP_ROW_DRIVER ? GP_GROUP_DRIVER_LAUNCHES : GP_GROUP_RUNTIME_LAUNCHES;
+
+	return flags & GP_ROW_LAUNCH && st->rec.head.start_ns < gone_ns[group];
+}
+
 /* Where the function that was entered will return to. */
 static __noinline __u64 return_address(struct pt_regs *ctx)
 {
@@ -48,10 +57,8 @@ static __noinline __u64 return_address(struct pt_regs *ctx)
 #endif
 }
 
-/*
- * Of calls that are seen at entry only, no nesting is known; but one that the other jumped to (as
- * CUDA 13's __cudaLaunchKernel to cudaLaunchKernel) is entered with its stack and return address.
- */
+/* Of calls that are seen at entry only, no nesting is known; but one that the other jumped to (CUDA
+ * 13's __cudaLaunchKernel to cudaLaunchKernel) is entered with its stack and return address. */
 static __always_inline bool is_jumped_to(struct thread_state *st, struct pt_regs *ctx)
 {
 	__u64 from = st->jumps_with;
@@ -75,6 +82,8 @@ static __always_inline struct thread_state *call_enter(struct pt_regs *ctx, __u6
 		if (!st)
 			return NULL;
 	}
+	if (st->open && is_left_behind(st))
+		st->open = 0;
 	if (st->open) {
 		/* Equal: a tail call, as CUDA 13's __cudaLaunchKernel into cudaLaunchKernel. */
 		if (sp < st->sp || (sp == st->sp && row != st->rec.head.row)) {

@@ -131,6 +131,8 @@ static __noinline int leave_cpu(struct task_struct *task, bool preempted)
 			return 0;	/* it goes on with the held record */
 		send_pending_off(st);
 	}
+	if (st->open && is_left_behind(st))
+		st->open = 0;
 	if (!st->open)
 		describe(task, preempted, &st->off.rec);
 	now = bpf_ktime_get_ns();

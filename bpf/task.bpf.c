@@ -138,6 +138,8 @@ int task_states(struct bpf_iter__task *ctx)
 	st = bpf_task_storage_get(&threads, task, 0, 0);
 	if (!st)
 		return 0;
+	if (st->open && is_left_behind(st))
+		st->open = 0;
 	st->rec.head.kind = st->open ? GP_OPEN : 0;
 	if (st->open && st->off.since_ns && !st->off.until_ns)
 		st->off.blocked_ns += bpf_ktime_get_ns() - st->off.since_ns;

@@ -14,6 +14,15 @@
 #define GP_COOKIE_FILTERED (1ull << 32)
 #define GP_COOKIE_WAITING (1ull << 33)
 
+/* Links of launches are groups of their own, which can be taken off and be made again. First the
+ * bit of their generation is set in `quiet`, so that they begin no call any more, then they go; new
+ * ones are of the group's other generation and need not wait for that. Group 0 stays. */
+#define GP_GROUPS 3
+#define GP_GROUP_RUNTIME_LAUNCHES 1
+#define GP_GROUP_DRIVER_LAUNCHES 2
+#define GP_GENERATIONS 2
+#define GP_COOKIE_GENERATION_SHIFT 34	/* group * GP_GENERATIONS + generation */
+
 /* Which calls are followed to their return; set by the loader while the programs run. A return
  * probe can kill a process under a seccomp filter on some kernels. */
 #define GP_RETURNS_ALL 0

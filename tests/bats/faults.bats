@@ -149,7 +149,7 @@ busy|auto|1 processes have what they have|--calls'
 start_midway() { # ARGS-OF-MIX...
 	rm -f half ./*.log
 	env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_LOG="$PWD/%p.log" "$GPUPROF" stat --format json \
-		-o r.json -- "$SIM/mix" --rounds 3000 --pause-us 300 --mark half "$@" >said 2>&1 3>&- &
+		--launch both -o r.json -- "$SIM/mix" --rounds 3000 --pause-us 300 --mark half "$@" >said 2>&1 3>&- &
 	as_profiler
 	wait_for 30 test -e half
 	TARGET=$(pgrep -P "$PROFILER" -x mix)

@@ -26,12 +26,103 @@ expect() { # EXPECTED MODE ADDRESSES PROGRAM
 
 BOTH="cuLaunchKernel=300 cudaLaunchKernel=500"
 
-@test "launch: auto counts each launch once, whichever library makes it" {
-	expect "$BOTH reached=500" auto export simcalls
-	expect "$BOTH reached=0" auto private simcalls
-	expect "$BOTH reached=500" auto export simcalls-inside
-	expect "cuLaunchKernel=800 reached=0" auto export simcalls-static
-	assert_value r.json 'r["meta"]["launch"]' "auto: of the runtime and of the driver"
+@test "launch: both counts each launch once, whichever library makes it" {
+	expect "$BOTH reached=500" both export simcalls
+	expect "$BOTH reached=0" both private simcalls
+	expect "$BOTH reached=500" both export simcalls-inside
+	expect "cuLaunchKernel=800 reached=0" both export simcalls-static
+	assert_value r.json 'r["meta"]["launch"]' "both: of the runtime and of the driver"
+	refute_note launch-mode
+}
+
+# A process without a helper, measured with -p while it makes the calls.
+measure_process() { # OPTION... -- CALL...
+	local options=() pid
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	"$SIM/simcalls" --init --wait-file go "$@" >out 2>&1 3>&- &
+	pid=$!
+	STARTED+=("$pid")
+	wait_for 5 grep -q ready out
+	start_gpuprof stat "${options[@]}" --table calls,threads,events --format json -o r.json -p "$pid"
+	wait_armed "$pid" libcuda.so.1
+	wait_begun
+	: >go
+	wait_gpuprof 0
+	rm go
+	laws r.json
+}
+
+counted() { # FUNCTION...
+	report_value r.json "\" \".join(str(sum(c[\"count\"] for c in t[\"calls\"]
+		if c[\"function\"] == f)) for f in \"$*\".split())"
+}
+
+# Of 20,000 launches, at 10 us each or more, the last ones are far from the first 1000.
+@test "launch: auto takes the driver's probes off when nobody calls it, and loses no launch" {
+	local way
+	for way in session multi; do
+		measure_process --attach $way -- --pause-us 10 cudaLaunchKernel=20000 cudaDeviceSynchronize=5
+		run counted cudaLaunchKernel cuLaunchKernel cudaDeviceSynchronize
+		assert_output "20000 0 5"
+		assert_value r.json '1000 <= r["meta"]["launches_reached_driver"] < 19000' True
+		assert_note launch-mode 'probed in the runtime alone for .* --launch both'
+		refute_note launches-unseen
+	done
+}
+
+@test "launch: auto brings them back when a process calls the driver itself" {
+	measure_process -- --pause-us 100 cudaLaunchKernel=5000 cuMemAlloc_v2=5000 cuLaunchKernel=700 \
+		cudaLaunchKernel=300
+	run counted cudaLaunchKernel cuMemAlloc_v2 cuLaunchKernel
+	assert_output "5300 5000 700"
+	assert_value r.json '1000 <= r["meta"]["launches_reached_driver"] < 5000' True
+	assert_note launches-unseen 'calls the driver itself, too'
+}
+
+# The second process launches by the driver alone, 0.1 s after it has loaded that.
+@test "launch: auto brings them back when a process comes" {
+	# shellcheck disable=SC2016 # its own variables
+	run -0 "$GPUPROF" stat --table calls --format json -o r.json -- sh -c '
+		unset CUDA_INJECTION64_PATH
+		"$SIM/simcalls" --init --wait-ms 300 --pause-us 50 cudaLaunchKernel=20000 &
+		sleep 1.2
+		"$SIM/simcalls-static" --init --wait-ms 100 cudaLaunchKernel=500
+		wait'
+	run counted cudaLaunchKernel cuLaunchKernel
+	assert_output "20000 500"
+	assert_value r.json '1000 <= r["meta"]["launches_reached_driver"] < 19000' True
+}
+
+# What the helper's records say, each once, where no probe sees it; what may block is still probed.
+@test "launch: none is probed while CUPTI records them; each is counted once, with its time" {
+	local way
+	for way in session multi; do
+		run -0 env GPUSIM_TRUTH="$PWD/truth" "$GPUPROF" stat --attach $way --format json -o r.json -- \
+			"$SIM/simcalls" --threads 2 --pause-us 10 cudaLaunchKernel=20000 cuLaunchKernel=100 \
+			cudaDeviceSynchronize=5
+		laws r.json
+		run counted cudaLaunchKernel cuLaunchKernel cudaDeviceSynchronize
+		assert_output "40000 200 10"
+		assert_value r.json 'r["meta"]["own_cost_calls"] < 30000' True
+		assert_note launch-mode 'not probed for .*, as CUPTI recorded those of all processes'
+		assert_note calls-by-cupti
+		assert_value r.json '[(r["hits"] == r["received"] == r["matched"], r["orphan"]) for r in t["events"]
+			if r["kind"] == "work"]' "[(True, 0)]"
+	done
+}
+
+@test "launch: helper probes none from the start" {
+	run -0 "$GPUPROF" stat --launch helper --format json -o r.json -- "$SIM/simcalls" \
+		cudaLaunchKernel=5000 cuLaunchKernel=100 cudaDeviceSynchronize=5
+	laws r.json
+	run counted cudaLaunchKernel cuLaunchKernel cudaDeviceSynchronize
+	assert_output "5000 100 5"
+	assert_value r.json 'r["meta"]["own_cost_calls"] < 100' True
+	assert_value r.json 'r["meta"]["launch"]' "helper: none, CUPTI records them"
 }
 
 @test "launch: runtime probes the driver's launches only where no runtime can be probed" {

@@ -41,6 +41,16 @@ of_wall() { # EXPRESSION: of unknown, the share of wall time that is so
 	assert_value r.json '0 < sum(k["count"] for k in t["kernels"]) <= 800' True
 }
 
+# Launches had no probes when the first window began, and have had them since: of 3800 one window has 1000.
+@test "yields: launches that neither CUPTI recorded nor a probe saw are few, and said" {
+	profile teardown 2
+	assert_note launches-unseen 'made launches in .* s that are not counted'
+	assert_value r.json '1900 < sum(c["count"] for c in t["calls"] if c["class"] == "launch") < 3800' True
+	profile teardown 2 --launch both
+	refute_note launches-unseen
+	assert_value r.json 'sum(c["count"] for c in t["calls"] if c["class"] == "launch")' 3800
+}
+
 @test "yields: --cupti subscribe leaves CUPTI to a profiler that may come, with a message" {
 	profile during 1 --cupti subscribe
 	assert_regex "$stderr" "as without --cupti subscribe: CUPTI is left free for another client: probably torch.profiler"

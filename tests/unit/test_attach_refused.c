@@ -30,7 +30,8 @@ static const char library[] =
 struct loader {
 	uint64_t refused[2];		/* rows */
 	int err;			/* what the kernel says to them */
-	unsigned int attached[GP_ROWS_MAX];
+	unsigned int attached[GP_ROWS_MAX], group[GP_ROWS_MAX];
+	pid_t last_pid;			/* the filter of the last link */
 	size_t max;
 	unsigned int fails;		/* so often, before it does what it is asked to */
 	unsigned int succeeds;		/* so often, before that */
@@ -46,9 +47,18 @@ int loader_attach(struct loader *l, const struct loader_probes *p)
 	for (size_t i = 0; i < p->n; i++)
 		if (p->rows[i] == l->refused[0] || p->rows[i] == l->refused[1])
 			return -l->err;
-	for (size_t i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++) {
 		l->attached[p->rows[i]]++;
+		l->group[p->rows[i]] = p->group;
+		l->last_pid = p->pid;
+	}
 	return 0;
+}
+
+void loader_detach_group(struct loader *l, unsigned int group)
+{
+	for (unsigned int row = 1; row < GP_ROWS_MAX; row++)
+		l->attached[row] *= l->group[row] != group;
 }
 
 struct loader_facts loader_facts(const struct loader *l)
@@ -137,7 +147,7 @@ TEST(refused_are_found_one_by_one)
 TEST(a_failed_attach_is_retried)
 {
 	struct object o = object_build(library, "-shared -fPIC -O1");
-	struct loader l = { .fails = 2 };
+	struct loader l = { .fails = 4 };	/* two links each time */
 	struct attach *a = attach_new(&l, &(struct plan_rules){ 0 });
 	struct target_file file = file_of(&o);
 	struct attach_result result;
@@ -152,6 +162,41 @@ TEST(a_failed_attach_is_retried)
 	assert_int_equal(attach_file(a, &file, 0, &result), 0);
 	assert_int_equal(result.probes, 0);
 	assert_int_equal(l.attached[row_of("cudaLaunchKernel")], 1);
+	attach_free(a);
+	close(file.fd);
+	object_remove(&o);
+}
+
+/* Of the two processes each has its filter, again. */
+TEST(launches_are_taken_off_and_made_again)
+{
+	struct object o = object_build(library, "-shared -fPIC -O1");
+	const unsigned int launch = row_of("cudaLaunchKernel"), copy = row_of("cudaMemcpy");
+	struct loader l = { .max = 0 };
+	struct attach *a = attach_new(&l, &(struct plan_rules){ .launch = LAUNCH_AUTO });
+	struct target_file file = file_of(&o);
+	struct attach_result result;
+
+	assert_int_equal(attach_file(a, &file, 11, &result), 0);
+	assert_int_equal(attach_file(a, &file, 12, &result), 0);
+	assert_int_equal(l.attached[launch], 2);
+	attach_set_launches(a, PLAN_RUNTIME_LAUNCHES);
+	assert_int_equal(l.attached[launch], 0);
+	assert_int_equal(l.attached[copy], 2);
+	attach_set_launches(a, PLAN_PARTS);
+	assert_int_equal(l.attached[launch], 2);
+	assert_int_equal(l.attached[copy], 2);
+	assert_int_equal(attach_launches(a).returns, 0);
+
+	/* Those of all come back with a process; then one link stands for all. */
+	attach_set_launches(a, PLAN_RUNTIME_LAUNCHES);
+	assert_int_equal(attach_hand_over(a), 0);
+	assert_int_equal(l.attached[launch], 0);
+	assert_int_equal(attach_file(a, &file, 13, &result), 0);
+	assert_int_equal(attach_launches(a).returns, 1);
+	assert_int_equal(attach_launches(a).until, PLAN_PARTS);
+	assert_int_equal(l.attached[launch], 1);
+	assert_int_equal(l.last_pid, 0);
 	attach_free(a);
 	close(file.fd);
 	object_remove(&o);

@@ -29,18 +29,23 @@ static const char driver[] = "int cuMemAlloc_v2(void) { return 1; }\n"
 			     "int cuGraphLaunch(void) { return 3; }\n"
 			     "int cuStreamSynchronize(void) { return 4; }\n";
 
-/* Probed for all processes: 1; for those without a runtime to probe: 2; not: 0. */
-static int share(const struct plan *plan, const char *name)
+/* PLAN_PARTS: in none. */
+static enum plan_part part_of(const struct plan *plan, const char *name)
 {
-	for (size_t i = 0; i < plan->n_all; i++)
-		if (plan->rows[i] == row_of(name))
-			return i < plan->n ? 1 : 2;
-	return 0;
+	unsigned int part = 0;
+
+	for (size_t i = 0; i < plan_size(plan); i++)
+		if (plan->rows[i] == row_of(name)) {
+			while (i >= plan->end[part])
+				part++;
+			return part;
+		}
+	return PLAN_PARTS;
 }
 
 static bool has(const struct plan *plan, const char *name)
 {
-	return share(plan, name) == 1;
+	return part_of(plan, name) != PLAN_PARTS;
 }
 
 static int make_library(void **state)
@@ -142,15 +147,17 @@ TEST_TITLED("plan: a function that the kernel refuses to probe is named",
 	free(plan);
 }
 
-TEST_TITLED("plan: --launch decides whose launches are probed, and of nothing else",
-	    launches_are_probed_as_asked)
+TEST_TITLED("plan: launches have parts of their own; --launch driver leaves out the runtime's",
+	    launches_have_parts_of_their_own)
 {
 	/* Functions of the compiler's making begin with whatever it likes. */
 	static const struct {
 		enum plan_launch launch;
-		int runtime, of_driver;
+		enum plan_part runtime;
 	} modes[] = {
-		{ LAUNCH_AUTO, 1, 1 }, { LAUNCH_RUNTIME, 1, 2 }, { LAUNCH_DRIVER, 0, 1 },
+		{ LAUNCH_AUTO, PLAN_RUNTIME_LAUNCHES }, { LAUNCH_BOTH, PLAN_RUNTIME_LAUNCHES },
+		{ LAUNCH_RUNTIME, PLAN_RUNTIME_LAUNCHES }, { LAUNCH_DRIVER, PLAN_PARTS },
+		{ LAUNCH_HELPER, PLAN_RUNTIME_LAUNCHES },
 	};
 	struct object o = object_build(driver, "-shared -fPIC");
 
@@ -159,14 +166,14 @@ TEST_TITLED("plan: --launch decides whose launches are probed, and of nothing el
 		struct plan *runtime = plan_of(*state, &rules);
 		struct plan *plan = plan_as("libcuda.so.1", &o, &rules);
 
-		assert_int_equal(share(runtime, "cudaLaunchKernel"), modes[i].runtime);
-		assert_int_equal(share(runtime, "cudaMemcpyAsync"), 1);
-		assert_int_equal(runtime->has_runtime, modes[i].runtime);
-		assert_int_equal(share(plan, "cuLaunchKernel"), modes[i].of_driver);
-		assert_int_equal(share(plan, "cuGraphLaunch"), modes[i].of_driver);
-		assert_int_equal(share(plan, "cuMemAlloc_v2"), 1);
-		assert_int_equal(share(plan, "cuStreamSynchronize"), 1);
-		assert_false(plan->has_runtime);
+		assert_int_equal(part_of(runtime, "cudaLaunchKernel"), modes[i].runtime);
+		assert_int_equal(part_of(runtime, "cudaMemcpyAsync"), PLAN_OTHERS);
+		assert_int_equal(plan_has_runtime(runtime), modes[i].runtime != PLAN_PARTS);
+		assert_int_equal(part_of(plan, "cuLaunchKernel"), PLAN_DRIVER_LAUNCHES);
+		assert_int_equal(part_of(plan, "cuGraphLaunch"), PLAN_DRIVER_LAUNCHES);
+		assert_int_equal(part_of(plan, "cuMemAlloc_v2"), PLAN_OTHERS);
+		assert_int_equal(part_of(plan, "cuStreamSynchronize"), PLAN_OTHERS);
+		assert_false(plan_has_runtime(plan));
 		free(runtime);
 		free(plan);
 	}
@@ -187,7 +194,7 @@ static void compiler_inside(const char *source, const char *args, bool is_there)
 	assert_int_equal(plan->found, is_there);
 	assert_int_equal(has(plan, "nvPTXCompilerCreate"), is_there);
 	assert_int_equal(has(plan, "nvPTXCompilerCompile"), is_there);
-	assert_int_equal(plan->n_all, is_there ? 2 : 0);
+	assert_int_equal(plan_size(plan), is_there ? 2 : 0);
 	free(plan);
 	object_remove(&o);
 }

@@ -60,17 +60,20 @@ static struct plan *plan_of(uint64_t base, const char *const *names)
 
 	assert_non_null(plan);
 	for (; *names; names++) {
-		plan->rows[plan->n] = row_of(*names);
-		plan->offsets[plan->n] = base + plan->rows[plan->n];
-		assert_int_not_equal(plan->rows[plan->n], 0);
-		plan->n_all = ++plan->n;
+		const size_t n = plan_size(plan);
+
+		plan->rows[n] = row_of(*names);
+		plan->offsets[n] = base + plan->rows[n];
+		assert_int_not_equal(plan->rows[n], 0);
+		for (unsigned int part = 0; part < PLAN_PARTS; part++)
+			plan->end[part]++;
 	}
 	return plan;
 }
 
 static bool has(const struct plan *plan, uint64_t base, const char *name)
 {
-	for (size_t i = 0; i < plan->n; i++)
+	for (size_t i = 0; i < plan_size(plan); i++)
 		if (plan->rows[i] == row_of(name))
 			return plan->offsets[i] == base + plan->rows[i];
 	return false;
@@ -84,13 +87,13 @@ TEST(best_of_all_files_are_kept)
 {
 	struct plan *plans[] = { plan_of(0, runtime), plan_of(1 << 20, nccl), plan_of(2 << 20, runtime) };
 
-	assert_int_equal(plan_keep_core(plans, 3, 5), 0);
+	assert_int_equal(plan_keep_core(plans, 3, PLAN_DRIVER_LAUNCHES, 5), 0);
 	/* Two launches, two copies, one all-reduce; not the frees, and never an event. */
-	assert_int_equal(plans[0]->n, 2);
+	assert_int_equal(plan_size(plans[0]), 2);
 	assert_true(has(plans[0], 0, "cudaLaunchKernel") && has(plans[0], 0, "cudaMemcpyAsync"));
-	assert_int_equal(plans[1]->n, 1);
+	assert_int_equal(plan_size(plans[1]), 1);
 	assert_true(has(plans[1], 1 << 20, "ncclAllReduce"));
-	assert_int_equal(plans[2]->n, 2);
+	assert_int_equal(plan_size(plans[2]), 2);
 	assert_true(has(plans[2], 2 << 20, "cudaLaunchKernel"));
 	assert_int_equal(plans[0]->outcome[row_of("cudaLaunchKernel")], 0);
 	assert_int_equal(plans[0]->outcome[row_of("cudaFree")], PLAN_LEFT_OUT);
@@ -104,8 +107,8 @@ TEST(fewer_than_the_limit_all_stay)
 {
 	struct plan *plans[] = { plan_of(0, runtime) };
 
-	assert_int_equal(plan_keep_core(plans, 1, PERF_MAX), 0);
-	assert_int_equal(plans[0]->n, 3);
+	assert_int_equal(plan_keep_core(plans, 1, PLAN_DRIVER_LAUNCHES, PERF_MAX), 0);
+	assert_int_equal(plan_size(plans[0]), 3);
 	assert_int_equal(plans[0]->left_out, 2);
 	free(plans[0]);
 }
@@ -114,9 +117,9 @@ TEST(nothing_is_left_where_the_limit_is_reached)
 {
 	struct plan *plans[] = { plan_of(0, runtime) };
 
-	assert_int_equal(plan_keep_core(plans, 1, 0), 0);
-	assert_int_equal(plans[0]->n, 0);
+	assert_int_equal(plan_keep_core(plans, 1, PLAN_DRIVER_LAUNCHES, 0), 0);
+	assert_int_equal(plan_size(plans[0]), 0);
 	assert_int_equal(plans[0]->left_out, 5);
-	assert_int_equal(plan_keep_core(plans, 0, 5), 0);
+	assert_int_equal(plan_keep_core(plans, 0, PLAN_DRIVER_LAUNCHES, 5), 0);
 	free(plans[0]);
 }

@@ -139,26 +139,21 @@ static void restart_with_both(void)
 	push(m, (struct event){ .kind = EVENT_START, .start_ns = 1000000 });
 }
 
-TEST_TITLED("foot: says what --launch runtime would spare, where nothing would be missed",
-	    what_another_choice_of_launches_would_spare)
+TEST_TITLED("foot: says for how long launches had no probes, and what is not seen then",
+	    launches_without_probes_are_said)
 {
-	static const char spares[] = "4 of 4 launches of the runtime were hit in the driver again, and "
-				     "none was the driver's own: --launch runtime would spare 2.000 us";
-
 	restart_with_both();
-	fact("launch", "auto: of the runtime and of the driver");
-	fact("cost_per_nested_ns", "500");
+	fact("launch", "auto: of the runtime and of the driver, where they are needed");
 	calls(7, 0, 4, HAS_END);
 	foot_has("launch:", false);
-	fact("reached", "4");
-	foot_has(spares, true);
-	fact("reached", "5");	/* one of a call that is still open */
-	foot_has(spares, true);
-	fact("cost_per_nested_ns", "5");	/* of 50 us: not worth a word */
+	fact("launches_by_runtime_ns", "0");
+	fact("launches_by_cupti_ns", "0");
 	foot_has("launch:", false);
-	fact("cost_per_nested_ns", "500");
-	calls(8, 1, 1, HAS_END);		/* the driver's own: both are needed */
-	foot_has("launch:", false);
+	fact("launches_by_runtime_ns", "2500000000");
+	foot_has("launch: probed in the runtime alone for 2.500 s", true);
+	foot_has("launch: not probed", false);
+	fact("launches_by_cupti_ns", "1500000");
+	foot_has("launch: not probed for 1.500 ms, as CUPTI recorded those of all processes", true);
 }
 
 TEST_TITLED("foot: says when --launch driver sees no launch",

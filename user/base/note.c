@@ -39,6 +39,7 @@ static const struct {
 	[NOTE_FUNCTIONS_NOT_SEEN] = { "functions-not-seen", NOTE_INFO },
 	[NOTE_ENTRY_ONLY] = { "entry-only", NOTE_INFO },
 	[NOTE_LAUNCH_MODE] = { "launch-mode", NOTE_INFO },
+	[NOTE_LAUNCHES_UNSEEN] = { "launches-unseen", NOTE_INFO },
 	[NOTE_UNARMED] = { "unarmed", NOTE_INFO },
 	[NOTE_INFLIGHT_UNKNOWN] = { "inflight-unknown", NOTE_INFO },
 	[NOTE_NO_CALLS] = { "no-calls", NOTE_INFO },

@@ -467,9 +467,9 @@ static void say_file(struct look *look, const char *path, const struct plan *pla
 	unsigned int further = 0, probed;
 	char what[40];
 
-	for (size_t i = 0; i < plan->n; i++)
+	for (size_t i = 0; i < plan_size(plan); i++)
 		further += catalog_row((unsigned int)plan->rows[i])->tier != 0;
-	probed = (unsigned int)plan->n - further;
+	probed = (unsigned int)plan_size(plan) - further;
 	snprintf(what, sizeof(what), "functions of %s", held);
 	doctor_say(look->d, probed ? GOOD : WORSE, what, "%s: %u%s%u with --tier 1", path, probed,
 		   probed ? " functions, and " : " without being asked for, ", further);

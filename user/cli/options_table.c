@@ -43,7 +43,8 @@ static const char *const cupti_names[] = {
 };
 
 static const char *const launch_names[] = {
-	[LAUNCH_AUTO] = "auto", [LAUNCH_RUNTIME] = "runtime", [LAUNCH_DRIVER] = "driver", NULL,
+	[LAUNCH_AUTO] = "auto", [LAUNCH_BOTH] = "both", [LAUNCH_RUNTIME] = "runtime",
+	[LAUNCH_DRIVER] = "driver", [LAUNCH_HELPER] = "helper", NULL,
 };
 
 static const char *const off_cpu_names[] = {
@@ -216,8 +217,8 @@ static const struct option_row rows[] = {
 	}, {
 		.name = "launch", .group = GROUP_MEASURE, .arg = "WHOSE",
 		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(session.launch),
-		.choices = launch_names, .accepts = "auto, runtime or driver",
-		.help = "launches probed: auto (both), runtime, driver",
+		.choices = launch_names, .accepts = "auto, both, runtime, driver or helper",
+		.help = "launches probed: auto, both, runtime, driver, helper",
 	}, {
 		.name = "graphs", .group = GROUP_MEASURE, .arg = "HOW",
 		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(session.graphs),

@@ -52,6 +52,7 @@ struct own_cost own_cost_read(const struct snapshot *snap)
 
 	c.calls_only = c.nested_ns && !(is_first && snapshot_fact(snap, nested));
 	count_calls(&c, snap);
+	c.calls = num_sub(c.calls, snap->counts.cupti_calls);	/* no probe saw these */
 	return c;
 }
 

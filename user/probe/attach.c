@@ -79,11 +79,12 @@ static int file_key_read(const struct loader *l, int fd, struct file_key *out)
 struct known {
 	struct plan *plan;
 	uint64_t fingerprint;	/* of all that was planned */
-	/* our own, while there is a process filter on its probes; else -1 */
+	/* our own, while probes of it may be made again; else -1 */
 	int fd;
+	bool filtered;		/* there is a process filter on its probes */
 	bool changed;		/* in place; a message was logged */
 	bool failed;		/* links could not be made; a message was logged */
-	bool all;		/* also the functions for processes without a runtime are probed */
+	bool driver;		/* launches of the driver are probed */
 	bool chosen;		/* the plan holds the best selection that is possible */
 	struct attach_info info;
 };
@@ -105,6 +106,7 @@ struct attach {
 	struct plan_rules rules;
 	bool handed_over;	/* no filters any more */
 	struct few few;
+	struct attach_launches launches;
 	struct strpool *names;
 	VEC(struct known) known;
 	/* the file's fstat identity -> index + 1 in known; 0: no functions */
@@ -113,10 +115,6 @@ struct attach {
 	/* (index, filter) that have their links -> since when */
 	struct map done;
 };
-
-/* The two parts of a plan: functions probed for all processes, and those for processes without a
- * runtime. */
-enum part { PART_FIRST, PART_REST };
 
 struct attach_for {
 	int fd;			/* of the file */
@@ -146,6 +144,7 @@ struct attach *attach_new(struct loader *l, const struct plan_rules *rules)
 	a->handed_over = facts.returns == GP_RETURNS_NO_SECCOMP;
 	a->few.max = facts.probes_max;
 	a->few.waits = a->few.max > 0;
+	a->launches.until = rules->launch == LAUNCH_HELPER ? PLAN_RUNTIME_LAUNCHES : PLAN_PARTS;
 	a->names = strpool_new();
 	if (!a->names) {
 		free(a);
@@ -217,9 +216,9 @@ static uint64_t real_key(struct attach *a, const struct target_file *file)
 /* Reports functions that moved, whatever part of the plan is carried out. */
 static uint64_t fingerprint(const struct plan *plan)
 {
-	uint64_t print = plan->n_all;
+	uint64_t print = plan_size(plan);
 
-	for (size_t i = 0; i < plan->n_all; i++)
+	for (size_t i = 0; i < plan_size(plan); i++)
 		print = mix(print, plan->offsets[i]);
 	return print;
 }
@@ -318,10 +317,11 @@ struct range {			/* of a plan's probes */
 	size_t from, n;
 };
 
-static struct range range_of(const struct plan *plan, enum part part)
+static struct range range_of(const struct plan *plan, enum plan_part part)
 {
-	return part == PART_FIRST ? (struct range){ 0, plan->n } :
-				    (struct range){ plan->n, plan->n_all - plan->n };
+	size_t from = plan_begin(plan, part);
+
+	return (struct range){ from, plan->end[part] - from };
 }
 
 /*
@@ -354,7 +354,7 @@ static int attach_range(struct attach *a, const struct loader_probes *how, struc
 	return err ? err : attach_range(a, how, plan, rest, result);
 }
 
-static int attach_plan(struct attach *a, int fd, struct plan *plan, enum part part,
+static int attach_plan(struct attach *a, int fd, struct plan *plan, enum plan_part part,
 		       const struct loader_probes *how, struct attach_result *result)
 {
 	struct range all = range_of(plan, part);
@@ -371,7 +371,7 @@ static int attach_plan(struct attach *a, int fd, struct plan *plan, enum part pa
 }
 
 /* Until it is attached, CUPTI's records stand for calls of the file. */
-static void note_failed(struct plan *plan, enum part part, bool failed)
+static void note_failed(struct plan *plan, enum plan_part part, bool failed)
 {
 	struct range all = range_of(plan, part);
 
@@ -382,15 +382,16 @@ static void note_failed(struct plan *plan, enum part part, bool failed)
 	}
 }
 
-static uint64_t part_key(size_t index, enum part part)
+#define PART_SHIFT 30	/* no pid has that bit */
+
+static uint64_t part_key(size_t index, enum plan_part part)
 {
-	/* no pid has that bit */
-	return (uint64_t)index << 32 | (part == PART_REST ? 1u << 31 : 0);
+	return (uint64_t)index << 32 | (uint64_t)part << PART_SHIFT;
 }
 
 /* 1: (part, filter) had no links and now counts as having them, 0: it has, -ENOMEM. Functions
  * attached for all processes need no filter. */
-static int attach_claim(struct attach *a, size_t index, enum part part, pid_t pid)
+static int attach_claim(struct attach *a, size_t index, enum plan_part part, pid_t pid)
 {
 	uint64_t all = part_key(index, part);
 	bool is_new;
@@ -408,7 +409,7 @@ static void note_armed(struct attach *a, uint64_t key)
 }
 
 /* Since when this process is seen, by links of its own or by those for all. */
-static uint64_t armed_since(const struct attach *a, size_t index, enum part part, pid_t pid)
+static uint64_t armed_since(const struct attach *a, size_t index, enum plan_part part, pid_t pid)
 {
 	const struct map_slot *own = map_find(&a->done, part_key(index, part) | (uint32_t)pid);
 	const struct map_slot *all = map_find(&a->done, part_key(index, part));
@@ -416,13 +417,20 @@ static uint64_t armed_since(const struct attach *a, size_t index, enum part part
 	return own ? own->value : all ? all->value : 0;
 }
 
+/* May probes of its launches be taken off, and be made again? */
+static bool changes_launches(const struct attach *a, const struct known *k)
+{
+	return a->rules.launch == LAUNCH_AUTO && !a->few.max &&
+	       plan_size(k->plan) > k->plan->end[PLAN_OTHERS];
+}
+
 /* Makes the links of a claimed part and adds them to result and to the file's info. 0 or -errno,
  * logged but for -ESRCH. */
-static int attach_links(struct attach *a, struct known *k, enum part part,
+static int attach_links(struct attach *a, struct known *k, enum plan_part part,
 			const struct attach_for *to, struct attach_result *result)
 {
-	int err = attach_plan(a, to->fd, k->plan, part, &(struct loader_probes){ .pid = to->pid },
-			      result);
+	int err = attach_plan(a, to->fd, k->plan, part,
+			      &(struct loader_probes){ .pid = to->pid, .group = part }, result);
 
 	if (err && err != -ESRCH && !k->failed)
 		log_error("cannot attach to %s: %s; see gpuprof doctor", k->info.path,
@@ -432,12 +440,14 @@ static int attach_links(struct attach *a, struct known *k, enum part part,
 		note_failed(k->plan, part, err);
 	if (err)
 		return err;
-	k->all |= part == PART_REST;
+	k->driver |= part == PLAN_DRIVER_LAUNCHES && range_of(k->plan, part).n;
+	k->filtered |= result->probes && to->pid;
 	result->left_out = k->plan->left_out;
 	k->info.result = *result;
-	if (result->probes && to->pid && k->fd < 0)
-		k->fd = fcntl(to->fd, F_DUPFD_CLOEXEC, 0);
-	return result->probes && to->pid && k->fd < 0 ? -errno : 0;
+	if (!result->probes || k->fd >= 0 || !(to->pid || changes_launches(a, k)))
+		return 0;
+	k->fd = fcntl(to->fd, F_DUPFD_CLOEXEC, 0);
+	return k->fd < 0 ? -errno : 0;
 }
 
 /*
@@ -453,7 +463,7 @@ static int is_runtime(void *ctx, const struct target_file *file)
 	struct attach *a = ctx;
 	int index = recall(a, file);
 
-	return index > 0 && a->known.v[index - 1].plan->has_runtime;
+	return index > 0 && plan_has_runtime(a->known.v[index - 1].plan);
 }
 
 /* Does the process map a runtime whose launches are probed? If unknown, no: a launch that is hit
@@ -464,28 +474,33 @@ static bool has_runtime(struct attach *a, pid_t pid)
 	if (pid)
 		return target_each_file(pid, is_runtime, a) == 1;
 	for (size_t i = 0; i < a->known.n; i++)
-		if (a->known.v[i].plan->has_runtime)
+		if (plan_has_runtime(a->known.v[i].plan))
 			return true;
 	return false;
+}
+
+/* The last part of plans that a process wants probed; pid as above. */
+static enum plan_part last_part(struct attach *a, pid_t pid)
+{
+	if (a->rules.launch == LAUNCH_HELPER)
+		return PLAN_OTHERS;
+	return a->rules.launch == LAUNCH_RUNTIME && has_runtime(a, pid) ? PLAN_RUNTIME_LAUNCHES :
+									  PLAN_DRIVER_LAUNCHES;
 }
 
 /* Keeps of the plans for n files the best functions that are still possible, for good. */
 static int choose(struct attach *a, struct known *k, size_t n)
 {
 	struct plan **plans = calloc(n ? n : 1, sizeof(struct plan *));
-	bool runs = has_runtime(a, 0);
 	int err;
 
 	if (!plans)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		plans[i] = k[i].plan;
-		if (!runs)	/* then the functions for processes without a runtime are for all */
-			plans[i]->n = plans[i]->n_all;
-	}
-	err = plan_keep_core(plans, n, a->few.max - a->few.used);
+	err = plan_keep_core(plans, n, last_part(a, 0), a->few.max - a->few.used);
 	for (size_t i = 0; i < n && !err; i++) {
-		a->few.used += k[i].plan->n;
+		a->few.used += plan_size(k[i].plan);
 		k[i].chosen = true;
 	}
 	free(plans);
@@ -514,10 +529,10 @@ static int fulfil(struct attach *a, const struct wish *w)
 	struct known *k = &a->known.v[w->index];
 	pid_t pid = a->handed_over ? 0 : w->pid;
 	struct attach_result result = k->info.result;
-	int err = attach_claim(a, w->index, PART_FIRST, pid);
+	int err = attach_claim(a, w->index, PLAN_OTHERS, pid);
 
 	if (err == 1)
-		err = attach_links(a, k, PART_FIRST, &(struct attach_for){ k->fd, pid }, &result);
+		err = attach_links(a, k, PLAN_OTHERS, &(struct attach_for){ k->fd, pid }, &result);
 	if (!pid)
 		io_close(&k->fd);
 	return err == -ESRCH ? 0 : err;		/* it has just exited; the watch reports that */
@@ -547,18 +562,18 @@ static int attach_few(struct attach *a, size_t index, const struct attach_for *t
 	int err = 0;
 
 	if (a->few.waits || again) {
-		result->probes = (unsigned int)k->plan->n;
+		result->probes = (unsigned int)plan_size(k->plan);
 		return a->few.waits ? wish(a, index, to) : attach_hand_over(a);
 	}
 	if (!k->chosen)
 		err = choose(a, k, 1);
-	return err ? err : attach_links(a, k, PART_FIRST, to, result);
+	return err ? err : attach_links(a, k, PLAN_OTHERS, to, result);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static int attach_part(struct attach *a, size_t index, enum part part, const struct attach_for *to,
-		       struct attach_result *result)
+static int attach_part(struct attach *a, size_t index, enum plan_part part,
+		       const struct attach_for *to, struct attach_result *result)
 {
 	int err = attach_claim(a, index, part, to->pid);
 	unsigned int before = result->probes;
@@ -579,23 +594,30 @@ static int attach_part(struct attach *a, size_t index, enum part part, const str
 int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 		struct attach_result *result)
 {
-	int index = recall(a, file), err;
+	int index = recall(a, file), err = 0;
 	struct attach_for to = { file->fd, a->handed_over ? 0 : pid };
-	const struct plan *plan;
+	enum plan_part last;
 
 	*result = (struct attach_result){ 0 };
 	if (index <= 0)
 		return index;
 	*result = a->known.v[--index].info.result;
 	result->probes = 0;
-	err = attach_part(a, (size_t)index, PART_FIRST, &to, result);
-	result->armed_ns = armed_since(a, (size_t)index, PART_FIRST, file->pid);
-	plan = a->known.v[index].plan;
-	if (err || a->few.max || plan->n == plan->n_all || has_runtime(a, file->pid))
-		return err;
-	err = attach_part(a, (size_t)index, PART_REST, &to, result);
-	result->armed_ns =
-		num_max(result->armed_ns, armed_since(a, (size_t)index, PART_REST, file->pid));
+	if (changes_launches(a, &a->known.v[index]) && a->launches.until != PLAN_PARTS) {
+		attach_set_launches(a, PLAN_PARTS);
+		a->launches.returns++;
+	}
+	last = a->few.max ? PLAN_OTHERS : last_part(a, file->pid);
+	for (unsigned int part = 0; part <= last; part++) {
+		int rc;
+
+		if (part && !range_of(a->known.v[index].plan, part).n)
+			continue;
+		rc = attach_part(a, (size_t)index, part, &to, result);
+		err = err ? err : rc;
+		result->armed_ns = num_max(result->armed_ns,
+					   armed_since(a, (size_t)index, part, file->pid));
+	}
 	return err;
 }
 
@@ -603,7 +625,7 @@ bool attach_wants(struct attach *a, const struct target_file *file)
 {
 	int index = recall(a, file);
 
-	return index > 0 && a->known.v[index - 1].plan->n_all;
+	return index > 0 && plan_size(a->known.v[index - 1].plan);
 }
 
 bool attach_follows(const struct attach *a, pid_t pid)
@@ -612,15 +634,17 @@ bool attach_follows(const struct attach *a, pid_t pid)
 }
 
 /* Links for all processes, which wait, for files that have some with a filter. 0 or -errno. */
-static int hand_over(struct attach *a, size_t index, enum part part)
+static int hand_over(struct attach *a, size_t index, enum plan_part part)
 {
 	struct known *k = &a->known.v[index];
 	struct attach_result result = { 0 };
-	int rc = k->fd >= 0 ? attach_claim(a, index, part, 0) : 0;
+	int rc = k->filtered ? attach_claim(a, index, part, 0) : 0;
 
 	if (rc == 1)
-		rc = attach_plan(a, k->fd, k->plan, part, &(struct loader_probes){ .waits = true },
-				 &result);
+		rc = part < a->launches.until ?
+			     attach_plan(a, k->fd, k->plan, part,
+					 &(struct loader_probes){ .waits = true, .group = part },
+					 &result) : 0;
 	if (rc < 0)
 		map_del(&a->done, part_key(index, part));
 	return rc;
@@ -635,11 +659,12 @@ int attach_hand_over(struct attach *a)
 		return 0;
 	}
 	for (size_t i = 0; i < a->known.n; i++) {
-		int rc = hand_over(a, i, PART_FIRST);
+		for (unsigned int part = 0; part < PLAN_PARTS; part++) {
+			int rc = part != PLAN_DRIVER_LAUNCHES || a->known.v[i].driver ?
+					 hand_over(a, i, part) : 0;
 
-		if (!rc && a->known.v[i].all)
-			rc = hand_over(a, i, PART_REST);
-		err = rc ? rc : err;
+			err = rc ? rc : err;
+		}
 	}
 	if (err) {
 		log_error("cannot attach for all processes: %s; children are not measured",
@@ -649,17 +674,68 @@ int attach_hand_over(struct attach *a)
 	loader_hand_over(a->loader);
 	a->handed_over = true;
 	for (size_t i = 0; i < a->known.n; i++) {
-		io_close(&a->known.v[i].fd);
-		note_armed(a, part_key(i, PART_FIRST));
-		note_armed(a, part_key(i, PART_REST));
+		struct known *k = &a->known.v[i];
+
+		k->filtered = false;
+		if (!changes_launches(a, k))
+			io_close(&k->fd);
+		for (unsigned int part = 0; part < PLAN_PARTS; part++)
+			note_armed(a, part_key(i, part));
 	}
 	return 0;
+}
+
+/* ---- launches that need no probes ------------------------------------------------------------ */
+
+struct attach_launches attach_launches(const struct attach *a)
+{
+	return a->launches;
+}
+
+/* Links as those that were taken off. A process that has ended needs none. */
+static void attach_again(struct attach *a, enum plan_part part)
+{
+	for (size_t i = 0; i < a->done.cap; i++) {
+		struct map_slot *done = &a->done.slot[i];
+		pid_t pid = (pid_t)(done->key & ((1u << PART_SHIFT) - 1));
+		struct attach_result result = { 0 };
+		struct known *k;
+		int err;
+
+		if (!done->used || (done->key >> PART_SHIFT & 3) != part ||
+		    (a->handed_over && pid))
+			continue;
+		k = &a->known.v[done->key >> 32];
+		err = attach_plan(a, k->fd, k->plan, part,
+				  &(struct loader_probes){ .pid = pid, .group = part }, &result);
+		done->value = time_now_ns();
+		if (err == -ESRCH)
+			continue;
+		note_failed(k->plan, part, err);
+		if (err && !k->failed)
+			log_error("cannot probe launches in %s again: %s; see gpuprof doctor",
+				  k->info.path, strerror(-err));
+		k->failed |= err;
+	}
+}
+
+void attach_set_launches(struct attach *a, enum plan_part until)
+{
+	/* The runtime's first and last: what the driver does inside it is not the driver's own. */
+	for (unsigned int part = PLAN_OTHERS + 1; part < PLAN_PARTS; part++)
+		if (part < until && part >= a->launches.until)
+			attach_again(a, part);
+	for (unsigned int part = PLAN_PARTS - 1; part > PLAN_OTHERS; part--)
+		if (part >= until && part < a->launches.until)
+			loader_detach_group(a->loader, part);
+	a->launches.until = until;
+	a->launches.since_ns = time_now_ns();
 }
 
 bool attach_probes_driver(const struct attach *a)
 {
 	for (size_t i = 0; i < a->known.n; i++)
-		if (a->known.v[i].all)
+		if (a->known.v[i].driver)
 			return true;
 	return false;
 }

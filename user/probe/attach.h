@@ -57,11 +57,23 @@ int attach_begin(struct attach *a);
  */
 int attach_hand_over(struct attach *a);
 
+/*
+ * Which launches have probes (LAUNCH_AUTO; in the other modes it never changes): those of the parts
+ * of plans before `until`. A process that comes with a file that has launches brings the probes of
+ * all back, at once.
+ */
+struct attach_launches {
+	enum plan_part until;
+	uint64_t since_ns;
+	unsigned int returns;	/* how often a process brought all back */
+};
+struct attach_launches attach_launches(const struct attach *a);
+void attach_set_launches(struct attach *a, enum plan_part until);	/* errors are logged */
+
 /* PLAN_* bits of a row, of all files together (probe/plan.h). */
 uint8_t attach_outcome(const struct attach *a, unsigned int row);
 
-/* With LAUNCH_RUNTIME: a process without a runtime to probe was met, so the driver's launches are
- * probed, too. */
+/* Are launches of the driver probed in any file? */
 bool attach_probes_driver(const struct attach *a);
 
 /* One for each file with catalogue functions, in the order they were met. */

@@ -337,7 +337,15 @@ struct loader {
 	struct gpuprof_bpf *skel;
 	enum loader_way way;
 	bool off_cpu;
-	struct loader_fds links;	/* of the uprobes */
+	struct loader_fds links[GP_GROUPS];	/* of the uprobes */
+	struct closer {			/* of a generation of a group that is taken off */
+		pthread_t thread;
+		bool running;
+		struct loader_fds links;
+		uint64_t *gone_ns;	/* set once they are gone, unless there are new ones */
+		uint64_t before_ns;	/* what it was */
+	} closers[GP_GROUPS * GP_GENERATIONS];
+	unsigned int generation[GP_GROUPS];	/* of links that are made now */
 	struct loader_fds events;	/* WAY_PERF: the events that links belong to */
 	struct close_later *closing;	/* events whose links are gone */
 	struct gp_counts before;	/* counted by the calibration */
@@ -504,7 +512,7 @@ static int add_perf_links(struct loader *l, int prog_fd, bool is_return,
 		if (err)
 			break;
 		fd = bpf_link_create(prog_fd, event_fd, BPF_PERF_EVENT, &opts);
-		err = keep_fd(&l->links, fd < 0 ? -errno : fd);
+		err = keep_fd(&l->links[p->group], fd < 0 ? -errno : fd);
 	}
 	return err;
 }
@@ -512,7 +520,8 @@ static int add_perf_links(struct loader *l, int prog_fd, bool is_return,
 /* Links at all of these probes (rows are cookies here). 0 or -errno: then none was added. */
 static int attach_links(struct loader *l, const struct loader_probes *p)
 {
-	size_t links = l->links.n, events = l->events.n, n;
+	struct loader_fds *links = &l->links[p->group];
+	size_t before = links->n, events = l->events.n, n;
 	unsigned int type = ways[l->way].attach_type;
 	struct bpf_program *progs[2];
 	int err = 0;
@@ -524,24 +533,95 @@ static int attach_links(struct loader *l, const struct loader_probes *p)
 
 		if (is_return && l->returns == GP_RETURNS_NONE)
 			continue;
-		err = type ? keep_fd(&l->links, link_uprobes(prog_fd, type, is_return, p)) :
+		err = type ? keep_fd(links, link_uprobes(prog_fd, type, is_return, p)) :
 			     add_perf_links(l, prog_fd, is_return, p);
 	}
 	if (!err)
 		return 0;
-	link_close_all(l->links.v + links, l->links.n - links);
-	l->links.n = links;
+	link_close_all(links->v + before, links->n - before);
+	links->n = before;
 	close_later_add(&l->closing, l->events.v + events, l->events.n - events);
 	l->events.n = events;
 	return err;
 }
 
+/* ---- groups of links that are taken off ------------------------------------------------------ */
+
+#define QUIET_NS (20 * NS_PER_MS)	/* most launches that have begun return by then */
+
+static void *close_quiet(void *arg)
+{
+	struct closer *c = arg;
+	struct timespec wait = { .tv_nsec = QUIET_NS };
+
+	while (nanosleep(&wait, &wait) && errno == EINTR)
+		;
+	link_close_all(c->links.v, c->links.n);
+	__atomic_compare_exchange_n(c->gone_ns, &c->before_ns, time_now_ns(), false,
+				    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static void wait_for_closer(struct closer *c)
+{
+	if (c->running)
+		pthread_join(c->thread, NULL);
+	c->running = false;
+	VEC_FREE(&c->links);
+}
+
+static unsigned int generation_of(const struct loader *l, unsigned int group)
+{
+	return group * GP_GENERATIONS + l->generation[group];
+}
+
+void loader_detach_group(struct loader *l, unsigned int group)
+{
+	unsigned int generation = generation_of(l, group);
+	struct closer *c = &l->closers[generation];
+
+	if (!l->links[group].n)
+		return;
+	__atomic_or_fetch(&l->skel->bss->quiet, 1ull << generation, __ATOMIC_RELEASE);
+	*c = (struct closer){ .links = l->links[group],
+			      .gone_ns = (uint64_t *)&l->skel->bss->gone_ns[group],
+			      .before_ns = l->skel->bss->gone_ns[group] };
+	l->links[group] = (struct loader_fds){ 0 };
+	l->generation[group] ^= 1;
+	c->running = !pthread_create(&c->thread, NULL, close_quiet, c);
+	if (!c->running)
+		close_quiet(c);
+}
+
 static void detach_probes(struct loader *l)
 {
-	link_close_all(l->links.v, l->links.n);
-	VEC_FREE(&l->links);
+	struct loader_fds all = { 0 };
+
+	for (unsigned int i = 0; i < GP_GROUPS * GP_GENERATIONS; i++)
+		wait_for_closer(&l->closers[i]);
+	for (unsigned int i = 0; i < GP_GROUPS; i++) {
+		for (size_t k = 0; k < l->links[i].n; k++)
+			keep_fd(&all, l->links[i].v[k]);	/* else it is closed, alone */
+		VEC_FREE(&l->links[i]);
+	}
+	link_close_all(all.v, all.n);
+	VEC_FREE(&all);
 	close_later_add(&l->closing, l->events.v, l->events.n);
 	VEC_FREE(&l->events);
+}
+
+/* The bits of the cookies of links of this group. Links of the generation that goes still end the
+ * calls that they began. */
+static uint64_t begin_generation(struct loader *l, unsigned int group)
+{
+	unsigned int generation = generation_of(l, group);
+
+	if (!l->links[group].n) {
+		wait_for_closer(&l->closers[generation]);	/* it went long ago */
+		__atomic_store_n(&l->skel->bss->gone_ns[group], time_now_ns(), __ATOMIC_RELEASE);
+		__atomic_and_fetch(&l->skel->bss->quiet, ~(1ull << generation), __ATOMIC_RELEASE);
+	}
+	return (uint64_t)generation << GP_COOKIE_GENERATION_SHIFT;
 }
 
 int loader_attach(struct loader *l, const struct loader_probes *p)
@@ -553,6 +633,8 @@ int loader_attach(struct loader *l, const struct loader_probes *p)
 
 	if (!cookies)
 		return -ENOMEM;
+	if (p->group)
+		flags |= begin_generation(l, p->group);
 	for (size_t i = 0; i < p->n; i++)
 		cookies[i] = p->rows[i] | flags;
 	with_cookies.rows = cookies;

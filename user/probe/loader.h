@@ -92,6 +92,7 @@ struct loader_probes {
 	size_t n;
 	pid_t pid;
 	bool waits;		/* silent until loader_hand_over */
+	unsigned int group;	/* GP_GROUP_*; 0: stays until loader_detach */
 };
 
 /* 0, or -errno, not logged: -524 (ENOTSUPP; arm64: -EINVAL) when one of the offsets cannot
@@ -101,6 +102,10 @@ int loader_attach(struct loader *l, const struct loader_probes *probes);
 /* From now on, and for good: links with a process filter are silent, those that waited are not.
  * Nothing is counted twice or missed at that moment; calls that have begun end as they began. */
 void loader_hand_over(struct loader *l);
+
+/* Takes the links of a group of launches off: they begin no call from now on, and go in the
+ * background (0.1 s). */
+void loader_detach_group(struct loader *l, unsigned int group);
 
 /* All probes, then what watches tasks: from now on nothing is sent or counted. Threads' states stay
  * readable, but those of threads that end are gone. WAY_PERF: breakpoints go within seconds. */

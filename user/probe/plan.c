@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/str.h"
 #include "base/vec.h"
@@ -27,52 +28,61 @@ static uint8_t outcome_of(const struct elf_symbol *sym, const struct catalog_row
 									      PLAN_TOO_DEAR;
 }
 
-/* Which processes a row is probed for. */
-enum share { SHARE_ALL, SHARE_NO_RUNTIME, SHARE_NONE };
-
-static enum share share_of(const struct catalog_library *lib, const struct catalog_row *row,
-			   const struct plan_rules *rules)
+/* PLAN_PARTS: in none. */
+static enum plan_part part_of(const struct catalog_library *lib, const struct catalog_row *row,
+			      const struct plan_rules *rules)
 {
-	if (row->class != CLASS_LAUNCH || rules->launch == LAUNCH_AUTO)
-		return SHARE_ALL;
-	if (rules->launch == LAUNCH_RUNTIME)
-		return lib == &catalog_cuda ? SHARE_NO_RUNTIME : SHARE_ALL;
-	return lib == &catalog_cudart ? SHARE_NONE : SHARE_ALL;
+	if (row->class != CLASS_LAUNCH)
+		return PLAN_OTHERS;
+	if (lib == &catalog_cuda)
+		return PLAN_DRIVER_LAUNCHES;
+	if (lib == &catalog_cudart)
+		return rules->launch == LAUNCH_DRIVER ? PLAN_PARTS : PLAN_RUNTIME_LAUNCHES;
+	return PLAN_OTHERS;
 }
 
-static void plan_add(struct plan *plan, const struct elf_symbol *sym, unsigned int row,
-		     const struct plan_rules *rules)
+static void plan_insert(struct plan *plan, enum plan_part part, uint64_t offset, unsigned int row)
 {
-	for (size_t i = 0; i < plan->n_all; i++)
+	const size_t at = plan->end[part], behind = plan_size(plan) - at;
+
+	memmove(plan->offsets + at + 1, plan->offsets + at, behind * sizeof(*plan->offsets));
+	memmove(plan->rows + at + 1, plan->rows + at, behind * sizeof(*plan->rows));
+	plan->offsets[at] = offset;
+	plan->rows[at] = row;
+	for (unsigned int i = part; i < PLAN_PARTS; i++)
+		plan->end[i]++;
+}
+
+static void plan_add(struct plan *plan, enum plan_part part, const struct elf_symbol *sym,
+		     unsigned int row, const struct plan_rules *rules)
+{
+	for (size_t i = 0; i < plan_size(plan); i++)
 		if (plan->offsets[i] == sym->offset)
 			return;		/* an alias: one probe */
-	if (plan->n_all == GP_ROWS_MAX)
+	if (plan_size(plan) == GP_ROWS_MAX)
 		return;
 	plan->outcome[row] = outcome_of(sym, catalog_row(row), rules);
 	plan->too_dear += !!(plan->outcome[row] & PLAN_TOO_DEAR);
 	plan->refused += !!(plan->outcome[row] & PLAN_REFUSED);
 	if (plan->outcome[row] & (PLAN_TOO_DEAR | PLAN_REFUSED))
 		return;
-	plan->offsets[plan->n_all] = sym->offset;
-	plan->rows[plan->n_all++] = row;
+	plan_insert(plan, part, sym->offset, row);
 }
 
-/* Adds the rows of a library that are for these processes. */
 static void plan_rows(struct plan *plan, const struct elf_symbol *syms, unsigned int library,
-		      enum share share, const struct plan_rules *rules)
+		      const struct plan_rules *rules)
 {
 	const struct catalog_library *lib = catalog_library(library);
 	unsigned int first = catalog_first_row(library);
 
 	for (size_t i = 0; i < lib->n_rows; i++) {
 		const struct catalog_row *row = &lib->rows[i];
+		enum plan_part part = part_of(lib, row, rules);
 
-		if (!syms[i].offset || row->tier > rules->tier ||
-		    share_of(lib, row, rules) != share)
+		if (!syms[i].offset || row->tier > rules->tier || part == PLAN_PARTS)
 			continue;
 		plan->found = true;
-		plan_add(plan, &syms[i], first + (unsigned int)i, rules);
-		plan->has_runtime |= lib == &catalog_cudart && row->class == CLASS_LAUNCH;
+		plan_add(plan, part, &syms[i], first + (unsigned int)i, rules);
 	}
 }
 
@@ -125,13 +135,8 @@ static int plan_library(struct plan *plan, struct elf_file *ef, unsigned int lib
 	for (size_t i = 0; i < lib->n_rows; i++)
 		syms[i].name = lib->rows[i].name;
 	n = elf_find_symbols(ef, syms, lib->n_rows);
-	if (n > 0) {
-		plan_rows(plan, syms, library, SHARE_ALL, rules);
-		plan->n = plan->n_all;
-		/* Of the driver alone, which is a file of its own and in no other: so these are
-		 * last. */
-		plan_rows(plan, syms, library, SHARE_NO_RUNTIME, rules);
-	}
+	if (n > 0)
+		plan_rows(plan, syms, library, rules);
 	free(syms);
 	return n < 0 && n != -EBADMSG ? n : 0;
 }
@@ -161,9 +166,10 @@ struct candidates {
 	size_t n, cap;
 };
 
-static int collect(struct candidates *all, const struct plan *plan, size_t index)
+static int collect(struct candidates *all, const struct plan *plan, enum plan_part last,
+		   size_t index)
 {
-	for (size_t i = 0; i < plan->n; i++) {
+	for (size_t i = 0; i < plan->end[last]; i++) {
 		unsigned int rank = catalog_core_rank((unsigned int)plan->rows[i]);
 		struct candidate *c = rank ? VEC_PUSH(all) : NULL;
 
@@ -187,19 +193,19 @@ static int by_rank(const void *a, const void *b)
 
 static void leave_out(struct plan *plan)
 {
-	for (size_t i = 0; i < plan->n_all; i++)
+	for (size_t i = 0; i < plan_size(plan); i++)
 		plan->outcome[plan->rows[i]] |= PLAN_LEFT_OUT;
-	plan->left_out += (unsigned int)plan->n_all;
-	plan->n = plan->n_all = 0;
+	plan->left_out += (unsigned int)plan_size(plan);
+	memset(plan->end, 0, sizeof(plan->end));
 }
 
-int plan_keep_core(struct plan *const *plans, size_t n, size_t max)
+int plan_keep_core(struct plan *const *plans, size_t n, enum plan_part last, size_t max)
 {
 	struct candidates all = { 0 };
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++)
-		err = collect(&all, plans[i], i);
+		err = collect(&all, plans[i], last, i);
 	if (err) {
 		VEC_FREE(&all);
 		return err;
@@ -214,9 +220,7 @@ int plan_keep_core(struct plan *const *plans, size_t n, size_t max)
 
 		plan->outcome[c->row] &= (uint8_t)~PLAN_LEFT_OUT;
 		plan->left_out--;
-		plan->offsets[plan->n] = c->offset;
-		plan->rows[plan->n++] = c->row;
-		plan->n_all = plan->n;
+		plan_insert(plan, PLAN_OTHERS, c->offset, (unsigned int)c->row);
 	}
 	VEC_FREE(&all);
 	return 0;

@@ -20,10 +20,15 @@ struct elf_file;
 
 /* Whose launches are probed: the runtime calls the driver, so with both each is hit twice. */
 enum plan_launch {
-	LAUNCH_AUTO = 0,	/* the runtime's and the driver's: none is missed */
+	LAUNCH_AUTO = 0,	/* both, until they are found not to be needed (probe/launches.h) */
+	LAUNCH_BOTH,		/* the runtime's and the driver's: none is missed */
 	LAUNCH_RUNTIME,		/* the driver's only for processes without a runtime to probe */
 	LAUNCH_DRIVER,		/* the driver's alone */
+	LAUNCH_HELPER,		/* none: CUPTI's records are the launches */
 };
+
+/* The parts of a plan, which have links of their own. */
+enum plan_part { PLAN_OTHERS, PLAN_RUNTIME_LAUNCHES, PLAN_DRIVER_LAUNCHES, PLAN_PARTS };
 
 struct plan_rules {
 	enum plan_launch launch;
@@ -43,9 +48,7 @@ struct plan_rules {
 struct plan {			/* the probes of one file */
 	uint64_t offsets[GP_ROWS_MAX];
 	uint64_t rows[GP_ROWS_MAX];
-	size_t n;		/* for every process that maps the file ... */
-	size_t n_all;		/* ... and behind those, for processes without a runtime to probe */
-	bool has_runtime;	/* launches of the runtime are among the first n */
+	size_t end[PLAN_PARTS];	/* part by part: each begins where the one before it ends */
 	bool found;		/* the file holds catalogue functions */
 	unsigned int too_dear;	/* left out: single-stepping their first instruction is too dear */
 	unsigned int refused;	/* left out: the kernel cannot probe their first instruction */
@@ -63,9 +66,26 @@ int plan_file(struct plan *plan, struct elf_file *ef, const char *path,
  * name, or as static copies inside. Bit i: catalog_library(i). */
 uint32_t plan_libraries(struct elf_file *ef, const char *path);
 
-/* Keeps at most `max` functions of the first parts of all these plans, the best first, a
+static inline size_t plan_begin(const struct plan *plan, enum plan_part part)
+{
+	return part ? plan->end[part - 1] : 0;
+}
+
+/* all of its probes */
+static inline size_t plan_size(const struct plan *plan)
+{
+	return plan->end[PLAN_PARTS - 1];
+}
+
+/* does it have launches of the runtime? */
+static inline bool plan_has_runtime(const struct plan *plan)
+{
+	return plan->end[PLAN_RUNTIME_LAUNCHES] > plan->end[PLAN_OTHERS];
+}
+
+/* Keeps at most `max` functions of all these plans up to the end of `last`, the best first, a
  * function of several files once in each; the others are counted as left out. 0, or -ENOMEM: the
  * plans are as before. */
-int plan_keep_core(struct plan *const *plans, size_t n, size_t max);
+int plan_keep_core(struct plan *const *plans, size_t n, enum plan_part last, size_t max);
 
 #endif

@@ -356,12 +356,22 @@ static int on_event(struct live_source *l, const struct event *ev)
 	       helpers_add_thread(s->helpers, (pid_t)ev->pid, ev->tid, (uint32_t)ev->task.own_tid);
 }
 
+static bool records_launches(void *ctx, pid_t pid)
+{
+	const struct helper_source *s = ctx;
+	struct helpers_status h;
+
+	return helpers_find(s->helpers, pid, &h) && h.state == HELPERS_WATCHED &&
+	       h.head.state == GP_HELPER_AWAKE;
+}
+
 static int read_rings(struct live_source *l)
 {
 	struct helper_source *s = source_of(l);
 	struct live_source *probes = s->plan.probes;
 	uint64_t now_ns = time_now_ns();
 	bool left_out[GP_ROWS_MAX];
+	struct live_unprobed unprobed;
 	int err;
 
 	/* Of functions without a probe, CUPTI's records are the calls. */
@@ -369,6 +379,10 @@ static int read_rings(struct live_source *l)
 		for (unsigned int row = 1; row < GP_ROWS_MAX; row++)
 			if (left_out[row])
 				helpers_leave_out(s->helpers, row);
+	if (probes) {
+		unprobed = probes->ops->unprobed_launches(probes, records_launches, s);
+		helpers_leave_out_launches(s->helpers, unprobed.since_ns, unprobed.until_ns);
+	}
 	err = helpers_pump(s->helpers, now_ns, l->sink);
 	if (!err && !probes)
 		err = scan(s, now_ns);

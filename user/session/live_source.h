@@ -17,6 +17,11 @@
 struct capture_sink;
 struct live_source;
 
+struct live_unprobed {
+	uint64_t since_ns;	/* 0: they have all been probed */
+	uint64_t until_ns;	/* UINT64_MAX: they still are not */
+};
+
 /* The state of the session when it asks for reasons. */
 enum live_moment { LIVE_FIRST_INTERVAL, LIVE_INTERVAL, LIVE_END };
 
@@ -42,6 +47,10 @@ struct live_source_ops {	/* NULL: nothing to do */
 	void (*explain_silence)(struct live_source *l, enum live_moment when);
 	/* Rows without a probe in some file, if that changed since *noted (at first 0). */
 	bool (*left_out)(struct live_source *l, unsigned int *noted, bool left_out[GP_ROWS_MAX]);
+	/* Probes: when CUPTI's records were the launches last, as is_recorded says of processes. */
+	struct live_unprobed (*unprobed_launches)(struct live_source *l,
+						  bool (*is_recorded)(void *ctx, pid_t pid),
+						  void *ctx);
 	/* The session is about to stop. Does not wait. */
 	void (*request_stop)(struct live_source *l);
 	/* Reads and pushes the last of everything. 0, or the sink's error. */

@@ -15,12 +15,14 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/time.h"
 #include "catalog/catalog.h"
 #include "event/names.h"
 #include "host/caps.h"
 #include "host/proc.h"
 #include "inject/injectable.h"
 #include "probe/attach.h"
+#include "probe/launches.h"
 #include "probe/loader_read.h"
 #include "session/worker.h"
 #include "source/bpf/drain.h"
@@ -40,6 +42,15 @@ struct probe_source {
 	struct worker_rules rules;	/* for worker_run */
 	struct inflight *inflight;	/* NULL: none; the worker's while that runs */
 	struct bpf_source bpf;
+	struct launches *launches;	/* NULL: their probes stay as they are */
+	bool needs_launches;		/* see struct probe_plan */
+	struct live_unprobed unprobed;
+	bool (*is_recorded)(void *ctx, pid_t pid);	/* see unprobed_launches */
+	void *recorded_ctx;
+	uint64_t gap_ns;		/* neither probed nor recorded, and not noted yet ... */
+	uint32_t gap_pid;		/* ... by this process */
+	/* so long launches before this part were probed, up to chosen_ns */
+	uint64_t probed_ns[PLAN_PARTS + 1], chosen_ns;
 };
 
 static struct probe_source *probes_of(struct live_source *l)
@@ -71,7 +82,7 @@ static bool have_helpers(const struct session_options *o)
 static const char *asks_for_probes(const struct session_options *o)
 {
 	return o->stacks ? "--stacks" : o->tier ? "--tier 1" :
-	       o->launch != LAUNCH_AUTO ? "--launch" : NULL;
+	       o->launch != LAUNCH_AUTO && o->launch != LAUNCH_HELPER ? "--launch" : NULL;
 }
 
 static bool may_do_without(const struct session_options *o)
@@ -458,6 +469,113 @@ static int attach_targets(struct probe_source *p)
 	return err ? err : attach_begin(p->attach);
 }
 
+/* ---- launches -------------------------------------------------------------------------------- */
+
+static int on_event(void *ctx, const struct event *ev)
+{
+	struct probe_source *p = ctx;
+
+	if (ev->kind == EVENT_CALL)
+		launches_push(p->launches, ev);
+	return p->live.sink->push(p->live.sink->ctx, ev);
+}
+
+static bool has_ended(void *ctx, pid_t pid)
+{
+	(void)ctx;
+	return target_process_ended(pid);
+}
+
+static void note_choice(struct probe_source *p, const struct attach_launches *now, uint64_t now_ns)
+{
+	const bool probed = now->until > PLAN_RUNTIME_LAUNCHES;
+
+	if (p->chosen_ns)
+		p->probed_ns[now->until] += now_ns - p->chosen_ns;
+	p->chosen_ns = now_ns;
+	if (probed && p->unprobed.until_ns == UINT64_MAX && now->since_ns > p->unprobed.since_ns)
+		p->unprobed.until_ns = now->since_ns;
+}
+
+/* CUPTI did not record a process: its launches were not seen where they were not probed either. */
+static int note_gap(struct live_source *l, const struct event *ev)
+{
+	struct probe_source *p = probes_of(l);
+	uint64_t from, to;
+
+	if (ev->kind != EVENT_UNSEEN || ev->unseen.why != UNSEEN_UNKNOWN ||
+	    ev->unseen.of == UNSEEN_OF_MEMORY || !p->unprobed.since_ns)
+		return 0;
+	from = num_max(ev->start_ns, p->unprobed.since_ns);
+	to = num_min(ev->end_ns, p->unprobed.until_ns);
+	if (from < to) {
+		p->gap_ns += to - from;
+		p->gap_pid = ev->pid;
+	}
+	return 0;
+}
+
+static void push_gap(struct probe_source *p)
+{
+	if (p->gap_ns)
+		live_push_note(p->live.sink, NOTE_LAUNCHES_UNSEEN, (pid_t)p->gap_pid,
+			       "process %u made launches in %.3g s that are not counted: none was "
+			       "probed as CUPTI recorded them, and then it did not; --launch both "
+			       "probes each", p->gap_pid, (double)p->gap_ns / NS_PER_SEC);
+	p->gap_ns = 0;
+}
+
+/* CUPTI's records of what is seen no more are read from now on, whenever that is. */
+static void wish(struct probe_source *p, const struct attach_launches *now, enum plan_part until,
+		 uint64_t now_ns)
+{
+	if (until <= PLAN_RUNTIME_LAUNCHES && p->unprobed.until_ns != UINT64_MAX)
+		p->unprobed = (struct live_unprobed){ now_ns, UINT64_MAX };
+	worker_set_launches(p->worker, now, until);
+}
+
+static int choose_launches(struct live_source *l)
+{
+	struct probe_source *p = probes_of(l);
+	const struct attach_launches now = worker_facts(p->worker).launches;
+	const struct launches_facts facts = { p->is_recorded, has_ended, p->recorded_ctx };
+	const uint64_t now_ns = time_now_ns();
+	enum plan_part until;
+	pid_t pid;
+
+	if (!p->launches)
+		return 0;
+	note_choice(p, &now, now_ns);
+	until = launches_choose(p->launches, &now, now_ns, &facts);
+	if (until != now.until)
+		wish(p, &now, until, now_ns);
+	/* The helper has reported all of it by then. */
+	if (now.until == PLAN_PARTS && now_ns > now.since_ns + NS_PER_SEC)
+		push_gap(p);
+	pid = launches_surprise(p->launches);
+	if (pid)
+		live_push_note(l->sink, NOTE_LAUNCHES_UNSEEN, pid,
+			       "process %d calls the driver itself, too: launches there were not "
+			       "probed, up to %u s before that was seen; --launch both probes each",
+			       pid, (unsigned int)(LAUNCHES_LOOK_NS / 1000000000));
+	return 0;
+}
+
+static struct live_unprobed unprobed_launches(struct live_source *l,
+					      bool (*is_recorded)(void *ctx, pid_t pid), void *ctx)
+{
+	struct probe_source *p = probes_of(l);
+
+	if (p->targets->o->launch == LAUNCH_HELPER)
+		return (struct live_unprobed){ 1, UINT64_MAX };
+	/* A stack is taken where a call is probed. */
+	if (!p->needs_launches && !p->targets->o->stacks) {
+		p->is_recorded = is_recorded;
+		p->recorded_ctx = ctx;
+	}
+	return p->unprobed;
+}
+
 /* ---- opening --------------------------------------------------------------------------------- */
 
 /* 0 or -errno, logged unless -ENOMEM. */
@@ -479,6 +597,12 @@ static int start_loader(struct probe_source *p)
 	p->loader = loader_new(&lo);
 	if (!p->loader)
 		return errno == ENOMEM ? -EIO : -errno;	/* logged */
+	if (o->launch == LAUNCH_AUTO && !loader_facts(p->loader).probes_max) {
+		p->launches = launches_new();
+		if (!p->launches)
+			return live_cannot("count launches", errno);
+		p->bpf.sink = (struct event_sink){ on_event, p };
+	}
 	p->attach = attach_new(p->loader, &rules);
 	p->inflight = inflight_new(p->loader, (unsigned int)o->tier);
 	p->worker = p->attach ? worker_new(p->attach, p->inflight, o->stacks ? p->loader : NULL) :
@@ -498,6 +622,8 @@ static void release(struct live_source *l)
 	inflight_free(p->inflight);
 	attach_free(p->attach);
 	drain_free(p->bpf.drain);
+	launches_free(p->launches);
+	p->launches = NULL;
 	p->worker = NULL;
 	p->inflight = NULL;
 	p->attach = NULL;
@@ -522,6 +648,7 @@ static struct probe_source *new_source(const struct probe_plan *plan)
 		return NULL;
 	p->live = (struct live_source){ .ops = &ops, .sink = plan->sink, .fds = { -1, -1 } };
 	p->targets = plan->targets;
+	p->needs_launches = plan->needs_launches;
 	p->bpf.decoder = plan->decoder;
 	p->bpf.sink = *plan->sink;
 	return p;
@@ -724,12 +851,14 @@ static void push_list(struct probe_source *p, const char *key, uint8_t outcome)
 static const char *whose_launches(const struct probe_source *p)
 {
 	static const char *const modes[] = {
-		[LAUNCH_AUTO] = "auto: of the runtime and of the driver",
+		[LAUNCH_AUTO] = "auto: of the runtime and of the driver, where they are needed",
+		[LAUNCH_BOTH] = "both: of the runtime and of the driver",
 		[LAUNCH_RUNTIME] = "runtime: of the runtime alone",
 		[LAUNCH_DRIVER] = "driver: of the driver alone",
+		[LAUNCH_HELPER] = "helper: none, CUPTI records them",
 	};
 
-	return attach_probes_driver(p->attach) ?
+	return p->targets->o->launch == LAUNCH_RUNTIME && attach_probes_driver(p->attach) ?
 	       "runtime: of the runtime, and of the driver for a process without one to probe" :
 	       modes[p->targets->o->launch];
 }
@@ -745,6 +874,10 @@ static void push_reach(struct probe_source *p)
 	live_push_fact(p->live.sink, "functions_probed", "%u", probed);
 	live_push_fact(p->live.sink, "functions_left_out", "%u", unprobed);
 	live_push_fact(p->live.sink, "launch", "%s", whose_launches(p));
+	live_push_fact(p->live.sink, "launches_by_runtime_ns", "%" PRIu64,
+		       p->probed_ns[PLAN_DRIVER_LAUNCHES]);
+	live_push_fact(p->live.sink, "launches_by_cupti_ns", "%" PRIu64,
+		       p->probed_ns[PLAN_RUNTIME_LAUNCHES]);
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		push_list(p, lists[i].key, lists[i].outcome);
 }
@@ -843,6 +976,7 @@ static int stop(struct live_source *l, uint64_t now_ns)
 	    loader_each_state(p->loader, on_state, &states) || states.full)
 		live_push_note(l->sink, NOTE_STATES_UNREAD, 0, "cannot read the threads' last "
 			       "states; calls still open are not shown");
+	push_gap(p);
 	drain_finish(p->bpf.drain, pump_drain, &p->bpf);
 	worker_finish_stacks(p->worker);
 	worker_pump(p->worker, l->sink);
@@ -884,7 +1018,9 @@ static void explain_empty(const struct live_source *l, struct strbuf *why)
 }
 
 static const struct live_source_ops ops = {
-	.describe = describe, .begin = begin, .run = run, .pump = pump, .cut = cut,
-	.left_out = left_out, .stop = stop, .push_counts = push_counts,
-	.explain_empty = explain_empty, .release = release, .free = free_source,
+	.describe = describe, .begin = begin, .run = run, .on_event = note_gap, .pump = pump,
+	.read = choose_launches,
+	.cut = cut, .left_out = left_out, .unprobed_launches = unprobed_launches, .stop = stop,
+	.push_counts = push_counts, .explain_empty = explain_empty, .release = release,
+	.free = free_source,
 };

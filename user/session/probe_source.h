@@ -15,6 +15,8 @@ struct probe_plan {
 	struct targets *targets;	/* chosen and users are filled in */
 	const struct decoder *decoder;
 	const struct event_sink *sink;
+	/* Launches are kept, or shown by their grids: CUPTI's records of calls are not enough. */
+	bool needs_launches;
 };
 
 struct no_probes {		/* a session that runs by the helper alone */

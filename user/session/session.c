@@ -564,7 +564,9 @@ static int prepare(struct session *s)
 		err = start_tap(s);
 	if (!err) {
 		const struct probe_plan plan = { .targets = &s->targets, .decoder = s->decoder,
-						 .sink = &s->sink };
+						 .sink = &s->sink,
+						 .needs_launches = s->plan->by_launch ||
+								   s->plan->capture_path };
 
 		err = note_failure(s, probe_source_open(&s->sources[SOURCE_PROBES], &plan,
 							&s->no_probes));

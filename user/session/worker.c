@@ -70,6 +70,8 @@ struct worker {
 	size_t blocks;
 	unsigned int noted;		/* times that left_out was */
 	bool left_out[GP_ROWS_MAX];
+	struct attach_launches launches;	/* as they are */
+	enum plan_part until;			/* the engine's wish */
 };
 
 /* ---- what the engine reads ------------------------------------------------------------------- */
@@ -101,6 +103,42 @@ static void worker_note_left_out(struct worker *w)
 		w->left_out[row] = attach_outcome(w->attach, row) & left_out;
 	w->noted++;
 	pthread_mutex_unlock(&w->lock);
+}
+
+/* After an attach_file, too. */
+static void worker_note_launches(struct worker *w)
+{
+	const struct attach_launches now = attach_launches(w->attach);
+
+	pthread_mutex_lock(&w->lock);
+	if (now.returns != w->launches.returns)
+		w->until = now.until;
+	w->launches = now;
+	pthread_mutex_unlock(&w->lock);
+}
+
+static void worker_change_launches(struct worker *w)
+{
+	enum plan_part until;
+
+	worker_note_launches(w);
+	pthread_mutex_lock(&w->lock);
+	until = w->until;
+	pthread_mutex_unlock(&w->lock);
+	if (until == attach_launches(w->attach).until)
+		return;
+	attach_set_launches(w->attach, until);
+	worker_note_launches(w);
+}
+
+void worker_set_launches(struct worker *w, const struct attach_launches *now,
+			 enum plan_part until)
+{
+	pthread_mutex_lock(&w->lock);
+	if (now->returns == w->launches.returns)
+		w->until = until;
+	pthread_mutex_unlock(&w->lock);
+	io_notify(w->block_fd);
 }
 
 /* ---- stacks of calls ------------------------------------------------------------------------- */
@@ -749,6 +787,7 @@ static void *worker_main(void *ctx)
 		for (size_t i = 0; i < w->watches.n; i++)
 			read_watch(w, &w->watches.v[i], w->fds[i].revents);
 		read_unnamed(w);
+		worker_change_launches(w);
 		if (w->inside) {	/* calls that began before their probes */
 			inflight_find(w->inside, w->armed_ns, &sink);
 			inflight_work(w->inside, &sink);
@@ -783,6 +822,9 @@ int worker_run(struct worker *w, const struct worker_rules *rules, struct captur
 					     .events = POLLIN };
 	w->heard = true;
 	worker_note_left_out(w);
+	w->until = attach_launches(w->attach).until;
+	attach_set_launches(w->attach, w->until);	/* since now */
+	worker_note_launches(w);
 	w->fds[n] = (struct pollfd){ .fd = w->stop_fd, .events = POLLIN };
 	w->fds[n + 1] = (struct pollfd){ .fd = w->block_fd, .events = POLLIN };
 	err = pthread_create(&w->thread, NULL, worker_main, w);
@@ -816,6 +858,7 @@ struct worker_facts worker_facts(struct worker *w)
 			&callstacks_counts(w->feed->stacks)->received, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&w->lock);
 	facts.noted = w->noted;
+	facts.launches = w->launches;
 	memcpy(facts.left_out, w->left_out, sizeof(facts.left_out));
 	pthread_mutex_unlock(&w->lock);
 	return facts;

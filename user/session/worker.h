@@ -55,11 +55,17 @@ struct worker_facts {
 	/* Rows without a probe in some file (PLAN_TOO_DEAR, _REFUSED, _LEFT_OUT, _FAILED). */
 	bool left_out[GP_ROWS_MAX];
 	unsigned int noted;	/* how often left_out was set */
+	struct attach_launches launches;
 };
 
 struct worker_facts worker_facts(struct worker *w);	/* engine, at any time */
 /* engine; 0 or the sink's error */
 int worker_pump(struct worker *w, const struct event_sink *sink);
+
+/* A wish that launches up to a part have probes, of one who knew `now`: forgotten if a process has
+ * brought all back since (probe/attach.h). Engine, at any time. */
+void worker_set_launches(struct worker *w, const struct attach_launches *now,
+			 enum plan_part until);
 
 /* Ends the thread: the attach is the caller's again, and pushing stores blocks. */
 void worker_stop(struct worker *w);

@@ -576,17 +576,16 @@ static struct launches count_launches(const struct snapshot *snap)
 	return n;
 }
 
-/* The saving of another --launch, or the risk of this one. */
+/* Launches that were not looked for. */
 static void add_launches(struct foot *f, const struct summary *s)
 {
 	const struct snapshot *snap = s->snap;
 	const char *mode = snapshot_fact(snap, "launch");
 	struct launches n = count_launches(snap);
-	/* Of the session, so unknown in an interval. Of a call that is still open the driver's
-	 * launch has been hit, and it is none of the calls yet. */
-	uint64_t reached = is_later(s) ? 0 : num_min(
-		snapshot_fact_number(snap, counter_name(COUNTER_REACHED)), n.runtime);
-	uint64_t spared = num_mul(reached, s->cost.nested_ns);
+	/* Of the session, so unknown in an interval. */
+	uint64_t runtime_ns = is_later(s) ? 0 :
+					    snapshot_fact_number(snap, "launches_by_runtime_ns");
+	uint64_t cupti_ns = is_later(s) ? 0 : snapshot_fact_number(snap, "launches_by_cupti_ns");
 
 	if (!mode)
 		return;
@@ -594,11 +593,17 @@ static void add_launches(struct foot *f, const struct summary *s)
 		add_note(f, NOTE_LAUNCH_MODE, 0,
 			 "launch: none was seen in the driver, where alone they were looked for; a "
 			 "runtime may call what it does not export: --launch auto");
-	if (!strncmp(mode, "auto", 4) && !n.driver && reached && spared >= s->thread_ns / 200)
+	if (runtime_ns)
 		add_note(f, NOTE_LAUNCH_MODE, 0,
-			 "launch: %s of %s launches of the runtime were hit in the driver again, "
-			 "and none was the driver's own: --launch runtime would spare %s",
-			 count_text(reached).s, count_text(n.runtime).s, ns_text(spared).s);
+			 "launch: probed in the runtime alone for %s, as no process called the "
+			 "driver itself: launches by the driver are not seen then; --launch both "
+			 "sees each",
+			 ns_text(runtime_ns).s);
+	if (cupti_ns)
+		add_note(f, NOTE_LAUNCH_MODE, 0,
+			 "launch: not probed for %s, as CUPTI recorded those of all processes: "
+			 "without stream and stack; --launch both probes each",
+			 ns_text(cupti_ns).s);
 }
 
 /* "... 12 calls of functions without a probe are what CUPTI recorded: in calls, and, but for

@@ -249,6 +249,7 @@ struct api_rows {
 	bool probed;			/* all but those left out */
 	bool any_left_out;
 	bool left_out[GP_ROWS_MAX];
+	uint64_t since_ns, until_ns;	/* launches are left out; 0: never */
 };
 
 struct held {
@@ -295,6 +296,16 @@ static void number_rows(uint16_t row[CBID_MAX], const struct catalog_library *li
 				row[v[i].number] = (uint16_t)(catalog_first_row(library) + k);
 }
 
+/* When they began or ended to be left out some were under way: the model knows those that probes
+ * saw. */
+static bool is_left_out(const struct api_rows *r, const struct held *h)
+{
+	return r->left_out[h->row] ||
+	       (r->since_ns && catalog_row(h->row)->class == CLASS_LAUNCH &&
+		h->start_ns + API_CALLS_SLACK_NS >= r->since_ns &&
+		num_sub(h->start_ns, API_CALLS_SLACK_NS) < r->until_ns);
+}
+
 /* NULL + errno */
 static struct api_rows *api_rows_new(void)
 {
@@ -310,7 +321,7 @@ static struct api_rows *api_rows_new(void)
 /* is any function recorded? */
 static bool api_rows_any(const struct api_rows *r)
 {
-	return !r->probed || r->any_left_out;
+	return !r->probed || r->any_left_out || r->since_ns;
 }
 
 /* 0: none */
@@ -436,7 +447,7 @@ static int push_call(struct api_calls *c, const struct held *h, const struct eve
 	if (h->start_ns < caller->end_ns && h->end_ns <= caller->end_ns)
 		return 0;	/* inside the one before */
 	caller->end_ns = h->end_ns;
-	if (c->rows->probed && !c->rows->left_out[h->row])
+	if (c->rows->probed && !is_left_out(c->rows, h))
 		return 0;
 	if (c->rows->probed)
 		ev.kind = EVENT_CUPTI_CALL;
@@ -1032,6 +1043,12 @@ struct helpers *helpers_new(enum helpers_calls calls, uint32_t wants)
 void helpers_leave_out(struct helpers *h, unsigned int row)
 {
 	h->rows->left_out[row % GP_ROWS_MAX] = h->rows->any_left_out = true;
+}
+
+void helpers_leave_out_launches(struct helpers *h, uint64_t since_ns, uint64_t until_ns)
+{
+	h->rows->since_ns = since_ns;
+	h->rows->until_ns = until_ns;
 }
 
 void helpers_free(struct helpers *h)

@@ -71,6 +71,8 @@ struct helpers_totals {		/* of all processes, also of those that are not kept */
 /* wants: beside kinds, GP_RING_WANT_NODES, GP_RING_WANT_SUBSCRIBED. NULL + errno. */
 struct helpers *helpers_new(enum helpers_calls calls, uint32_t wants);
 void helpers_leave_out(struct helpers *h, unsigned int row);	/* no probe sees it, from now on */
+/* No probe sees launches that begin in [since_ns, until_ns). since_ns 0: all are seen. */
+void helpers_leave_out_launches(struct helpers *h, uint64_t since_ns, uint64_t until_ns);
 void helpers_free(struct helpers *h);	/* gives the slots back */
 
 bool helpers_know(const struct helpers *h, pid_t pid);	/* and it has not ended */
