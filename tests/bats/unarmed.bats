@@ -292,25 +292,56 @@ short_outcome() { # CONTROL: of r.json
 	short_processes mounts "${SHORT_WAYS[@]}"
 }
 
+# While gpuprof attaches: what is not counted in full is named. As many processes as short_processes has
+# others; not one is held back.
+short_from_first() { # PLACE WAY...
+	local place=$1 together way
+	shift
+	build_short
+	[ "$place" != chroot ] || build_root
+	for together in 8 ${GPUPROF_SHORT:+1}; do
+		for way; do short_from_first_of "$place" "$way" "$together" -p; done
+	done
+}
+
+short_from_first_of() { # PLACE WAY TOGETHER SELECTION
+	local control=app/control selection=$4
+	[ "$1" != chroot ] || control=root/app/control
+	short_script "$2" "${GPUPROF_SHORT:-16}" 0 "$3"
+	if [ "$selection" = -- ]; then
+		start_gpuprof stat -q --table calls --format json -o r.json -- sh -c 'cd app; exec sh script'
+	else
+		start_short "$1"
+		[ "$selection" = -a ] || selection+=$TARGET
+		start_gpuprof stat "$selection" --table calls --format json -o r.json
+		wait_begun
+	fi
+	: >"$control/begin"
+	: >"$control/go"
+	[ "$selection" != -a ] || { wait "$TARGET" && kill -INT "$PROFILER"; }
+	wait_gpuprof 0
+	run -0 short_outcome "$control"
+	[ -z "${GPUPROF_SHORT:-}" ] || echo "# $1, $2, $3 together, $4: $output" >&3
+}
+
 # bats test_tags=needs:root,needs:bpf,needs:sim
 @test "unarmed: while gpuprof attaches, each process is counted in full or named" {
+	local selection
 	build_short
-	for selection in -p -a --; do
-		short_script runpath 12 0 4
-		case $selection in
-		--) start_gpuprof stat -q --table calls --format json -o r.json -- sh -c 'cd app; exec sh script' ;;
-		*)
-			start_short host
-			[ $selection = -a ] || selection+=$TARGET
-			start_gpuprof stat "$selection" --table calls --format json -o r.json
-			wait_begun
-			;;
-		esac
-		: >app/control/begin
-		: >app/control/go
-		[ "$selection" != -a ] || { wait "$TARGET" && kill -INT "$PROFILER"; }
-		wait_gpuprof 0
-		run short_outcome app/control
-		assert_success
-	done
+	for selection in -p -a --; do short_from_first_of host runpath 4 $selection; done
+}
+
+# bats test_tags=needs:root,needs:bpf,needs:sim
+@test "unarmed: from the first process on each is counted in full or named, whatever finds the library" {
+	short_from_first host runpath rpath path dlopen
+}
+
+# bats test_tags=needs:root,needs:bpf,needs:sim,needs:mounts
+@test "unarmed: each is, from the first on, in a root of their own" {
+	short_from_first chroot "${SHORT_WAYS[@]}"
+}
+
+# bats test_tags=needs:root,needs:bpf,needs:sim,needs:mounts
+@test "unarmed: each is, from the first on, in a mount namespace of their own" {
+	short_from_first mounts "${SHORT_WAYS[@]}"
 }
