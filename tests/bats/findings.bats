@@ -62,48 +62,62 @@ compared() {
 	done <next
 }
 
-# What the table devices says of device 0, and the verdict's share of it, within 2 points; no process
-# is blamed for a device that others keep busy.
-shared_verdict() { # SCRIPT: programs on one device
-	env SIM="$SIM" GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" record -q -o c.gpr -- sh "$1"
-	"$GPUPROF" report c.gpr --table devices,ledger,findings --format json -o r.json
-	python3 - <<-'EOF'
-		import json, re
-		r = json.load(open("r.json"))
-		verdict, rows = r["meta"]["verdict"], r["tables"]["devices"]
-		wall = rows[0]["wall_ns"]
-		idle = sum(row["ns"] for row in rows if row["owner"] == "idle") / wall
-		shares = {}
-		for f in r["tables"]["findings"]:
-		    if f["share"] is not None and f["finding"] not in ("exposed-comm", "unpinned-copies"):
-		        shares[f["pid"]] = shares.get(f["pid"], 0) + f["share"]
-		print("idle", idle, shares, verdict)
-		assert len({row["pid"] for row in r["tables"]["ledger"]}) >= 2
-		for pid, share in shares.items():
-		    assert share <= idle + 0.02, (pid, share, idle)
-		lost = re.match(r"([0-9.]+) % of device 0 .* is lost", verdict)
-		if idle < 0.05:
-		    assert not lost, verdict
-		elif lost:
-		    assert float(lost[1]) / 100 <= idle + 0.02, verdict
-	EOF
+# Programs that share devices, and the verdict on them: its share is the device's true idle share.
+shared_verdict() { # GPUPROF_ARGS... <SCRIPT
+	cat >all.sh
+	rm -f ./*.log
+	export SIM GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_LOG="$PWD/%p.log"
+	"$GPUPROF" stat --table findings,devices,ledger,threads --format json -o r.json "$@"
+	"$TEST_LIB/check_shared.py" r.json ./*.log
 }
 
 @test "findings: a process that waits is not blamed for a device that another one keeps busy" {
-	cat >busy.sh <<-'EOF_SH'
-		"$SIM/pretrain" --steps 100 &
+	shared_verdict -- sh all.sh <<-'EOF_SH'
+		"$SIM/plant" healthy --ms 1500 &
 		"$SIM/train" --steps 40 --stall-every 1 --stall-ms 50 --quiet &
 		wait
 	EOF_SH
-	shared_verdict busy.sh
-	cat >stopped.sh <<-'EOF_SH'
-		"$SIM/pretrain" --steps 100 & first=$!
-		"$SIM/train" --steps 40 --stall-every 4 --stall-ms 50 --quiet & second=$!
-		"$SIM/train" --steps 40 --stall-every 1 --stall-ms 30 --quiet &
-		sleep 0.5; kill -STOP $second; sleep 1; kill -CONT $second
+	shared_verdict -- sh all.sh <<-'EOF_SH'
+		"$SIM/plant" healthy --ms 1500 &
+		"$SIM/train" --steps 4 --stall-every 1 --stall-ms 400 --quiet &
+		"$SIM/plant" sleep --ms 1500 &
+		"$SIM/plant" short-kernels --ms 1500 & stopped=$!
+		sleep 0.4; kill -STOP $stopped; sleep 0.8; kill -CONT $stopped
 		wait
 	EOF_SH
-	shared_verdict stopped.sh
+}
+
+@test "findings: of a device that processes share its true idle share is lost, whatever the others do" {
+	shared_verdict -- sh all.sh <<-'EOF_SH'
+		"$SIM/plant" sleep --ms 1500 &
+		"$SIM/train" --steps 4 --stall-every 1 --stall-ms 400 --quiet &
+		wait
+	EOF_SH
+	shared_verdict -- sh all.sh <<-'EOF_SH'
+		"$SIM/plant" sleep --ms 1500 &
+		"$SIM/plant" sleep --ms 1500 & stopped=$!
+		sleep 0.4; kill -STOP $stopped; sleep 0.8; kill -CONT $stopped
+		wait
+	EOF_SH
+}
+
+@test "findings: with -a a stranger that idles on a busy device does not come before another device's loss" {
+	eval "$("$GPUPROF" env --for shell --dir "$PWD/env" 2>env.err)"
+	mkdir board
+	export GPUSIM_DEVICES=2 GPUSIM_BOARD=$PWD/board GPUSIM_LOG=$PWD/%p.log
+	"$SIM/plant" healthy --ms 3500 3>&- &
+	STARTED+=($!)
+	"$SIM/train" --steps 8 --stall-every 1 --stall-ms 400 --quiet 3>&- &
+	STARTED+=($!)
+	CUDA_VISIBLE_DEVICES=1 "$SIM/plant" server --ms 3500 3>&- &
+	STARTED+=($!)
+	CUDA_VISIBLE_DEVICES=1 "$SIM/train" --steps 8 --stall-every 1 --stall-ms 400 --quiet 3>&- &
+	STARTED+=($!)
+	sleep 0.5
+	LD_LIBRARY_PATH=$SIM/nvml "$GPUPROF" stat -a -d 2s --table findings,devices,ledger,threads --format json -o r.json
+	wait "${STARTED[@]}"
+	run -0 "$TEST_LIB/check_shared.py" r.json ./*.log
+	assert_output --partial "of device 1 "
 }
 
 @test "findings: where off-CPU time is not recorded a stopped process is no finding of severity high" {
