@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2030,SC2031 # a test is a subshell
 # Collectives of several processes on the simulated NCCL: counted exactly in every rank, and visible
 # while they hang.
 
@@ -120,6 +121,32 @@ assert_hang() { # PID
 	done
 	assert_value r.json "sum(x['lost'] or 0 for x in t['events'])" 0
 	assert_hang "$(report_value r.json "{x['pid'] for x in t['ledger'] if x['rank'] == 1}.pop()")"
+}
+
+# So it is by -p of the launcher before the hang and after it. It is certain after half of the session.
+@test "collectives: -p calls a job of two streams hung, with its rank, whether it came before the hang or after" {
+	local when rank start
+	eval "$("$GPUPROF" env --for shell --dir "$PWD/env" 2>env.err)"
+	export GPUSIM_NCCL_HANG=1:9
+	for when in before after; do
+		rm -f go
+		start_ddp --steps 100 --two-streams
+		[ $when = before ] || { : >go && sleep 1; }
+		start=$(date +%s%N)
+		start_gpuprof stat --table ledger,calls,threads,events,findings --format json -o r.json -p "${STARTED[-1]}"
+		for rank in 0 1 2 3; do wait_armed "$(pid_of_rank $rank)" nccl; done
+		: >go
+		sleep "$(awk "BEGIN { print 1 + 1.2 * ($(date +%s%N) - $start) / 1e9 }")"
+		interrupt_gpuprof
+		laws r.json
+		assert_hang "$(pid_of_rank 1)"
+		for rank in 0 2 3; do
+			assert_value r.json "(sum(x['ns'] for x in t['ledger'] if x['pid'] == $(pid_of_rank $rank)
+				and x['state'] == 'idle' and x['bucket'] not in ('unknown', 'unarmed'))
+				<= {'before': r['meta']['duration_ns'] / 2, 'after': 1e6}['$when'])" True
+		done
+		end_tree "${STARTED[-1]}"
+	done
 }
 
 # "yes" when the bucket of all threads is between two numbers of nanoseconds, else what it is.
