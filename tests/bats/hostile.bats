@@ -150,6 +150,50 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 	done
 }
 
+# With the helper in each, and two CPUs for all of them and gpuprof.
+# bats test_tags=needs:sim
+@test "hostile: forty ranks on a busy host with -a: each launch and its work is counted or lost, and books add up" {
+	local rank pids
+	taskset -cp 0,1 $BASHPID >/dev/null
+	cp -L "$SIM/simcalls" crowding # a name of its own: -a sees whatever else runs here
+	eval "$("$GPUPROF" env --for shell --dir "$PWD/env" 2>env.err)"
+	for ((rank = 0; rank < 40; rank++)); do
+		RANK=$rank LD_LIBRARY_PATH=$SIM ./crowding cudaLaunchKernel=3000 cudaStreamSynchronize=30 --init \
+			--pause-us 20 --wait-file go >$rank.out 3>&- &
+		STARTED+=($!)
+	done
+	pids=("${STARTED[@]}")
+	wait_for 30 eval '[ "$(cat ./*.out | grep -c ready)" -eq 40 ]'
+	start_gpuprof stat -q -a --table calls,threads,ledger,kernels,processes,events --format json -o r.json
+	wait_begun
+	for pid in "${pids[@]}"; do wait_for 30 is_awake "$pid"; done
+	touch go
+	wait "${pids[@]}"
+	kill -INT "$PROFILER"
+	wait_gpuprof
+	laws r.json
+	python3 - $status <<-'PY'
+		import json, sys
+		report, status = json.load(open("r.json")), int(sys.argv[1])
+		tables, meta = report["tables"], report["meta"]
+		ranks = {p["pid"]: p["rank"] for p in tables["processes"] if p["comm"] == "crowding"}
+		def lost(*kinds):
+		    return sum(e["lost"] or 0 for e in tables["events"] if e["kind"] in kinds)
+		def counts(rows):
+		    return {row["pid"]: row["count"] for row in rows if row["pid"] in ranks}
+		calls = counts(c for c in tables["calls"] if c["function"] == "cudaLaunchKernel")
+		works = counts(tables["kernels"])
+		print(status, calls, lost("call"), works, lost("work", "untold"))
+		assert sorted(ranks.values()) == list(range(40)), ranks
+		assert max(calls.values()) <= 3000 and max(works.values()) <= 3000
+		assert sum(calls.values()) + lost("call") >= 40 * 3000
+		# Of each rank a launch may have been in progress when recording ended and began.
+		assert 0 <= sum(works.values()) + lost("work", "untold") - 40 * 3000 <= 40
+		assert status == (0 if meta["complete"] else 5)
+		assert meta["lost"] or meta["complete"]
+	PY
+}
+
 @test "hostile: a target whose /proc entries vanish at any step is reported as exited" {
 	local i
 	for i in 00 01 02 03 04 05 07 09 12; do

@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -117,7 +119,7 @@ TEST(those_that_ended_keep_no_descriptor)
 
 /* ---- one that follows orders --------------------------------------------------------------- */
 
-enum wish { NOTHING, REPORT_TIME, LOSE_KERNEL, BREAK_RING, TAKE_SLOT, END };
+enum wish { NOTHING, REPORT_TIME, LOSE_KERNEL, BREAK_RING, TAKE_SLOT, END_IN_ORDER, END };
 
 struct puppet {			/* shared with the process */
 	enum wish wish;
@@ -146,6 +148,10 @@ static void obey(struct puppet *t, struct helper_ring *r)
 	case TAKE_SLOT:
 		r->head->slot[0].owner = 1;
 		break;
+	case END_IN_ORDER:
+		r->head->state_ns = time_now_ns();
+		r->head->state = GP_HELPER_ENDED;
+		_exit(0);
 	case END:
 		_exit(0);
 	default:
@@ -211,12 +217,15 @@ struct unseen_reported {
 	uint64_t n, first_ns, last_ns;
 	uint64_t seen_ns;	/* between what was pushed as unseen */
 	uint64_t lost_since_ns;	/* of the first works that had no room; 0: none were lost */
+	uint64_t recorded_ns;	/* EVENT_RECORDED_NS */
 };
 
 static int note_unseen(void *ctx, const struct event *ev)
 {
 	struct unseen_reported *u = ctx;
 
+	if (ev->kind == EVENT_IDENTITY && !strcmp(ev->fact.key, EVENT_RECORDED_NS))
+		u->recorded_ns = strtoull(ev->fact.value, NULL, 10);
 	if (ev->kind == EVENT_UNSEEN && ev->unseen.why == UNSEEN_LOST)
 		u->lost_since_ns = u->lost_since_ns ? u->lost_since_ns : num_max(ev->start_ns, 1);
 	if (ev->kind != EVENT_UNSEEN || ev->unseen.why == UNSEEN_LOST)
@@ -440,6 +449,26 @@ TEST(a_function_without_a_probe_enables_all_call_records)
 	PUMP_UNTIL(&r, true);
 	assert_int_equal(ring_reader_peek(r.t->pid, &head), 0);
 	assert_true(head.slot[0].kinds & GP_RING_WANT_ALL_CALLS);
+	room_close(&r);
+}
+
+/* Others' records are read before its own, which takes time where there are many. */
+TEST(one_that_ends_after_the_time_of_a_reading_has_ended_in_order)
+{
+	uint64_t now_ns;
+	siginfo_t end;
+	struct room r;
+
+	room_open(&r, GP_HELPER_AWAKE);
+	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED);
+	make(&r, REPORT_TIME);
+	PUMP_UNTIL(&r, r.got.n);
+	now_ns = time_now_ns();
+	__atomic_store_n(&r.t->wish, END_IN_ORDER, __ATOMIC_RELEASE);
+	assert_int_equal(waitid(P_PID, (id_t)r.t->pid, &end, WEXITED | WNOWAIT), 0);
+	assert_int_equal(helpers_pump(r.h, now_ns, &r.sink), 0);
+	assert_int_equal(state_of(r.h, 0), HELPERS_ENDED);
+	assert_true(r.got.recorded_ns > now_ns);
 	room_close(&r);
 }
 

@@ -974,9 +974,10 @@ static int process_pump(struct helper_process *p, uint64_t now_ns, const struct 
 		read_ring(p, now_ns);
 	if (!p->err && p->decoder)
 		p->err = update_gap(p, now_ns);
-	/* It may have lived until now, unseen; a record that is not complete never will be. */
+	/* It may have lived until now, unseen, and now_ns is older: others were read before. A
+	 * record that is not complete never will be. */
 	if (p->exit_ns)
-		end(p, now_ns);
+		end(p, num_max(now_ns, time_now_ns()));
 	return p->err;
 }
 
