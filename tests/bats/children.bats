@@ -57,6 +57,37 @@ measure_family() { # OPTIONS...
 	laws r.json
 }
 
+@test "children: a child whose parent ends while it is attached to is measured to its end, and so is what it starts then" {
+	local child
+	cat >child <<-SCRIPT
+		export LD_LIBRARY_PATH=$SIM
+		"$SIM/simcalls" cudaLaunchKernel=500 --init --wait-file go >calls.out
+		"$SIM/simcalls" cudaLaunchKernel=300 --init --wait-file later >later.out
+		: >ended
+	SCRIPT
+	cat >family <<-'SCRIPT'
+		sh -c 'sh child & echo $! >pid; while [ ! -e leave ]; do sleep 0.02; done'
+		: >left
+		while [ ! -e ended ]; do sleep 0.02; done
+	SCRIPT
+	sh family 3>&- &
+	STARTED+=($!)
+	wait_for 10 grep -q ready calls.out
+	child=$(cat pid)
+	STARTED+=("$child")
+	start_gpuprof stat -p "${STARTED[0]}" --table calls,threads,events --format json -o r.json
+	wait_probed "$(pgrep -P "$child" simcalls)" cudart
+	: >leave
+	wait_for 10 test -e left
+	: >go
+	wait_for 10 grep -q ready later.out
+	wait_probed "$(pgrep -P "$child" simcalls)" cudart
+	: >later
+	wait_gpuprof 0
+	laws r.json
+	assert_value r.json 'sorted(c["count"] for c in t["calls"] if c["function"] == "cudaLaunchKernel")' '[300, 500]'
+}
+
 @test "children: a child that reuses descriptor numbers does not get them as the helper's" {
 	export GPUSIM_QUIET=1
 	mkfifo fifo
