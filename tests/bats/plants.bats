@@ -27,6 +27,7 @@ plant() { # NAME [FINDING WORD...]
 	plant loader input-stall lock loader
 	plant server input-stall "read socket" server
 	plant poll input-stall poll server
+	plant pipe input-stall "read pipe" feeder
 	plant program input-stall wait
 	plant stop stopped
 	plant hog cpu-starved
@@ -38,6 +39,7 @@ plant() { # NAME [FINDING WORD...]
 	plant item needless-sync cuda
 	plant item-copy needless-sync cudaMemcpy
 	plant sync needless-sync cudaDeviceSynchronize
+	plant event needless-sync cudaEventSynchronize
 	plant pageable unpinned-copies cudaMemcpy
 	plant pinned blocking-copies cudaMemcpy
 	plant tiny launch-bound
@@ -46,7 +48,7 @@ plant() { # NAME [FINDING WORD...]
 @test "plants: in healthy shapes nothing is found" {
 	local name
 	for name in healthy short-kernels long-kernels two-streams four-streams ordered copies thinks queries watcher \
-		sleeper syncer pool; do
+		sleeper syncer pool graph sets read-back log epochs driver prefetch; do
 		plant $name
 	done
 }

@@ -31,6 +31,8 @@ enum {
 	LARGE = 64 << 20,
 	HOLD_NS = 30000000,		/* how long a fault of a step is, and every fifth step has it */
 	EVERY = 5,
+	BATCH = 65536,			/* as much as a pipe holds */
+	BATCHES = 4,
 };
 
 struct training;
@@ -59,6 +61,9 @@ struct training {
 	pthread_mutex_t lock;
 	pthread_cond_t filled;
 	bool is_full;
+	size_t batches;			/* filled ahead */
+	cudaGraphExec_t graph;
+	FILE *log;
 };
 
 static __attribute__((noinline)) void kernel(uint64_t ns, cudaStream_t stream)
@@ -214,6 +219,44 @@ static void poll_server(struct training *t)
 		fail("server");
 }
 
+/* Another process is one batch ahead, and slower than the device. */
+static void feed(int end)
+{
+	static char batch[BATCH];
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "feeder");
+	do
+		sleep_ns(HOLD_NS / 4);
+	while (write(end, batch, BATCH) == BATCH);
+	_exit(0);
+}
+
+static void fork_feeder(struct training *t)
+{
+	pid_t child;
+
+	if (pipe(t->ends))
+		fail("pipe");
+	child = fork();
+	if (child < 0)
+		fail("fork");
+	if (!child)
+		feed(t->ends[1]);
+}
+
+static void read_batch(struct training *t)
+{
+	static char batch[BATCH];
+	ssize_t part;
+
+	for (size_t n = 0; n < BATCH; n += (size_t)part) {
+		part = read(t->ends[0], batch + n, BATCH - n);
+		if (part <= 0)
+			fail("feeder");
+	}
+}
+
 static void run_program(struct training *t)
 {
 	char *const arguments[] = { "sleep", "0.03", NULL };
@@ -337,6 +380,15 @@ static void wait_for_device(struct training *t)
 	compute(MS / 3);
 }
 
+static void wait_for_event(struct training *t)
+{
+	cudaEvent_t event = t->done[t->step % AHEAD];
+
+	CHECK(cudaEventRecord(event, t->streams[0]));
+	CHECK(cudaEventSynchronize(event));
+	compute(MS / 3);
+}
+
 static void prepare_pageable(struct training *t)
 {
 	t->host = calloc(1, LARGE);
@@ -418,6 +470,83 @@ static void pool(struct training *t)
 	CHECK(cudaFreeAsync(memory, t->streams[0]));
 }
 
+static void prepare_graph(struct training *t)
+{
+	cudaGraph_t graph;
+
+	CHECK(cudaStreamBeginCapture(t->streams[0], 0));
+	for (int i = 0; i < KERNELS; i++)
+		kernel(MS / 2, t->streams[0]);
+	CHECK(cudaStreamEndCapture(t->streams[0], &graph));
+	CHECK(cudaGraphInstantiate(&t->graph, graph, 0));
+	CHECK(cudaGraphDestroy(graph));
+}
+
+static void launch_graph(struct training *t)
+{
+	CHECK(cudaGraphLaunch(t->graph, t->streams[0]));
+}
+
+static void set(struct training *t)
+{
+	CHECK(cudaMemsetAsync(t->device, 0, 1 << 20, t->streams[0]));
+}
+
+/* A loss that is looked at later. */
+static void read_back(struct training *t)
+{
+	CHECK(cudaMemcpyAsync(t->host, t->device, sizeof(float), cudaMemcpyDeviceToHost,
+			      t->streams[0]));
+}
+
+static void write_log(struct training *t)
+{
+	if (!t->log)
+		t->log = fopen("/dev/null", "we");
+	if (!t->log || fprintf(t->log, "step %" PRIu64 "\n", t->step) < 0 || fflush(t->log))
+		fail("log");
+}
+
+/* Another thread with a stream of its own, which it waits for. */
+static void *drive(void *unused)
+{
+	cudaStream_t stream;
+
+	CHECK(cudaStreamCreateWithFlags(&stream, 1));
+	for (;;) {
+		kernel(MS, stream);
+		CHECK(cudaStreamSynchronize(stream));
+	}
+	return unused;
+}
+
+/* Fills batches ahead, faster than the device. */
+static void *prefetch(void *argument)
+{
+	struct training *t = argument;
+
+	for (;;) {
+		sleep_ns(2 * MS);
+		pthread_mutex_lock(&t->lock);
+		while (t->batches == BATCHES)
+			pthread_cond_wait(&t->filled, &t->lock);
+		t->batches++;
+		pthread_cond_broadcast(&t->filled);
+		pthread_mutex_unlock(&t->lock);
+	}
+	return NULL;
+}
+
+static void take_prefetched(struct training *t)
+{
+	pthread_mutex_lock(&t->lock);
+	while (!t->batches)
+		pthread_cond_wait(&t->filled, &t->lock);
+	t->batches--;
+	pthread_cond_broadcast(&t->filled);
+	pthread_mutex_unlock(&t->lock);
+}
+
 static const struct plant plants[] = {
 	{ .name = "sleep", .step = do_sleep },
 	{ .name = "compute", .step = do_compute },
@@ -426,6 +555,7 @@ static const struct plant plants[] = {
 	{ .name = "loader", .thread = load, .thread_name = "loader", .step = take_batch },
 	{ .name = "server", .fork = fork_server, .step = receive },
 	{ .name = "poll", .fork = fork_server, .step = poll_server },
+	{ .name = "pipe", .fork = fork_feeder, .step = read_batch, .every = 1 },
 	{ .name = "program", .step = run_program },
 	{ .name = "stop", .fork = fork_stopper, .step = be_stopped },
 	{ .name = "hog", .prepare = prepare_hog, .thread = hog, .thread_name = "hog", .step = wake_hog },
@@ -434,6 +564,7 @@ static const struct plant plants[] = {
 	{ .name = "item", .kernel = look },
 	{ .name = "item-copy", .kernel = look_by_copy, .is_blocking = true },
 	{ .name = "sync", .kernel = wait_for_device },
+	{ .name = "event", .kernel = wait_for_event },
 	{ .name = "pageable", .prepare = prepare_pageable, .step = copy, .every = 1, .is_blocking = true },
 	{ .name = "pinned", .step = copy, .every = 1, .is_blocking = true },
 	{ .name = "tiny", .kernel = hesitate, .kernel_ns = 4, .kernels = 1000 },
@@ -451,6 +582,14 @@ static const struct plant plants[] = {
 	{ .name = "sleeper", .thread = sleep_on, .thread_name = "sleeper" },
 	{ .name = "syncer", .thread = sync_stream, .thread_name = "syncer" },
 	{ .name = "pool", .kernel = pool },
+	{ .name = "graph", .prepare = prepare_graph, .kernel = launch_graph, .kernels = 1 },
+	{ .name = "sets", .kernel = set },
+	{ .name = "read-back", .step = read_back, .every = 1 },
+	{ .name = "log", .step = write_log, .every = 1 },
+	{ .name = "epochs", .step = wait_for_device, .every = 50 },
+	{ .name = "driver", .thread = drive, .thread_name = "driver" },
+	{ .name = "prefetch", .thread = prefetch, .thread_name = "prefetch", .step = take_prefetched,
+	  .every = 1 },
 };
 
 static const struct plant *find_plant(const char *name)
