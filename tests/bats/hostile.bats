@@ -56,6 +56,29 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 	done
 }
 
+# bats test_tags=needs:root,needs:bpf
+@test "hostile: where a security module forbids what root's capabilities allow, the message says so" {
+	cat >landlock.py <<-'EOF'
+		import ctypes, os, struct, sys
+		call = ctypes.CDLL(None).syscall
+		makes_sockets = struct.pack("Q", 1 << 9)	# forbidden is that, and to trace what is outside
+		ruleset = call(444, makes_sockets, len(makes_sockets), 0)
+		if ruleset < 0 or call(446, ruleset, 0):
+		    sys.exit(77)
+		os.execvp(sys.argv[1], sys.argv[1:])
+	EOF
+	run python3 landlock.py true
+	[ "$status" -ne 77 ] || skip "no Landlock here"
+	sleep 60 3>&- &
+	STARTED+=($!)
+	run -0 python3 landlock.py "$GPUPROF" stat -a -d 50ms --table events
+	assert_line --regexp 'could not be read: permission denied; something forbids it although CAP_SYS_PTRACE is there'
+	run -3 python3 landlock.py "$GPUPROF" stat -p $! -d 50ms
+	one_line "$!" "something forbids it although CAP_SYS_PTRACE is there"
+	run python3 landlock.py "$GPUPROF" doctor -p $!
+	assert_line --regexp '^FAIL +process .*something forbids it although CAP_SYS_PTRACE is there'
+}
+
 # bats file_tags=needs:root,needs:bpf,needs:mounts
 @test "hostile: without procfs the error names the mount, exit 4" {
 	mkdir empty
