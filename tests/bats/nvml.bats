@@ -247,6 +247,16 @@ train_apart() {
 	report_says_the_same c.gpr r.json
 }
 
+@test "nvml: clocks that are kept down are in the verdict, whether it names a loss or none" {
+	local steps=60
+	board
+	facts throttle@0=0x24
+	train nvml
+	[[ $(value 'r["meta"]["verdict"]') == *' % of device 0 '*' is lost to '*'GPU 0: its clocks were kept down by heat ('* ]]
+	with nvml stat -o r.json --format json -- "$SIM/plant" healthy --ms 500
+	[[ $(value 'r["meta"]["verdict"]') == 'No avoidable loss above 5 % was found: '*'GPU 0: its clocks were kept down by heat ('* ]]
+}
+
 @test "nvml: a device lost meanwhile is a fault, and the others are still read" {
 	board
 	local steps=120

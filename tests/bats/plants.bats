@@ -45,6 +45,31 @@ plant() { # NAME [FINDING WORD...]
 	plant tiny launch-bound
 }
 
+@test "plants: a rank that others wait for is named before them" {
+	local streams
+	for streams in "" --two-streams; do
+		rm -f ./*.log
+		# shellcheck disable=SC2086 # none or one
+		run -0 env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_LOG="$PWD/%p.log" "$GPUPROF" \
+			stat --format json -o r.json -- "$SIM/ddp" --steps 15 --late-ms 80 --quiet $streams
+		PYTHONPATH=$TEST_LIB python3 - <<-'PY'
+			import json
+			from compare_findings import POINTS, union
+			report = json.load(open("r.json"))
+			tables, first = report["tables"], report["tables"]["findings"][0]
+			late = next(p["pid"] for p in tables["processes"] if p["rank"] == 3)
+			wall = next(row["wall_ns"] for row in tables["ledger"] if row["pid"] == late)
+			ran = union((w["start"], w["end"]) for w in json.load(open(f"{late}.log"))["works"])
+			gaps = [b[0] - a[1] for a, b in zip(ran, ran[1:])]
+			truth = sum(ns for ns in gaps if ns >= 1e6) / wall
+			print(f"{first['finding']} {first['share']:.1%}, truth {truth:.1%}; {report['meta']['verdict']}")
+			assert (first["finding"], first["pid"]) == ("input-stall", late)
+			assert abs(first["share"] - truth) <= POINTS
+			assert f"(pid {late}, ddp) is lost to input-stall:" in report["meta"]["verdict"]
+		PY
+	done
+}
+
 @test "plants: in healthy shapes nothing is found" {
 	local name
 	for name in healthy short-kernels long-kernels two-streams four-streams ordered copies thinks queries watcher \

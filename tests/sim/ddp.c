@@ -27,7 +27,7 @@
 enum { LAYERS = 4, MAX_RANKS = 16 };
 
 struct options {
-	uint64_t ranks, steps, bytes, pause_us, idle_threads;
+	uint64_t ranks, steps, bytes, pause_us, late_ms, idle_threads;
 	const char *wait_file;
 	bool two_streams, quiet;
 };
@@ -191,8 +191,11 @@ static int run_rank(const struct options *options, struct meeting *meeting, int 
 			      number));
 	NCCL(ncclBroadcast(rank.gradients, rank.gradients, options->bytes / 4, ncclFloat32, 0,
 			   rank.comm, rank.stream));
-	for (step = 0; step < options->steps; step++)
+	for (step = 0; step < options->steps; step++) {
+		if (options->late_ms && number == (int)options->ranks - 1)
+			sleep_ns(options->late_ms * 1000000);
 		train_step(&rank);
+	}
 	pass_round(&rank);
 	CHECK(cudaStreamSynchronize(rank.stream));
 	NCCL(ncclCommDestroy(rank.comm));
@@ -297,10 +300,11 @@ static int join_as(const struct options *options, const char *rank, const char *
 
 static int usage(void)
 {
-	fputs("usage: ddp [--ranks N] [--steps S] [--bytes B] [--pause-us U] [--wait-file FILE] "
-	      "[--idle-threads N] [--two-streams] [--quiet]\n"
+	fputs("usage: ddp [--ranks N] [--steps S] [--bytes B] [--pause-us U] [--late-ms M] "
+	      "[--wait-file FILE] [--idle-threads N] [--two-streams] [--quiet]\n"
 	      "N processes (4) that all-reduce B bytes (4 MiB) in each of S steps (50)\n"
 	      "with --wait-file each says that it is ready, then waits until FILE exists\n"
+	      "with --late-ms the last one sleeps so long before each step\n"
 	      "with --two-streams half of the bytes are on their way while the rest is computed\n"
 	      "with --idle-threads each has so many more threads, which make no call\n",
 	      stderr);
@@ -316,6 +320,7 @@ int main(int argc, char **argv)
 		{ "--steps", .number = &options.steps },
 		{ "--bytes", .number = &options.bytes },
 		{ "--pause-us", .number = &options.pause_us },
+		{ "--late-ms", .number = &options.late_ms },
 		{ "--idle-threads", .number = &options.idle_threads },
 		{ "--wait-file", .text = &options.wait_file },
 		{ "--two-streams", .flag = &options.two_streams },
