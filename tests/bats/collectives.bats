@@ -129,7 +129,7 @@ assert_hang() { # PID
 	eval "$("$GPUPROF" env --for shell --dir "$PWD/env" 2>env.err)"
 	export GPUSIM_NCCL_HANG=1:9
 	for when in before after; do
-		rm -f go
+		rm -f go ddp.out
 		start_ddp --steps 100 --two-streams
 		[ $when = before ] || { : >go && sleep 1; }
 		start=$(date +%s%N)
