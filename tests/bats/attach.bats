@@ -88,3 +88,38 @@ load ../lib/common
 	interrupt_gpuprof
 	assert_note -f c.gpr children-not-followed "1 child of pid ${STARTED[0]}: [0-9]+"
 }
+
+# README's way out for programs that cancel threads while they wait for a device.
+# bats test_tags=needs:root
+@test "attach: with --attach none a thread that is cancelled inside a call undoes what its callers began" {
+	cat >runtime.c <<-'C'
+		#include <unistd.h>
+		__attribute__((noinline)) int cudaDeviceSynchronize(void) { return pause(); }
+	C
+	cat >main.c <<-'C'
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <unistd.h>
+		int cudaDeviceSynchronize(void);
+		static void undo(void *of) { puts(of); }
+		static void *wait_for_device(void *unused) {
+			pthread_cleanup_push(undo, "undone");
+			cudaDeviceSynchronize();
+			pthread_cleanup_pop(0);
+			return unused;
+		}
+		int main(void) {
+			pthread_t thread;
+			if (pthread_create(&thread, NULL, wait_for_device, NULL)) return 1;
+			usleep(300000);
+			return pthread_cancel(thread) || pthread_join(thread, NULL);
+		}
+	C
+	gcc -O1 -fexceptions -fno-omit-frame-pointer -fcf-protection=none -shared -fPIC -o libcudart.so.13 runtime.c
+	gcc -O1 -fexceptions -pthread -o main main.c ./libcudart.so.13 -Wl,-rpath,"$PWD"
+	run -0 --separate-stderr "$GPUPROF" stat -q --attach none --table calls -o report -- ./main
+	assert_output undone
+	# With probes it ends in order, and its call is seen.
+	run -0 --separate-stderr "$GPUPROF" stat -q --table calls --format json -o r.json -- ./main
+	assert_value r.json '[c["function"] for c in t["calls"] if c["count"] + c["open"]]' "['cudaDeviceSynchronize']"
+}
