@@ -94,10 +94,18 @@ static struct process_text process_text(const struct snapshot_process *p)
 	return text;
 }
 
-/* Others were only seen to fork, exec or end. */
-static bool made_calls(const struct snapshot_process *p)
+/* Also one that has not returned. Others were only seen to fork, exec or end. */
+static bool made_calls(const struct snapshot *snap, size_t process)
 {
-	return call_stats_count(&p->calls) > 0;
+	if (call_stats_count(&snap->processes.v[process].calls))
+		return true;
+	for (size_t i = 0; i < snap->threads.n; i++) {
+		const struct snapshot_thread *t = &snap->threads.v[i];
+
+		if (t->process == process && t->has_book && t->open)
+			return true;
+	}
+	return false;
 }
 
 /* "pid 1234 (train)", "pids 12 (a), 13 (b)", "17 processes", "no calls seen in pid 1234" */
@@ -111,7 +119,7 @@ static void add_processes(struct strbuf *out, const struct snapshot *snap)
 		const struct snapshot_process *p = &snap->processes.v[i];
 
 		folded |= p->past > 0;
-		n += p->past ? p->past : made_calls(p);
+		n += p->past ? p->past : made_calls(snap, i);
 	}
 	if (!n)
 		format_safef(out, "no calls seen in %s", target ? target : "any process");
@@ -123,7 +131,7 @@ static void add_processes(struct strbuf *out, const struct snapshot *snap)
 	for (size_t i = 0; i < snap->processes.n; i++) {
 		const struct snapshot_process *p = &snap->processes.v[i];
 
-		if (!made_calls(p))
+		if (!made_calls(snap, i))
 			continue;
 		format_safef(out, "%s%u%s", before, p->pid, brackets(p->comm).s);
 		before = ", ";
@@ -372,7 +380,7 @@ static void add_hint(struct foot *f, const struct snapshot *snap)
 	const char *why = snapshot_fact(snap, "no_calls");
 
 	for (size_t i = 0; i < snap->processes.n; i++)
-		if (made_calls(&snap->processes.v[i]))
+		if (made_calls(snap, i))
 			return;
 	add_note(f, NOTE_NO_CALLS, 0, "no calls: %s; gpuprof doctor -p PID tells more",
 		 why ? why : "none began, and no thread was in one");
