@@ -29,7 +29,7 @@ SIM_CUPTI := libcupti_activity libcupti_external libcupti_buffers libcupti_callb
 SIM_NVML := libnvml libnvml_facts libnvml_board libnvml_device libnvml_state libnvml_event libnvml_gpm
 SIM_CALLS := simcalls simcalls_calls simcalls_prepare
 SIM_PRETRAIN := pretrain pretrain_loader pretrain_marks pretrain_step
-SIM_PROGRAMS := train caged dice plant simcalls simcalls-dl simcalls-static simcalls-inside ddp held lives client hardy mix hoard pretrain scribe
+SIM_PROGRAMS := train caged dice plant simcalls simcalls-dl simcalls-static simcalls-inside ddp held lives client hardy mix hoard pretrain scribe many
 
 # NVTX is headers of CUDA, from scripts/cuda alone, which `make targets` asks: a toolkit that lies somewhere else hides
 # nothing. Before it was asked mix has no ranges, and there is no other program with NVTX.
@@ -138,8 +138,8 @@ $(eval $(call sim_program,pretrain,$(SIM_PRETRAIN),$(SIM_RT) libnccl.so.2))
 $(eval $(call sim_program,simcalls,$(SIM_CALLS) simcalls_linked,$(SIM_RT)))
 $(eval $(call sim_program,simcalls-dl,$(SIM_CALLS) simcalls_dlopen,,-ldl))
 
-# Writes captures by gpuprof's own writer.
-$(SIM_OUT)/scribe: $(BUILD)/tests/sim/scribe.o $(LIB)
+# Write captures by gpuprof's own writer.
+$(SIM_OUT)/scribe $(SIM_OUT)/many: $(SIM_OUT)/%: $(BUILD)/tests/sim/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ $(LDFLAGS) $(LDLIBS)

@@ -22,7 +22,8 @@ static inline void *vec_push(void **v, size_t *n, size_t *cap, size_t size)
 	char *at;
 
 	if (*n == *cap) {
-		size_t want = *cap ? *cap * 2 : 8;
+		/* There are thousands that have one large element. */
+		size_t want = *cap ? *cap * 2 : size < 64 ? 8 : 2;
 		void *grown = reallocarray(*v, want, size);
 
 		if (!grown)

@@ -85,7 +85,8 @@ struct works {
 	uint64_t waiting;
 };
 
-#define CAP_FIRST 64
+#define CAP_FIRST 4
+#define CAP_LEAST 64		/* each has so many, whatever is left for all */
 #define NEIGHBOURS 64u		/* correlations whose heads are beside each other */
 #define NONE UINT32_MAX		/* the first of a chain, the last */
 #define UNLINKED (UINT32_MAX - 1)	/* before: it is in no chain */
@@ -201,7 +202,8 @@ static bool is_full(const struct pending_ring *r)
 static bool may_grow(const struct pending_ring *r, size_t max, size_t bytes,
 		     const struct join_budget *budget)
 {
-	return !r->cap || (r->cap < max && budget->left_bytes >= (int64_t)(r->cap * bytes));
+	return r->cap < CAP_LEAST ||
+	       (r->cap < max && budget->left_bytes >= (int64_t)(r->cap * bytes));
 }
 
 static void ring_free(struct pending_ring *r, size_t bytes, struct join_budget *budget)

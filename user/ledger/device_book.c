@@ -17,7 +17,8 @@
 #include "ledger/lanes.h"
 
 #define PRUNE_AT 64
-#define QUEUE_FIRST 64u
+#define QUEUE_FIRST 4u
+#define QUEUE_LEAST 64u		/* each book has so many, whatever is left for all */
 #define LANE_FIRST 16
 #define MOVES_MAX 64u		/* waiting works, or submissions, that make way for one */
 #define RUNNING_MAX 65536	/* of a state, at one moment: no device can do that */
@@ -317,10 +318,15 @@ static inline const struct device_work *queue_first(const struct queue *q)
 	return w && is_before(w, &q->strays.v[0]) ? w : &q->strays.v[0];
 }
 
-/* The first few strays are not counted, as the first few of the ring are not. */
+/* Of so many, those that are taken from the room of all. */
+static size_t beyond_least(size_t works)
+{
+	return num_sub(works, QUEUE_LEAST);
+}
+
 static void note_stray(const struct queue *q, struct device_room *room, int more)
 {
-	if (room && q->strays.n > QUEUE_FIRST)
+	if (room && q->strays.n > QUEUE_LEAST)
 		room->left -= (size_t)more;
 }
 
@@ -343,7 +349,7 @@ static int queue_push(struct queue *q, struct device_room *room,
 		if (RING_GROW(&q->ring, QUEUE_FIRST))
 			return -ENOMEM;
 		if (room)
-			room->left -= cap;
+			room->left -= beyond_least(q->ring.cap) - beyond_least(cap);
 	}
 	for (size_t i = q->ring.n; i > at; i--)
 		*RING_AT(&q->ring, i) = *RING_AT(&q->ring, i - 1);
@@ -364,10 +370,8 @@ static void queue_pop(struct queue *q, struct device_room *room)
 
 static void queue_free(struct queue *q, struct device_room *room)
 {
-	if (room && q->strays.n > QUEUE_FIRST)
-		room->left += q->strays.n - QUEUE_FIRST;
-	if (room && q->ring.cap)
-		room->left += q->ring.cap - QUEUE_FIRST;
+	if (room)
+		room->left += beyond_least(q->strays.n) + beyond_least(q->ring.cap);
 	free(q->ring.v);
 	VEC_FREE(&q->strays);
 	*q = (struct queue){ 0 };
@@ -613,8 +617,9 @@ uint64_t device_book_crowded(const struct device_book *b)
 {
 	const struct device_room *room = b->sweep.room;
 	const struct queue *q = &b->sweep.waiting;
-	bool strays_full = room && q->strays.n >= QUEUE_FIRST && !room->left;
-	bool ring_full = room && q->ring.n && q->ring.n == q->ring.cap && q->ring.cap > room->left;
+	bool strays_full = room && q->strays.n >= QUEUE_LEAST && !room->left;
+	bool ring_full = room && q->ring.n >= QUEUE_LEAST && q->ring.n == q->ring.cap &&
+			 q->ring.cap > room->left;
 	uint64_t until = q->ring.n ? RING_AT(&q->ring, q->ring.n / 8)->start_ns : 0;
 
 	return strays_full || ring_full ? num_max(until, queue_first(q)->start_ns) + 1 : 0;

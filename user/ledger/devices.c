@@ -17,7 +17,8 @@ struct device {
 	struct device_state state;	/* for readers */
 	struct device_book *book;	/* NULL: it stands for ended processes */
 	uint64_t open_ns;
-	struct device_sum past;		/* of ended processes, whose books are gone; open_ns is 0 */
+	/* of ended processes, whose books are gone; open_ns is 0. NULL: it has a book */
+	struct device_sum *past;
 };
 
 struct devices {
@@ -52,6 +53,7 @@ static void free_device(struct device *s)
 	rows_free(&s->state.kernels.rows);
 	lanes_free(&s->state.lanes);
 	device_book_free(s->book);
+	free(s->past);
 	stalls_free(&s->state.stalls);
 	free(s);
 }
@@ -88,8 +90,10 @@ static struct device *add_device(struct devices *d, uint32_t process, uint32_t p
 	if (s && open_ns) {
 		s->book = device_book_new(*open_ns, &d->waiting, &s->state.lanes);
 		s->open_ns = *open_ns;
+	} else if (s) {
+		s->past = calloc(1, sizeof(*s->past));
 	}
-	if (!s || (open_ns && !s->book)) {
+	if (!s || (!s->book && !s->past)) {
 		if (s)
 			d->all.n--;
 		free(s);
@@ -272,7 +276,7 @@ int devices_read(const struct device_state *state, uint64_t now_ns, const struct
 
 	memcpy(idle_ns, s->state.idle_ns, sizeof(s->state.idle_ns));
 	if (!s->book) {
-		*sum = s->past;
+		*sum = *s->past;
 		return err;
 	}
 	if (!err)
@@ -472,7 +476,7 @@ static int add_book(struct device *successor, const struct device *s,
 		    const struct devices_divide *by)
 {
 	uint64_t idle_ns[IDLE_CAUSES];
-	struct device_sum *to = &successor->past, sum;
+	struct device_sum *to = successor->past, sum;
 	int err = devices_read(&s->state, DEVICES_OVER, by, &sum, idle_ns, NULL);
 
 	to->close_ns += sum.close_ns - sum.open_ns;
