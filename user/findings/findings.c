@@ -182,7 +182,7 @@ static void read_late_rank(struct finding_book *b, const struct snapshot *snap)
 	const unsigned int comm = DEVICE_KERNELS + KERNEL_COMM;
 	uint64_t least_ns = b->comms ? b->comm_busy_ns / b->comms / LATE_TIMES : 0;
 
-	for (size_t i = 0; i < snap->devices.n; i++) {
+	for (size_t i = 0; b->comms && i < snap->devices.n; i++) {
 		const struct snapshot_device *s = &snap->devices.v[i];
 		uint64_t works = s->sum.works[comm], ns = works ? s->sum.busy_ns[comm] / works : 0;
 
@@ -314,10 +314,11 @@ static void read_threads(struct finding_book *b, const struct snapshot *snap,
 
 	for (size_t i = 0; i < snap->threads.n; i++) {
 		const struct snapshot_thread *t = &snap->threads.v[i];
-		struct book_sum sum = t->book;
+		struct book_sum sum;
 
 		if (snap->processes.v[t->process].process != b->process)
 			continue;
+		sum = t->book;
 		own_cost_take(cost, &sum);
 		for (size_t k = 0; k < b->n_stalls; k++) {
 			if (b->stalls[k].stall.key.tid != t->tid)
@@ -389,20 +390,6 @@ static bool read_alone(struct finding_book *b, const struct snapshot *snap,
 	return !is_reported(snap, d) && (whole || device_users_count(&seen, d, true));
 }
 
-/* Its lowest one, with which findings about all devices of a process are reported. */
-static const struct snapshot_device *first_device(const struct snapshot *snap, uint32_t process)
-{
-	const struct snapshot_device *first = NULL;
-
-	for (size_t i = 0; i < snap->devices.n; i++) {
-		const struct snapshot_device *s = &snap->devices.v[i];
-
-		if (s->process == process && (!first || s->device < first->device))
-			first = s;
-	}
-	return first;
-}
-
 static const struct share_member *share_of_member(const struct snapshot_device *s)
 {
 	for (size_t i = 0; s->host && i < s->host->members.n; i++) {
@@ -470,7 +457,8 @@ static int judge_device(struct findings *f, const struct snapshot *snap,
 		add_copies(&b.pinned, &s->copies[host_copies[i]][MEMORY_PINNED]);
 	}
 	read_memory(&b, p);
-	if (first_device(snap, s->process)->device == s->device)
+	/* Findings about all devices of a process are reported with its lowest one. */
+	if (!p || p->first_device == s->device)
 		finding_read_errors(&b, snap->funcs, p);
 	b.has_waited = s->host && s->host->members.n > 1;
 	b.waited_ns = s->idle_ns[IDLE_OTHER_PROCESS];
@@ -503,7 +491,7 @@ static int judge_process(struct findings *f, const struct snapshot *snap,
 	struct finding_book b = { .process = p->process, .pid = p->pid,
 				  .device = FINDING_NO_DEVICE };
 
-	if (first_device(snap, p->process))
+	if (p->has_device)
 		return 0;
 	finding_read_errors(&b, snap->funcs, p);
 	if (!b.fatal_function)

@@ -258,6 +258,10 @@ static int read_waited(const struct device *s, uint64_t now_ns, const struct dev
 		*waited_ns = share_book_member(host->book, member->number).waited_ns;
 		return 0;
 	}
+	if (by->waited_ns) {
+		*waited_ns = *by->waited_ns;
+		return 0;
+	}
 	shared = host_device_read(host, now_ns, by);
 	if (!shared)
 		return -errno;

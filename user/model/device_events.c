@@ -262,12 +262,13 @@ static int init(void *state, struct model *m)
 {
 	(void)state;
 	m->timelines.left = TIMELINE_CHUNKS;
-	m->divide = (struct devices_divide){ divide, exit_ns, unseen_of, false, m };
+	m->divide = (struct devices_divide){ .divide = divide, .exit_ns = exit_ns,
+					     .unseen = unseen_of, .ctx = m };
 	m->devices = devices_new();
 	if (!m->devices)
 		return -ENOMEM;
-	devices_when_crowded(m->devices, &(struct devices_divide){ divide_early, exit_ns, unseen_of,
-								   false, m });
+	devices_when_crowded(m->devices, &(struct devices_divide){
+		.divide = divide_early, .exit_ns = exit_ns, .unseen = unseen_of, .ctx = m });
 	return 0;
 }
 

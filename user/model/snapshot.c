@@ -161,9 +161,13 @@ static void forget_other(uint64_t ns[IDLE_CAUSES])
 static int take_book(struct snapshot *s, struct snapshot_device *to, const struct model *m,
 		     const struct device_state *from)
 {
-	int err = devices_read(from, read_until(s, m), &m->divide, &to->sum, to->idle_ns,
-			       &to->stalls);
+	struct devices_divide by = m->divide;
+	int err;
 
+	/* A reading of the host's device takes as long as it has processes: once for all. */
+	if (to->host)
+		by.waited_ns = &to->host->members.v[from->member.number].share.waited_ns;
+	err = devices_read(from, read_until(s, m), &by, &to->sum, to->idle_ns, &to->stalls);
 	/* Time in no call that CUPTI records may be anything: a call of NCCL, another thread's
 	 * turn. */
 	if (m->without_probes) {
@@ -208,6 +212,40 @@ static int take_device(struct snapshot *s, const struct model *m, const struct d
 	return err ? err : lanes_copy(&to->lanes, &from->lanes);
 }
 
+/* ---- places ---------------------------------------------------------------------------------- */
+
+/* Of processes and devices, where these are from now on. 0 or -ENOMEM: never when there are not
+ * more than before. */
+static int index_places(struct snapshot *s)
+{
+	struct map_slot *slot;
+
+	map_clear(&s->by_process);
+	map_clear(&s->by_device);
+	for (size_t i = 0; i < s->processes.n; i++) {
+		slot = map_put(&s->by_process, s->processes.v[i].process, NULL);
+		if (!slot)
+			return -ENOMEM;
+		slot->value = i + 1;
+		s->processes.v[i].has_device = false;
+	}
+	for (size_t i = 0; i < s->devices.n; i++) {
+		const struct snapshot_device *d = &s->devices.v[i];
+		struct map_slot *of = map_find(&s->by_process, d->process);
+		struct snapshot_process *p = of ? &s->processes.v[of->value - 1] : NULL;
+
+		slot = map_put(&s->by_device, (uint64_t)d->process << 32 | d->device, NULL);
+		if (!slot)
+			return -ENOMEM;
+		slot->value = i + 1;
+		if (p && (!p->has_device || d->device < p->first_device))
+			p->first_device = d->device;
+		if (p)
+			p->has_device = true;
+	}
+	return 0;
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static int take_readings(struct snapshot *s, const struct model *m)
@@ -243,6 +281,8 @@ static int take_all(struct snapshot *s, const struct model *m)
 		err = take_host(s, m, hosts->all.v[i]);
 	for (size_t i = 0; i < devices_count(m->devices) && !err; i++)
 		err = take_device(s, m, devices_get(m->devices, i));
+	if (!err)
+		err = index_places(s);
 	if (!err)
 		err = samples_copy(&s->samples, &m->samples);
 	if (!err)
@@ -306,6 +346,8 @@ void snapshot_free(struct snapshot *s)
 	for (size_t i = 0; i < s->hosts.n; i++)
 		VEC_FREE(&s->hosts.v[i].members);
 	VEC_FREE(&s->processes);
+	map_free(&s->by_process);
+	map_free(&s->by_device);
 	VEC_FREE(&s->threads);
 	VEC_FREE(&s->devices);
 	VEC_FREE(&s->hosts);
@@ -671,6 +713,7 @@ void snapshot_subtract(struct snapshot *later, const struct snapshot *earlier)
 	consumers_subtract(&later->states, &earlier->states);
 	drop_threads(later);
 	drop_processes(later);
+	index_places(later);
 }
 
 /* ---- finding --------------------------------------------------------------------------------- */

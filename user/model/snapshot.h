@@ -8,6 +8,7 @@
 #ifndef MODEL_SNAPSHOT_H
 #define MODEL_SNAPSHOT_H
 
+#include "base/map.h"
 #include "base/pairs.h"
 #include "facts/consumer.h"
 #include "facts/kernel_configs.h"
@@ -34,6 +35,8 @@ struct snapshot_process {	/* as struct model_process */
 	VEC(struct memory_sums) memory;
 	VEC(struct range_sum) ranges;
 	uint64_t unarmed_ns;		/* with a library mapped that was not yet probed */
+	bool has_device;
+	uint32_t first_device;		/* the lowest ordinal of its devices */
 };
 
 struct snapshot_thread {
@@ -97,6 +100,7 @@ struct snapshot {
 	VEC(struct snapshot_thread) threads;
 	VEC(struct snapshot_device) devices;
 	VEC(struct snapshot_host) hosts;
+	struct map by_process, by_device;	/* handle; handle, ordinal -> place + 1 */
 	struct samples samples;
 	struct stacks stacks;
 	struct consumer_states states;		/* see consumer_state */
@@ -143,10 +147,9 @@ static inline uint64_t snapshot_fact_number(const struct snapshot *s, const char
 static inline const struct snapshot_process *snapshot_process(const struct snapshot *s,
 							      uint32_t process)
 {
-	for (size_t i = s->processes.n; i-- > 0;)
-		if (s->processes.v[i].process == process)
-			return &s->processes.v[i];
-	return NULL;
+	const struct map_slot *slot = map_find(&s->by_process, process);
+
+	return slot && slot->value ? &s->processes.v[slot->value - 1] : NULL;
 }
 
 /* A value of EVENT_IDENTITY, or NULL. */
@@ -163,10 +166,9 @@ const char *snapshot_thread_comm(const struct snapshot *s, uint32_t process, uin
 static inline const struct snapshot_device *snapshot_device(const struct snapshot *s,
 							    uint32_t process, uint32_t device)
 {
-	for (size_t i = 0; i < s->devices.n; i++)
-		if (s->devices.v[i].process == process && s->devices.v[i].device == device)
-			return &s->devices.v[i];
-	return NULL;
+	const struct map_slot *slot = map_find(&s->by_device, (uint64_t)process << 32 | device);
+
+	return slot && slot->value ? &s->devices.v[slot->value - 1] : NULL;
 }
 
 /* What was lost of all events since the session began, by the kernel's counters or the holes in
