@@ -50,6 +50,7 @@ static const struct {
 	[NOTE_STACKS_LIMIT] = { "stacks-limit", NOTE_WARNING },
 	[NOTE_STACKS_FAILED] = { "stacks-failed", NOTE_WARNING },
 	[NOTE_EVENTS_LOST] = { "events-lost", NOTE_INFO },
+	[NOTE_UNFOLLOWED] = { "unfollowed", NOTE_WARNING },
 	[NOTE_EVENTS_INVALID] = { "events-invalid", NOTE_INFO },
 	[NOTE_RECORDS_MALFORMED] = { "records-malformed", NOTE_WARNING },
 	[NOTE_COUNTERS_UNBALANCED] = { "counters-unbalanced", NOTE_WARNING },

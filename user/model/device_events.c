@@ -207,10 +207,23 @@ static uint64_t open_ns(const struct model *m, uint32_t process, uint32_t device
 	return num_max(m->session.start_ns, p ? p->info.start_ns : 0);
 }
 
+/* One device more than there may be: the event was not received. */
+static bool is_beyond_limit(struct model *m, const struct event *ev, uint32_t device)
+{
+	if (devices_count(m->devices) < MODEL_DEVICES_MAX ||
+	    devices_have(m->devices, ev->process, device))
+		return false;
+	m->counts.received[ev->kind]--;
+	m->counts.unfollowed[ev->kind]++;
+	return true;
+}
+
 static int on_work(void *state, const struct event *work, const struct launch *launch)
 {
 	struct model *m = state;
 
+	if (is_beyond_limit(m, work, work->work.device))
+		return 0;
 	return devices_push_work(m->devices, work, launch,
 				 open_ns(m, work->process, work->work.device));
 }
@@ -279,6 +292,8 @@ static int on_event(void *state, const struct event *ev)
 
 	switch (ev->kind) {
 	case EVENT_DEVICE:
+		if (is_beyond_limit(m, ev, ev->device.facts.device))
+			return 0;
 		err = devices_push_facts(m->devices, ev,
 					 open_ns(m, ev->process, ev->device.facts.device));
 		if (err != -EINVAL)

@@ -335,6 +335,26 @@ void model_free(struct model *m)
 	free(m);
 }
 
+/* Kinds of which one makes its thread. A process's first thread always has room. */
+#define OF_THREADS                                                                             \
+	(1ull << EVENT_CALL | 1ull << EVENT_ENTER | 1ull << EVENT_OPEN | 1ull << EVENT_LEFT |  \
+	 1ull << EVENT_INSIDE | 1ull << EVENT_GONE | 1ull << EVENT_TAIL | 1ull << EVENT_EXIT | \
+	 1ull << EVENT_OFF | 1ull << EVENT_CUPTI_CALL)
+
+/* Would it need a process or thread more than there may be? */
+static bool is_beyond_limit(const struct model *m, const struct event *ev)
+{
+	if (!ev->process)
+		return false;
+	if (m->processes.n >= MODEL_PROCESSES_MAX && !processes_find(m, ev->process))
+		return true;
+	if (m->threads.n >= MODEL_THREADS_MAX && ev->tid != ev->pid)
+		/* An older thread's number may be a newer one's. */
+		return ev->kind == EVENT_THREAD ||
+		       (OF_THREADS >> ev->kind & 1 && !threads_find(m, ev->process, ev->tid));
+	return false;
+}
+
 int model_push(struct model *m, const struct event *ev)
 {
 	/* It is of a process that has a handle, or of none. */
@@ -344,6 +364,10 @@ int model_push(struct model *m, const struct event *ev)
 
 	if (ev->kind >= EVENT_KIND_END || !m->consumers.takers[ev->kind]) {
 		m->counts.received[0]++;
+		return 0;
+	}
+	if (__builtin_expect(is_beyond_limit(m, ev), 0)) {
+		m->counts.unfollowed[ev->kind]++;
 		return 0;
 	}
 	m->counts.received[ev->kind]++;

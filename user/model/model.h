@@ -53,6 +53,7 @@ struct model_session {
 struct model_counts {		/* since the session began */
 	uint64_t received[EVENT_KIND_END];	/* [0]: unknown kinds */
 	uint64_t invalid[EVENT_KIND_END], skew[EVENT_KIND_END], late[EVENT_KIND_END];
+	uint64_t unfollowed[EVENT_KIND_END];	/* not received: of too many (MODEL_*_MAX) */
 	uint64_t matched, orphan;	/* works that were booked, with and without their launch */
 	uint64_t launches, met;	/* that CUPTI recorded; of these, that any work met */
 	uint64_t captured;	/* more, which were captured; of those that met none: */

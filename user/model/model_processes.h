@@ -53,6 +53,15 @@ struct model_process {
 /* exited ones have rows of their own only while there are not more */
 #define MODEL_THREADS 8192
 
+/*
+ * At most so many processes, threads beside processes' first ones, and devices of processes have
+ * books, living or not; events of more are in none, and are counted (model_counts.unfollowed). Far
+ * beyond what a host has: only so that a hostile capture's memory is bounded.
+ */
+#define MODEL_PROCESSES_MAX 16384
+#define MODEL_THREADS_MAX 65536
+#define MODEL_DEVICES_MAX 16384	/* each process reports all that it may use */
+
 size_t model_processes(const struct model *m);
 const struct model_process *model_process(const struct model *m, size_t i);
 /* not all of its threads were seen to exit */

@@ -767,7 +767,7 @@ static void read_uncounted(struct snapshot_losses *l, const struct model_counts 
 struct snapshot_losses snapshot_losses(const struct snapshot *s)
 {
 	struct snapshot_losses l = { 0 };
-	uint64_t hits = 0, works_lost = 0, kept_bytes = 0;
+	uint64_t hits = 0, works_lost = 0, kept_bytes = 0, followed = 0;
 
 	for (size_t i = 0; i < s->readings.n; i++) {
 		const struct model_reading *r = &s->readings.v[i];
@@ -785,7 +785,12 @@ struct snapshot_losses snapshot_losses(const struct snapshot *s)
 	}
 	read_uncounted(&l, &s->counts, works_lost, kept_bytes);
 	l.lost = num_add(num_max(l.lost, s->counts.lost), l.uncounted);
-	l.events = num_max(num_add(hits, l.uncounted), num_add(sum_received(&s->counts), l.lost));
+	for (unsigned int kind = 0; kind < EVENT_KIND_END; kind++) {
+		l.lost = num_add(l.lost, s->counts.unfollowed[kind]);
+		followed += s->counts.unfollowed[kind] ? s->counts.received[kind] : 0;
+	}
+	followed = num_max(followed, sum_received(&s->counts));
+	l.events = num_max(num_add(hits, l.uncounted), num_add(followed, l.lost));
 	l.share = num_ratio(l.lost, l.events);
 	return l;
 }

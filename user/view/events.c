@@ -93,11 +93,13 @@ static void add_uncounted(struct table *t, const struct snapshot *snap, unsigned
 	const struct model_counts *c = &snap->counts;
 	struct cell *row;
 
-	if (!c->received[kind] || readings_of(snap, kind))
+	if ((!c->received[kind] && !c->unfollowed[kind]) || readings_of(snap, kind))
 		return;
 	row = table_row(t);
 	cell_u(&row[RECEIVED], c->received[kind]);
 	fill_kind(t, row, c, kind);
+	if (c->unfollowed[kind])
+		cell_u(&row[LOST], c->unfollowed[kind]);
 }
 
 /* The outcome of launches, which are no events. */

@@ -634,6 +634,21 @@ static void add_cupti_calls(struct foot *f, const struct model_counts *counts)
 		 rest, left ? ", where that time is what was around" : "");
 }
 
+/* "not followed: 30,000 events of more than 16,384 processes, ... at once: they are in no table" */
+static void add_unfollowed(struct foot *f, const struct model_counts *counts)
+{
+	uint64_t n = 0;
+
+	for (unsigned int kind = 0; kind < EVENT_KIND_END; kind++)
+		n = num_add(n, counts->unfollowed[kind]);
+	if (n)
+		add_note(f, NOTE_UNFOLLOWED, 0,
+			 "not followed: %s event%s of more than %s processes, %s threads or %s "
+			 "devices of processes at once: in no table and counted as lost",
+			 count_text(n).s, n > 1 ? "s" : "", count_text(MODEL_PROCESSES_MAX).s,
+			 count_text(MODEL_THREADS_MAX).s, count_text(MODEL_DEVICES_MAX).s);
+}
+
 static void write_foot(struct foot *f, const struct summary *s)
 {
 	const struct snapshot *snap = s->snap;
@@ -642,6 +657,7 @@ static void write_foot(struct foot *f, const struct summary *s)
 	add_cost(f->text, s);
 	add_unrecorded(f, s);
 	add_lost_stacks(f, s);
+	add_unfollowed(f, &snap->counts);
 	add_children(f, snap);
 	add_unarmed(f, snap);
 	add_ended(f, snap);
