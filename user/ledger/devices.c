@@ -16,6 +16,7 @@
 struct device {
 	struct device_state state;	/* for readers */
 	struct device_book *book;	/* NULL: it stands for ended processes */
+	struct device *next, *newest;	/* of its process; newest: only of the first */
 	uint64_t open_ns;
 	/* of ended processes, whose books are gone; open_ns is 0. NULL: it has a book */
 	struct device_sum *past;
@@ -24,6 +25,7 @@ struct device {
 struct devices {
 	VEC(struct device *) all;
 	struct map by_process;		/* process << 32 | device -> struct device */
+	struct map first;		/* process -> its first device */
 	struct device *last;		/* that was found; NULL: none */
 	struct kernels_budget kernels;
 	struct device_room waiting;
@@ -66,6 +68,7 @@ void devices_free(struct devices *d)
 		free_device(d->all.v[i]);
 	VEC_FREE(&d->all);
 	map_free(&d->by_process);
+	map_free(&d->first);
 	host_devices_free(&d->hosts);
 	free(d);
 }
@@ -78,6 +81,26 @@ static bool is_last(const struct devices *d, uint32_t process, uint32_t device)
 bool devices_have(const struct devices *d, uint32_t process, uint32_t device)
 {
 	return is_last(d, process, device) || map_find(&d->by_process, device_key(process, device));
+}
+
+/* The first of a process's devices; the others follow by `next`, in order. NULL: it has none. */
+static struct device *first_of(const struct devices *d, uint32_t process)
+{
+	return map_pointer(&d->first, process);
+}
+
+static bool add_to_process(struct devices *d, struct device *s, uint32_t process)
+{
+	struct map_slot *slot = map_put(&d->first, process, NULL);
+	struct device *first = slot ? (struct device *)(uintptr_t)slot->value : NULL;
+
+	if (!slot)
+		return false;
+	if (first)
+		first->newest = first->newest->next = s;
+	else
+		slot->value = (uintptr_t)(s->newest = s);
+	return true;
 }
 
 /* open_ns NULL: without a book. NULL: out of memory. */
@@ -93,10 +116,11 @@ static struct device *add_device(struct devices *d, uint32_t process, uint32_t p
 	} else if (s) {
 		s->past = calloc(1, sizeof(*s->past));
 	}
-	if (!s || (!s->book && !s->past)) {
-		if (s)
+	if (!s || (!s->book && !s->past) || !add_to_process(d, s, process)) {
+		if (s) {
 			d->all.n--;
-		free(s);
+			free_device(s);
+		}
 		map_del(&d->by_process, device_key(process, number));
 		return NULL;
 	}
@@ -225,18 +249,19 @@ int devices_settle(struct devices *d, uint32_t process, uint64_t horizon_ns,
 {
 	int err = 0;
 
-	for (size_t i = 0; i < d->all.n && !err; i++)
-		if (process == DEVICES_OF_ALL || d->all.v[i]->state.process == process)
+	if (process == DEVICES_OF_ALL)
+		for (size_t i = 0; i < d->all.n && !err; i++)
 			err = settle_one(d, d->all.v[i], horizon_ns, by, false);
+	else
+		for (struct device *s = first_of(d, process); s && !err; s = s->next)
+			err = settle_one(d, s, horizon_ns, by, false);
 	return err;
 }
 
 uint64_t devices_idle_since(const struct devices *d, uint32_t process, uint64_t now_ns)
 {
-	for (size_t i = 0; i < d->all.n; i++)
-		if (d->all.v[i]->state.process == process)
-			now_ns = num_min(
-				now_ns, device_book_progress(d->all.v[i]->book).idle_since_ns);
+	for (const struct device *s = first_of(d, process); s; s = s->next)
+		now_ns = num_min(now_ns, device_book_progress(s->book).idle_since_ns);
 	return now_ns;
 }
 
@@ -378,9 +403,9 @@ void devices_push_call(struct devices *d, uint32_t process, uint32_t correlation
 	struct device_work of = { .id = correlation };
 
 	set_launch(&of, launch);
-	for (size_t i = 0; i < d->all.n; i++)
-		if (d->all.v[i]->state.process == process && d->all.v[i]->book)
-			device_book_call(d->all.v[i]->book, &of, since_ns);
+	for (struct device *s = first_of(d, process); s; s = s->next)
+		if (s->book)
+			device_book_call(s->book, &of, since_ns);
 }
 
 int devices_push_work(struct devices *d, const struct event *ev, const struct launch *launch,
@@ -525,12 +550,9 @@ int devices_finish(struct devices *d, uint32_t process, const struct devices_div
 	int err = 0;
 
 	*done = true;
-	for (size_t i = 0; i < d->all.n && !err; i++) {
-		struct device *s = d->all.v[i];
+	for (struct device *s = first_of(d, process); s && !err; s = s->next) {
 		const struct host_member *member = &s->state.member;
 
-		if (s->state.process != process)
-			continue;
 		err = settle_one(d, s, UINT64_MAX, by, true);
 		device_book_trim(s->book);
 		rows_trim(&s->state.stalls.rows);
@@ -560,6 +582,7 @@ int devices_fold(struct devices *d, uint32_t process, uint32_t into,
 		d->all.v[kept++] = d->all.v[n++];
 	d->all.n = kept;
 	d->last = NULL;
+	map_del(&d->first, process);
 	return err;
 }
 
