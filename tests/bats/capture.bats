@@ -130,3 +130,20 @@ report() { "$GPUPROF" report "$@"; }
 	assert_file_not_exist ran
 	assert_file_not_exist -
 }
+
+# bats test_tags=needs:sim
+@test "capture: twice as many living processes as are followed take no more memory, and are a loss" {
+	local n
+	for n in 20000 40000; do
+		"$SIM/many" many.gpr works $n
+		run -5 --separate-stderr python3 -c '
+import resource, subprocess, sys
+status = subprocess.run(sys.argv[1:]).returncode
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+sys.exit(status)' "$GPUPROF" report many.gpr --table events --format csv -o events.csv
+		echo "$n: $output MiB"
+		peak[n]=$output
+		grep -q "^,process,,16384,$((n - 16384))," events.csv
+	done
+	[ "${peak[40000]}" -le $((peak[20000] * 11 / 10)) ]
+}
