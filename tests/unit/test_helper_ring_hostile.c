@@ -78,6 +78,29 @@ TEST(a_file_that_only_has_the_name_of_a_ring_is_not_opened)
 		skip();
 }
 
+static void set_lost(struct helper_ring *r, uint64_t lost)
+{
+	for (int i = 0; i < GP_RING_SLOTS; i++)
+		r->head->slot[i].lost[GP_RING_KERNEL] = lost;
+}
+
+TEST(a_count_of_lost_records_that_goes_back_is_no_loss)
+{
+	struct ring_reader *s;
+	struct helper_ring r;
+
+	assert_int_equal(helper_ring_open(&r, RING, 1), 0);
+	set_lost(&r, 5);
+	s = ring_reader_open(dup(r.fd), getpid(), ALL, 0);
+	assert_non_null(s);
+	set_lost(&r, 7);
+	assert_int_equal(ring_reader_lost(s, 1u << GP_RING_KERNEL), 2);
+	set_lost(&r, 4);
+	assert_int_equal(ring_reader_lost(s, 1u << GP_RING_KERNEL), 0);
+	ring_reader_close(s);
+	helper_ring_close(&r);
+}
+
 static uint64_t bytes_held(int fd)
 {
 	struct stat st;

@@ -524,7 +524,8 @@ uint64_t ring_reader_lost(const struct ring_reader *s, uint32_t kinds)
 
 	for (int k = 0; k < GP_RING_KINDS; k++)
 		if (kinds >> k & 1)
-			lost = num_add(lost, __atomic_load_n(&s->slot->lost[k], __ATOMIC_RELAXED) -
-				       s->lost[k]);
+			lost = num_add(lost, num_sub(__atomic_load_n(&s->slot->lost[k],
+								     __ATOMIC_RELAXED),
+						     s->lost[k]));
 	return lost;
 }
