@@ -267,6 +267,29 @@ TEST(the_examples_of_the_header)
 	}
 }
 
+TEST(what_samples_say_comes_before_calls)
+{
+	struct device_work by = LAUNCHED(62, 68);
+	const struct device_gap gap = { 0, 100, &by };
+	const struct timeline_span spans[2] = { SPAN(0, 62, CLASS_SYNC), SPAN(62, 70, CLASS_LAUNCH) };
+	uint64_t ns[IDLE_CAUSES] = { 0 };
+	struct timeline t = { 0 }, sampled = { 0 };
+	struct idle_thread who = { .timeline = &t, .now_ns = 1000, .sampled = &sampled };
+
+	meet_call(&by, spans, 2);
+	for (int k = 0; k < 2; k++)
+		timeline_add(&t, &room, &spans[k]);
+	add(&sampled, 30, 60, BUCKET_OFF_0 + OFF_STOPPED);
+	add(&sampled, 90, 95, BUCKET_OFF_0 + OFF_STOPPED);	/* it is queued then, whatever the thread does */
+	idle_divide(&gap, &who, ns);
+	assert_int_equal(ns[IDLE_SYNC], 32);
+	assert_int_equal(ns[IDLE_STOPPED], 30);
+	assert_int_equal(ns[IDLE_LAUNCH], 8);
+	assert_int_equal(ns[IDLE_QUEUED], 30);
+	timeline_free(&t, &room);
+	timeline_free(&sampled, &room);
+}
+
 /* A thread that is in a call right now: its end is not known yet. */
 TEST(an_open_call_lasts_until_now)
 {
@@ -274,7 +297,7 @@ TEST(an_open_call_lasts_until_now)
 	const struct device_gap gap = { 0, 100, &by }, last = { 0, 100, NULL };
 	uint64_t ns[IDLE_CAUSES] = { 0 };
 	struct timeline t = { 0 };
-	struct idle_thread who = { &t, 30, CLASS_COLLECTIVE, NULL };
+	struct idle_thread who = { &t, 30, CLASS_COLLECTIVE, NULL, NULL };
 
 	idle_divide(&gap, &who, ns);
 	assert_int_equal(ns[IDLE_OTHER], 30);

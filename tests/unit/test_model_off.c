@@ -76,6 +76,31 @@ TEST(a_device_idles_for_its_threads_wait_reason)
 	assert_int_equal(idle[IDLE_QUEUED], 1 + 6);
 }
 
+/* Where the scheduler reports nothing: procfs's account, which comes after the calls of its time. */
+TEST(a_device_idles_while_its_thread_is_found_stopped)
+{
+	const struct event account = { .kind = EVENT_SCHED, .pid = 7, .tid = 8, .start_ns = BASE + 10,
+				       .end_ns = BASE + 75, .sched = { 5, 0, OFF_RUNQUEUE, OFF_STOPPED } };
+	struct event other = account;
+	const uint64_t *idle;
+
+	call(1, 10, 15);
+	push(m, account);
+	other.tid = 9;			/* of which nothing is known */
+	push(m, other);
+	push(m, account);		/* of the same time: it contradicts the first */
+	call(2, 80, 84);
+	launched(31, 12, 16, 18);
+	launched(32, 82, 90, 95);
+	finish(m, BASE + 100);
+	idle = snap_at(m, BASE + 100)->devices.v[0].idle_ns;
+	assert_int_equal(idle[IDLE_STOPPED], 75 - 18);
+	assert_int_equal(idle[IDLE_OTHER], 10 + 5);
+	assert_int_equal(idle[IDLE_LAUNCH], 5 + 4);
+	assert_int_equal(idle[IDLE_QUEUED], 1 + 6);
+	assert_int_equal(snap_at(m, BASE + 100)->counts.invalid[EVENT_SCHED], 1);
+}
+
 static const struct offcpu_row *row(size_t i)
 {
 	assert_true(i < offcpu_count(snap_of(m)->offcpu));

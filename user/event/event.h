@@ -71,6 +71,8 @@ enum event_kind {
 	EVENT_NODE = 34,	/* a node was added to a graph of process pid at start_ns, by the
 				 * call that thread tid was in */
 	EVENT_NOTE = 35,	/* a message to the user, about process pid or (0) the session */
+	EVENT_SCHED = 36,	/* procfs's account of thread tid in [start_ns, end_ns), after its
+				 * calls of that time; instead of OFF */
 	EVENT_KIND_END
 };
 
@@ -285,6 +287,14 @@ struct event_note {
 	uint8_t severity;	/* enum note_severity */
 };
 
+/* The rest of the time it slept or was stopped. */
+struct event_sched {
+	uint64_t ran_ns;	/* on a CPU */
+	uint64_t delayed_ns;	/* ready without one */
+	uint8_t first, last;	/* its state when that began and ended: enum off_reason, where
+				 * OFF_RUNQUEUE is ready or on a CPU */
+};
+
 struct event_node {
 	uint64_t id;		/* as works have it */
 	uint64_t original;	/* the node that it is a clone of; 0: a call made it */
@@ -322,6 +332,7 @@ struct event {
 		struct event_fault fault;
 		struct event_node node;
 		struct event_note note;
+		struct event_sched sched;
 	};
 };
 

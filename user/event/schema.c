@@ -111,6 +111,10 @@ static const struct event_field note[] = {
 	TEXT(note.code), TEXT(note.text), NUMBER(note.severity),
 };
 
+static const struct event_field sched[] = {
+	NUMBER(sched.ran_ns), NUMBER(sched.delayed_ns), NUMBER(sched.first), NUMBER(sched.last),
+};
+
 #define PAYLOAD_END(member) (offsetof(struct event, member) + sizeof(MEMBER(member)))
 #define SCHEMA(kind_name, member) { .name = kind_name, .fields = member, \
 	.n = sizeof(member) / sizeof(member[0]), .bytes = PAYLOAD_END(member) }
@@ -150,6 +154,7 @@ static const struct event_schema schemas[] = {
 	[EVENT_CUPTI_CALL] = SCHEMA("told", call),
 	[EVENT_NODE] = SCHEMA("node", node),
 	[EVENT_NOTE] = SCHEMA("note", note),
+	[EVENT_SCHED] = SCHEMA("sched", sched),
 };
 _Static_assert(sizeof(schemas) / sizeof(schemas[0]) == EVENT_KIND_END, "a row for each kind");
 

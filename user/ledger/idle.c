@@ -67,11 +67,46 @@ static void divide_before(uint64_t from, uint64_t to, const struct idle_thread *
 		ns[cause_of[i]] += by_bucket[i];
 }
 
+/* A gap up to the launching call's end: what samples say of it, and the calls of the rest. */
+struct dividing {
+	const struct device_work *ended_by;
+	const struct idle_thread *who;	/* NULL: unknown */
+	struct launching call;		/* cut to the gap */
+	uint64_t at_ns, end_ns;
+	uint64_t *ns;
+};
+
+static void divide_to(struct dividing *d, uint64_t to)
+{
+	const uint64_t from = d->at_ns, enter = num_min(num_max(d->call.start_ns, from), to);
+
+	if (enter < to)
+		divide_inside(d->call.class, enter, to,
+			      d->who && d->ended_by->call_class != CLASS_OTHER ?
+				      d->who->timeline : NULL,
+			      d->ns);
+	if (d->who && from < enter)
+		divide_before(from, enter, d->who, d->ns);
+	else
+		d->ns[IDLE_UNKNOWN] += enter - from;
+	d->at_ns = to;
+}
+
+static void on_sampled(void *ctx, const struct timeline_span *span)
+{
+	struct dividing *d = ctx;
+	const uint64_t end = num_min(span->end_ns, d->end_ns);
+
+	divide_to(d, num_max(span->start_ns, d->at_ns));
+	d->ns[cause_of[span->bucket]] += end - d->at_ns;
+	d->at_ns = end;
+}
+
 void idle_divide(const struct device_gap *gap, const struct idle_thread *who,
 		 uint64_t ns[IDLE_CAUSES])
 {
-	uint64_t from = gap->start_ns, to = gap->end_ns, enter, leave;
-	struct launching call;
+	struct dividing d = { gap->ended_by, who, .at_ns = gap->start_ns, .ns = ns };
+	uint64_t from = gap->start_ns, to = gap->end_ns, enter;
 
 	if (from >= to)
 		return;
@@ -79,16 +114,11 @@ void idle_divide(const struct device_gap *gap, const struct idle_thread *who,
 		ns[gap->ended_by ? IDLE_UNKNOWN : IDLE_NO_WORK] += to - from;
 		return;
 	}
-	call = find_call(gap->ended_by, who);
-	enter = num_min(num_max(call.start_ns, from), to);
-	leave = num_min(num_max(call.end_ns, enter), to);
-	ns[IDLE_QUEUED] += to - leave;
-	if (enter < leave)
-		divide_inside(call.class, enter, leave,
-			      who && gap->ended_by->call_class != CLASS_OTHER ?
-			      who->timeline : NULL, ns);
-	if (who && from < enter)
-		divide_before(from, enter, who, ns);
-	else
-		ns[IDLE_UNKNOWN] += enter - from;
+	d.call = find_call(gap->ended_by, who);
+	enter = num_min(num_max(d.call.start_ns, from), to);
+	d.end_ns = num_min(num_max(d.call.end_ns, enter), to);
+	ns[IDLE_QUEUED] += to - d.end_ns;
+	if (who && who->sampled)
+		timeline_each(who->sampled, from, d.end_ns, on_sampled, &d);
+	divide_to(&d, d.end_ns);
 }

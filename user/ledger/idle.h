@@ -20,6 +20,8 @@
  *                                          lock 40, runqueue 5, other 15, launch 10, queued 30
  *   S [0,40) late 15, 5 after it  L [60,70)  launch [62,68)
  *                                          sync 25, runqueue 15, other 20, launch 10, queued 30
+ *   S [0,62)  sampled stopped [30,60)  L [62,70)  launch [62,68)
+ *                                          sync 32, stopped 30, launch 8, queued 30
  *   no launch known                        unknown 100
  *   a thread without calls, launch [62,68) unknown 62, launch 6, queued 32
  *   nothing ended it                       no-work 100 (a reading of what goes on calls it open)
@@ -89,6 +91,8 @@ struct idle_thread {
 	uint64_t now_ns;		/* the timeline ends here; since then: */
 	uint8_t now;			/* enum bucket */
 	const struct intervals *unarmed;	/* of its process; may be NULL */
+	const struct timeline *sampled;	/* ledger/sampled.h; NULL: none. It comes before what
+					 * calls say */
 };
 
 /* Adds every nanosecond of the gap to one cause. who NULL: the thread is unknown. */

@@ -295,6 +295,13 @@ void timeline_each_call(const struct timeline *t, uint64_t ns, uint32_t buckets,
 			fn(ctx, &r.span);
 }
 
+void timeline_each(const struct timeline *t, uint64_t from, uint64_t to,
+		   void (*fn)(void *ctx, const struct timeline_span *span), void *ctx)
+{
+	for (struct reader r = read_from(t, from); is_at(&r, to); read_next(&r))
+		fn(ctx, &r.span);
+}
+
 uint64_t timeline_count(const struct timeline *t, uint64_t from, uint64_t to, uint32_t buckets,
 			const struct intervals *except)
 {

@@ -71,6 +71,10 @@ uint64_t timeline_count(const struct timeline *t, uint64_t from, uint64_t to, ui
 void timeline_each_call(const struct timeline *t, uint64_t ns, uint32_t buckets,
 			void (*fn)(void *ctx, const struct timeline_span *call), void *ctx);
 
+/* Calls fn for every span that is in [from, to), in part or whole. */
+void timeline_each(const struct timeline *t, uint64_t from, uint64_t to,
+		   void (*fn)(void *ctx, const struct timeline_span *span), void *ctx);
+
 /* The span that at_ns lies in; that of the bucket which has most of [from, to); the first call of
  * which the middle lies in [from, to). False: there is none. */
 bool timeline_find(const struct timeline *t, uint64_t at_ns, struct timeline_span *out);

@@ -13,6 +13,7 @@
 #include "model/shared.h"
 
 #define TIMELINE_CHUNKS 65536	/* of all threads */
+#define SAMPLED_CHUNKS 8192	/* the same, of time off the CPU */
 #define EARLY_THREADS_MAX 4096	/* of one process */
 #define STREAMS_MAX 4096	/* handles of one process; more are unknown */
 
@@ -151,8 +152,7 @@ static int divide_seen(void *ctx, const struct device_gap *gap)
 		idle_divide(gap, NULL, d->ns);
 		return 0;
 	}
-	who = (struct idle_thread){ &t->timeline, t->book.cursor, (uint8_t)book_now(&t->book),
-				    &t->process->unarmed };
+	who = thread_as_idle(t);
 	idle_divide(gap, &who, part);
 	for (unsigned int i = 0; i < IDLE_CAUSES; i++)
 		d->ns[i] += part[i];
@@ -275,6 +275,7 @@ static int init(void *state, struct model *m)
 {
 	(void)state;
 	m->timelines.left = TIMELINE_CHUNKS;
+	m->sampled.left = SAMPLED_CHUNKS;
 	m->divide = (struct devices_divide){ .divide = divide, .exit_ns = exit_ns,
 					     .unseen = unseen_of, .ctx = m };
 	m->devices = devices_new();

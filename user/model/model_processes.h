@@ -64,6 +64,15 @@ struct model_process {
 
 size_t model_processes(const struct model *m);
 const struct model_process *model_process(const struct model *m, size_t i);
+
+/* A thread that has made a call and has not ended. */
+struct model_driver {
+	uint32_t pid, tid;
+	uint64_t number;	/* of no other thread of the model */
+};
+/* From *at on, which goes on; 0 begins. False: there is none left. */
+bool model_next_driver(const struct model *m, size_t *at, struct model_driver *out);
+
 /* not all of its threads were seen to exit */
 bool model_may_go_on(const struct model *m, size_t i);
 

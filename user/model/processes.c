@@ -173,6 +173,7 @@ struct thread *threads_renew(struct model *m, const struct thread *old, uint64_t
 static void free_thread(struct model *m, struct thread *t)
 {
 	timeline_free(&t->timeline, &m->timelines);
+	timeline_free(&t->sampled.spans, &m->sampled);
 	free(t->cache);
 	free(t->past);
 	free(t);
@@ -242,6 +243,20 @@ bool model_may_go_on(const struct model *m, size_t i)
 	const struct process *p = m->processes.v[i];
 
 	return !p->info.past && !p->gone_ns && (p->living || !process_has_ended(p));
+}
+
+bool model_next_driver(const struct model *m, size_t *at, struct model_driver *out)
+{
+	while (*at < m->threads.n) {
+		const struct thread *t = m->threads.v[(*at)++];
+
+		if (t->ended || t->past || !t->has_book || !t->drives ||
+		    process_has_ended(t->process))
+			continue;
+		*out = (struct model_driver){ t->process->info.pid, t->tid, t->number };
+		return true;
+	}
+	return false;
 }
 
 /* ---- retention ------------------------------------------------------------------------------ */
@@ -324,6 +339,7 @@ static int age_threads(struct model *m)
 			continue;
 		}
 		timeline_free(&t->timeline, &m->timelines);
+		timeline_free(&t->sampled.spans, &m->sampled);
 		t->timeline.forgotten_ns = UINT64_MAX;
 		if (m->threads.n <= MODEL_THREADS)
 			m->aged++;

@@ -15,6 +15,7 @@
 #include "join/scopes.h"
 #include "model/model.h"
 #include "model/silences.h"
+#include "ledger/sampled.h"
 #include "ledger/timeline.h"
 #include "ledger/unseen.h"
 
@@ -69,6 +70,7 @@ struct thread {
 	char comm[16];
 	struct thread_past *past;	/* it stands for others, and has no book; NULL: it is one */
 	struct timeline timeline;
+	struct sampled sampled;
 	/* end of the last call in its book that CUPTI alone recorded */
 	uint64_t cupti_call_ns;
 	uint64_t record_ns;	/* end of its latest call that CUPTI recorded */

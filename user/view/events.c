@@ -124,7 +124,7 @@ static void fill(struct table *t, const struct view_query *q)
 		EVENT_PROCESS, EVENT_TAIL, EVENT_UNARMED, EVENT_INSIDE, EVENT_LEFT, EVENT_GONE,
 		EVENT_WORK, EVENT_API, EVENT_RANGE, EVENT_OFF,
 		EVENT_UNSEEN, EVENT_MEMORY, EVENT_SAMPLE, EVENT_USER, EVENT_FAULT, EVENT_CUPTI_CALL,
-		EVENT_NODE,
+		EVENT_NODE, EVENT_SCHED,
 	};
 	const struct snapshot *snap = q->snapshot;
 
