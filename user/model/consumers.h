@@ -11,9 +11,9 @@
 
 struct thread;
 
-/* thread_events.c: CALL, ENTER, OPEN, LEFT, INSIDE, GONE, TAIL, EXIT, OFF, SCHED, CUPTI_CALL, STOP;
- * for the others only those that books took. And of OFF, time off the CPU in this interval: its
- * state begins with a struct offcpu. */
+/* thread_events.c: CALL, ENTER, OPEN, LEFT, INSIDE, GONE, TAIL, EXIT, OFF, CUPTI_CALL, STOP; for
+ * the others only those that books took. And of OFF, time off the CPU in this interval: its state
+ * begins with a struct offcpu. */
 extern const struct consumer threads_consumer, offcpu_consumer;
 
 /* graph_events.c: NODE, PROCESS, WATERMARK; works. Its state begins with a struct kernel_configs:
@@ -39,7 +39,7 @@ void unseen_note_call(struct model *m, const struct thread *t, const struct inte
 /* range_events.c: RANGE, EXIT, STOP; works. The NVTX ranges of processes (facts/ranges.h). */
 extern const struct consumer ranges_consumer;
 
-/* device_events.c: DEVICE, SAMPLE, USER, FAULT, WATERMARK; works. */
+/* device_events.c: DEVICE, SCHED, SAMPLE, USER, FAULT, WATERMARK; works. */
 extern const struct consumer devices_consumer;
 
 /* A call that was pushed into t's book. */

@@ -130,6 +130,25 @@ void device_note_call(struct model *m, struct thread *t, const struct event *ev,
 	}
 }
 
+/* ---- threads off the CPU, estimated ---------------------------------------------------------- */
+
+static struct idle_thread as_idle(const struct thread *t)
+{
+	return (struct idle_thread){ &t->timeline, t->book.cursor, (uint8_t)book_now(&t->book),
+				     &t->process->unarmed, &t->sampled.spans };
+}
+
+static int push_sched(struct model *m, const struct event *ev)
+{
+	struct thread *t = threads_find(m, ev->process, ev->tid);
+	struct idle_thread who;
+
+	if (!t || !t->has_book)
+		return CONSUMER_ENDS;
+	who = as_idle(t);
+	return sampled_add(&t->sampled, &m->sampled, &who, ev) ? 0 : -EINVAL;
+}
+
 /* ---- gaps ----------------------------------------------------------------------------------- */
 
 struct dividing {
@@ -152,7 +171,7 @@ static int divide_seen(void *ctx, const struct device_gap *gap)
 		idle_divide(gap, NULL, d->ns);
 		return 0;
 	}
-	who = thread_as_idle(t);
+	who = as_idle(t);
 	idle_divide(gap, &who, part);
 	for (unsigned int i = 0; i < IDLE_CAUSES; i++)
 		d->ns[i] += part[i];
@@ -300,6 +319,7 @@ static int on_event(void *state, const struct event *ev)
 		if (err != -EINVAL)
 			model_see_time(m, ev->end_ns);
 		return err;
+	case EVENT_SCHED: return push_sched(m, ev);
 	case EVENT_WATERMARK: return push_watermark(state, ev);
 	default: return push_sample(state, ev);
 	}
@@ -337,7 +357,7 @@ static void free_state(void *state)
 
 const struct consumer devices_consumer = {
 	.kinds = 1ull << EVENT_DEVICE | 1ull << EVENT_WATERMARK | 1ull << EVENT_SAMPLE |
-		 1ull << EVENT_USER | 1ull << EVENT_FAULT,
+		 1ull << EVENT_USER | 1ull << EVENT_FAULT | 1ull << EVENT_SCHED,
 	.init = init,
 	.on_event = on_event,
 	.on_work = on_work,

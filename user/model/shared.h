@@ -55,8 +55,7 @@ struct model {
 	struct samples samples;
 	bool intervals;
 	uint64_t watermark_ns;		/* the latest watermark */
-	struct timeline_room timelines;
-	struct timeline_room sampled;	/* for threads' time off the CPU, estimated */
+	struct timeline_room timelines, sampled;
 	uint8_t roles[FUNCS_MAX];	/* enum func_role of functions, + 1; 0: not looked up yet */
 	bool by_launch;
 	struct consumer_states consumers;
@@ -81,13 +80,6 @@ static inline struct thread_call thread_open_call(const struct thread *t)
 	return (struct thread_call){ b->open_start, b->open_func,
 				     b->has_open && !b->is_off && !b->hole &&
 					     b->open_start < b->stop, b->before };
-}
-
-/* What it does and did, for the causes of idle devices. */
-static inline struct idle_thread thread_as_idle(const struct thread *t)
-{
-	return (struct idle_thread){ &t->timeline, t->book.cursor, (uint8_t)book_now(&t->book),
-				     &t->process->unarmed, &t->sampled.spans };
 }
 
 static inline void model_see_time(struct model *m, uint64_t ns)

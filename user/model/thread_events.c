@@ -245,18 +245,6 @@ static int push_off(struct model *m, const struct event *ev)
 			    t->book.open_start == ev->start_ns) ? CONSUMER_ENDS : 0;
 }
 
-/* Estimated where the scheduler's events are not recorded: for idle devices alone. */
-static int push_sched(struct model *m, const struct event *ev)
-{
-	struct thread *t = threads_find(m, ev->process, ev->tid);
-	struct idle_thread who;
-
-	if (!t || !t->has_book)
-		return CONSUMER_ENDS;
-	who = thread_as_idle(t);
-	return sampled_add(&t->sampled, &m->sampled, &who, ev) ? 0 : -EINVAL;
-}
-
 /* ---- calls that no probe saw ----------------------------------------------------------------- */
 
 static bool is_probed(const struct thread *t, const struct event *ev)
@@ -336,7 +324,6 @@ static int on_event(void *state, const struct event *ev)
 		[EVENT_OPEN] = push_open, [EVENT_INSIDE] = push_inside, [EVENT_GONE] = push_gone,
 		[EVENT_TAIL] = push_tail, [EVENT_EXIT] = push_exit, [EVENT_OFF] = push_off,
 		[EVENT_CUPTI_CALL] = push_cupti_call, [EVENT_STOP] = push_stop,
-		[EVENT_SCHED] = push_sched,
 	};
 
 	return push[ev->kind](state, ev);
@@ -346,7 +333,7 @@ const struct consumer threads_consumer = {
 	.kinds = 1ull << EVENT_CALL | 1ull << EVENT_ENTER | 1ull << EVENT_LEFT |
 		 1ull << EVENT_OPEN | 1ull << EVENT_INSIDE | 1ull << EVENT_GONE |
 		 1ull << EVENT_TAIL | 1ull << EVENT_EXIT | 1ull << EVENT_OFF |
-		 1ull << EVENT_CUPTI_CALL | 1ull << EVENT_STOP | 1ull << EVENT_SCHED,
+		 1ull << EVENT_CUPTI_CALL | 1ull << EVENT_STOP,
 	.on_event = on_event,
 };
 
