@@ -8,7 +8,8 @@ The truth of the planted fault is the share of the book's wall time in which the
 between its first work and its last, or, of copies and communication, in which nothing else ran. FINDING
 comes first, has that share within 2 points (or none), and each WORD is in its cause or evidence; time without a CPU
 (RUN_DELAY_NS of the main thread) may be cpu-starved's instead, or unreported up to 5 points, and gpuprof's own
-cost is nobody's. Without FINDING nothing but these has 5 % or more. Prints a line, or what is wrong and status 1.
+cost is nobody's. The verdict may be of another program with a book. Without FINDING nothing but these has 5 % or more.
+Prints a line, or what is wrong and status 1.
 """
 import json
 import sys
@@ -51,7 +52,8 @@ def main():
             wrong.append(f"{planted} has {got:.1%}, the truth is {share:.1%}, without a CPU or ours {slack:.1%}")
         said = found[planted]["cause"] + "; " + found[planted]["evidence"]
         wrong += [f"'{word}' is not in: {said}" for word in words if word not in said]
-        if starved < got and got >= LOUD and f" is lost to {planted}:" not in verdict:
+        of_others = len({r["pid"] for r in report["tables"]["ledger"]}) > 1 and f"(pid {log['pid']}," not in verdict
+        if starved < got and got >= LOUD and f" is lost to {planted}:" not in verdict and not of_others:
             wrong.append(f"the verdict is {verdict}")
     for line in wrong:
         print(line, file=sys.stderr)

@@ -349,6 +349,11 @@ TEST(a_finding_on_too_little_says_so_first_and_is_never_high)
 	assert_string_equal(finding_severity(&found), "medium");
 	assert_has(&found.evidence, "it was not recorded if the thread was stopped or had no CPU: ");
 	b.off_cpu_unknown = false;
+	b.off_cpu_sampled = true;
+	only(&b, "needless-sync");
+	assert_string_equal(finding_severity(&found), "medium");
+	assert_has(&found.evidence, "was stopped or had no CPU is estimated from samples: ");
+	b.off_cpu_sampled = false;
 	row.stall.gaps = 9;
 	only(&b, "needless-sync");
 	assert_string_equal(finding_severity(&found), "medium");
@@ -356,6 +361,26 @@ TEST(a_finding_on_too_little_says_so_first_and_is_never_high)
 	row.stall.gaps = 10;
 	only(&b, "needless-sync");
 	assert_string_equal(finding_severity(&found), "high");
+}
+
+/* What is estimated itself, too. */
+TEST(a_stop_that_was_sampled_is_never_high)
+{
+	static const struct { enum stall_kind kind; const char *name; } kinds[] = {
+		{ STALL_STOPPED, "stopped" }, { STALL_RUNQUEUE, "cpu-starved" },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct finding_stall row = loss(kinds[i].kind, 4 * SECOND, NULL);
+		struct finding_book b = book_with(&row, 1);
+
+		only(&b, kinds[i].name);
+		assert_string_equal(finding_severity(&found), "high");
+		b.off_cpu_sampled = true;
+		only(&b, kinds[i].name);
+		assert_string_equal(finding_severity(&found), "medium");
+		assert_has(&found.evidence, "is estimated from samples: ");
+	}
 }
 
 TEST(one_gap_that_is_nearly_all_of_a_loss_is_a_one_off)

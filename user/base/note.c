@@ -46,6 +46,7 @@ static const struct {
 	[NOTE_STATES_UNREAD] = { "states-unread", NOTE_WARNING },
 	[NOTE_OFF_CPU_UNREAD] = { "off-cpu-unread", NOTE_WARNING },
 	[NOTE_OFF_CPU_MISSING] = { "off-cpu-missing", NOTE_INFO },
+	[NOTE_OFF_CPU_SAMPLED] = { "off-cpu-sampled", NOTE_INFO },
 	[NOTE_STACKS_LOST] = { "stacks-lost", NOTE_INFO },
 	[NOTE_STACKS_LIMIT] = { "stacks-limit", NOTE_WARNING },
 	[NOTE_STACKS_FAILED] = { "stacks-failed", NOTE_WARNING },

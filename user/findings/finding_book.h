@@ -54,6 +54,7 @@ struct finding_book {
 	double lost_share;		/* of its events */
 	uint64_t gpuprof_cpu_ns;	/* that gpuprof itself ran; 0: unknown */
 	bool off_cpu_unknown;		/* nor if a thread was stopped or had no CPU */
+	bool off_cpu_sampled;		/* else: that is an estimate */
 
 	/* Others use the device, too; what is lost there is lost to all of them. */
 	bool is_shared;

@@ -43,6 +43,9 @@ static void add_doubts(struct strbuf *out, const struct finding_book *b, const s
 		strbuf_addf(out, ", %.3g %% of the events were lost", 100 * b->lost_share);
 	if (f->needs_off_cpu && b->off_cpu_unknown)
 		strbuf_addstr(out, ", it was not recorded if the thread was stopped or had no CPU");
+	if (f->needs_off_cpu && b->off_cpu_sampled)
+		strbuf_addstr(out, ", when the thread waited, was stopped or had no CPU is "
+				   "estimated from samples");
 	if (f->times > 1 && f->is_one_off)
 		strbuf_addstr(out, ", one-off: nearly all of it is a single time");
 	else if (f->times && f->times < FINDING_TIMES)
@@ -410,13 +413,15 @@ struct session_facts {
 static struct session_facts read_session(const struct snapshot *snap)
 {
 	const char *off_cpu = snapshot_fact(snap, "off_cpu");
+	const bool sampled = off_cpu && !strcmp(off_cpu, "sampled");
 
 	return (struct session_facts){ .cost = own_cost_read(snap), .book = {
 		.measured_ns = snap->now_ns - snap->session.start_ns,
 		.lost_share = snapshot_losses(snap).share,
 		.gpuprof_cpu_ns = snapshot_fact_number(snap, "gpuprof_cpu_ns"),
 		.off_cpu_unknown = snapshot_fact(snap, "without_probes") ||
-				   (off_cpu && strcmp(off_cpu, "recorded") != 0),
+				   (off_cpu && !sampled && strcmp(off_cpu, "recorded") != 0),
+		.off_cpu_sampled = sampled,
 	} };
 }
 

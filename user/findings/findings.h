@@ -82,7 +82,8 @@ struct finding {
 					 * first */
 	uint64_t times;			/* it happened so often; 0: it has no number */
 	bool is_one_off;		/* nearly all of it is a single time */
-	bool needs_off_cpu;		/* the thread may have been stopped or without a CPU */
+	bool needs_off_cpu;		/* the thread may have been stopped or without a CPU, or was
+					 * that */
 	bool is_uncertain;		/* never high */
 	double own_share;		/* of share, up to: gpuprof's own cost, estimated */
 	struct strbuf cause, evidence, next;

@@ -209,7 +209,9 @@ static bool begin_lost(struct finding *f, const struct finding_book *b, unsigned
 		return false;
 	f->times = sum->gaps;
 	f->is_one_off = num_sub(sum->ns, sum->longest_ns) <= sum->ns / ONE_OFF;
-	f->needs_off_cpu = kinds & SEEN_IN_CALLS;
+	f->needs_off_cpu = kinds & SEEN_IN_CALLS ||
+			   (b->off_cpu_sampled &&
+			    kinds & (KIND(STALL_RUNQUEUE) | KIND(STALL_STOPPED)));
 	add_main_thread(f, sum);
 	return true;
 }

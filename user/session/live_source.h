@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A live source of events: probes, helpers, NVML. A session drives all of them through one table of
- * operations; a source pushes into the session's sink and knows no session. Used by the engine
- * thread.
+ * A live source of events: probes, helpers, NVML, threads' states. A session drives all of them
+ * through one table of operations; a source pushes into the session's sink and knows no session.
+ * Used by the engine thread.
  */
 #ifndef SESSION_LIVE_SOURCE_H
 #define SESSION_LIVE_SOURCE_H

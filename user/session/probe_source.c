@@ -24,6 +24,7 @@
 #include "probe/attach.h"
 #include "probe/launches.h"
 #include "probe/loader_read.h"
+#include "session/sched_source.h"
 #include "session/worker.h"
 #include "source/bpf/drain.h"
 #include "source/helper/ring_reader.h"
@@ -897,6 +898,12 @@ static void push_libraries(struct probe_source *p)
 	}
 }
 
+/* By session/sched_source.h, which costs less than the scheduler's events and knows less. */
+static bool is_off_cpu_sampled(const struct probe_source *p)
+{
+	return p->targets->o->off_cpu == OFF_CPU_AUTO && proc_pids_are_hosts();
+}
+
 static void describe(struct live_source *l)
 {
 	struct probe_source *p = probes_of(l);
@@ -908,7 +915,10 @@ static void describe(struct live_source *l)
 	live_push_fact(to, "cost_per_hit_ns", "%" PRIu64, facts.call_cost_ns);
 	live_push_fact(to, "cost_per_nested_ns", "%" PRIu64, facts.nested_cost_ns);
 	live_push_fact(to, "cost_per_step_ns", "%" PRIu64, facts.step_cost_ns);
-	live_push_fact(to, "off_cpu", "%s", facts.off_cpu ? "recorded" : "not recorded");
+	live_push_fact(to, "off_cpu", "%s",
+		       facts.off_cpu	     ? "recorded" :
+		       is_off_cpu_sampled(p) ? SCHED_SAMPLED :
+					       "not recorded");
 	if (facts.off_cpu)
 		live_push_fact(to, "off_cpu_calls",
 			       "the last wait for a CPU of %llu ns or more", GP_LATE_MIN_NS);

@@ -33,10 +33,11 @@
 #include "session/nvml_source.h"
 #include "session/pipeline.h"
 #include "session/probe_source.h"
+#include "session/sched_source.h"
 
 enum session_state { SESSION_STARTING, SESSION_RUNNING, SESSION_STOPPING, SESSION_STOPPED };
 
-enum { SOURCE_HELPERS, SOURCE_PROBES, SOURCE_NVML, SOURCES };
+enum { SOURCE_HELPERS, SOURCE_PROBES, SOURCE_NVML, SOURCE_SCHED, SOURCES };
 
 struct session {
 	const struct session_plan *plan;
@@ -298,7 +299,9 @@ static int start_helpers(struct session *s)
 
 	s->sources[SOURCE_HELPERS] = helper_source_new(&plan);
 	s->sources[SOURCE_NVML] = nvml_source_new(&s->sink);
-	return s->sources[SOURCE_HELPERS] && s->sources[SOURCE_NVML] ? 0 : -ENOMEM;
+	s->sources[SOURCE_SCHED] = sched_source_new(&s->sink, s->tap.model);
+	return s->sources[SOURCE_HELPERS] && s->sources[SOURCE_NVML] && s->sources[SOURCE_SCHED] ?
+		       0 : -ENOMEM;
 }
 
 static int start_tap(struct session *s)
@@ -712,7 +715,7 @@ static void read_last(struct session *s)
 	struct live_source *helpers = s->sources[SOURCE_HELPERS];
 	uint64_t now_ns = time_now_ns();
 
-	if (!helpers || !s->sources[SOURCE_NVML])
+	if (!helpers || !s->sources[SOURCE_SCHED])
 		return;
 	session_push(s, &(struct event){ .kind = EVENT_STOP, .end_ns = now_ns });
 	stop_sources(s, now_ns);

@@ -254,6 +254,22 @@ static void add_unrecorded(struct foot *f, const struct summary *s)
 			 ns_text(offs->no_end_ns).s);
 }
 
+/* What is an estimate in the books of devices. */
+static void add_sampled(struct foot *f, const struct summary *s)
+{
+	const char *off_cpu = snapshot_fact(s->snap, "off_cpu");
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < s->snap->devices.n; i++)
+		for (unsigned int k = IDLE_RUNQUEUE; k <= IDLE_STOPPED; k++)
+			ns += s->snap->devices.v[i].idle_ns[k];
+	if (off_cpu && !strcmp(off_cpu, "sampled") && ns)
+		add_note(f, NOTE_OFF_CPU_SAMPLED, 0,
+			 "off-CPU: devices were idle %s while a thread waited outside calls, was "
+			 "stopped or had no CPU: estimated from samples (--off-cpu on records it)",
+			 ns_text(ns).s);
+}
+
 /* Calls of theirs that came before a copy got through have no stack in the table. */
 static void add_lost_stacks(struct foot *f, const struct summary *s)
 {
@@ -656,6 +672,7 @@ static void write_foot(struct foot *f, const struct summary *s)
 	add_loss(f, s);
 	add_cost(f->text, s);
 	add_unrecorded(f, s);
+	add_sampled(f, s);
 	add_lost_stacks(f, s);
 	add_unfollowed(f, &snap->counts);
 	add_children(f, snap);

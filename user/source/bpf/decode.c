@@ -64,6 +64,11 @@ static const uint8_t reasons[] = {
 	[SYSCALL_FOR_SLEEP] = OFF_SLEEP,
 };
 
+uint8_t decode_wait_reason(const struct syscall_row *call)
+{
+	return call ? reasons[call->why] : OFF_OTHER;
+}
+
 static uint8_t reason_of(const struct gp_off *rec, const struct syscall_row *call)
 {
 	if (rec->flags & GP_OFF_RUNNABLE)
@@ -74,7 +79,7 @@ static uint8_t reason_of(const struct gp_off *rec, const struct syscall_row *cal
 		return OFF_STOPPED;
 	if (rec->syscall == GP_OFF_NO_SYSCALL)
 		return OFF_PAGE_FAULT;
-	return call ? reasons[call->why] : OFF_OTHER;
+	return decode_wait_reason(call);
 }
 
 /* "read pipe", "futex", "syscall 999"; NULL: in none. */

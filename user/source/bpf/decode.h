@@ -32,6 +32,10 @@ struct decode_off_texts {
 enum decode_status decode_call(const struct decoder *d, const void *data, size_t len,
 			       struct event *out, struct decode_off_texts *texts);
 
+/* enum off_reason of a thread that sleeps in this system call; NULL: in one that is unknown. */
+struct syscall_row;
+uint8_t decode_wait_reason(const struct syscall_row *call);
+
 /* One record of the `tasks` ring. comm must have GP_COMM_LEN + 1 bytes; out->text points to it. */
 enum decode_status decode_task(const void *data, size_t len, struct event *out, char *comm);
 

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What procfs has of one thread's time on a CPU, and of what it does now. */
+#ifndef HOST_SCHED_H
+#define HOST_SCHED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Both since it began; of a thread on a CPU as of a clock tick ago, of one that waits for a CPU as
+ * of its last time on one. */
+struct sched_times {
+	uint64_t ran_ns;	/* on a CPU; never 0 where the kernel counts */
+	uint64_t delayed_ns;	/* ready without one */
+};
+
+/* 0 or -errno: ESRCH, it is gone; ENODATA, the kernel does not count. */
+int sched_read_times(pid_t pid, pid_t tid, struct sched_times *out);
+
+#define SCHED_NO_SYSCALL (-1)
+#define SCHED_UNKNOWN (-2)
+
+/* 'R', 'S', ...: its state, and if it sleeps the system call that it is in, or one of the above. 0:
+ * it is gone. */
+char sched_read_state(pid_t pid, pid_t tid, long *number);
+
+#endif
