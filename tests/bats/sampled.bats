@@ -13,11 +13,12 @@ beside_all() { # BESIDE NAME [COMMAND...]: that starts the plant
 	local beside=$1 name=$2
 	shift 2
 	rm -f l.json r.json c.gpr
+	DEVICE=$((8 + RANDOM % 8))
 	start_gpuprof stat -a --format json -o r.json --capture c.gpr
 	wait_begun
 	env GPUPROF_CUPTI="$SIM/libcupti.so.13" CUDA_INJECTION64_PATH="$ROOT/build/libgpuprof.so" LD_LIBRARY_PATH="$SIM" \
-		GPUSIM_DEVICES=8 CUDA_VISIBLE_DEVICES=6 GPUSIM_LOG="$PWD/l.json" \
-		"$@" "$SIM/plant" "$name" --ms 4000 >plant.out 3>&- &
+		GPUSIM_DEVICES=16 CUDA_VISIBLE_DEVICES=$DEVICE GPUSIM_LOG="$PWD/l.json" \
+		"$@" "$SIM/plant" "$name" --ms 6000 >plant.out 3>&- &
 	as_target
 	$beside "$TARGET"
 	wait "$TARGET"
