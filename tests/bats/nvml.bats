@@ -92,6 +92,28 @@ value() { report_value r.json "$1"; }
 	report_says_the_same c.gpr r.json
 }
 
+@test "nvml: a watched process is not blamed for idle time in which an unwatched one has the device" {
+	board
+	export GPUSIM_DEVICES=12 CUDA_VISIBLE_DEVICES=11 # others on this host have the first ones
+	local how used
+	CUDA_INJECTION64_PATH="$ROOT/build/libgpuprof.so" LD_LIBRARY_PATH=$SIM \
+		"$SIM/train" --steps 100000 --stall-every 1 --stall-ms 20 --quiet 3>&- &
+	as_target
+	until compgen -G 'board/process-*' >/dev/null; do sleep 0.05; done # it has a context
+	for used in 100 0; do
+		facts process@11=1/5000 utilization@11=$used
+		for how in "-p $TARGET" -a; do
+			# shellcheck disable=SC2086 # two words
+			with nvml stat $how -d 2s -o r.json --format json
+			[ "$status" -eq 0 ] || [ "$status" -eq 5 ] # others' events were lost
+			# Its stalls are the device's loss only where that was idle.
+			assert_value r.json "[f['share'] > 0.2 for f in t['findings'] if f['pid'] == $TARGET and f['finding'] == 'input-stall']" \
+				"[$([ $used -eq 0 ] && echo True || echo False)]"
+			[ $used -eq 0 ] || [[ $(value 'r["meta"]["verdict"]') != *"device 11 (pid $TARGET"*"is lost to"* ]]
+		done
+	done
+}
+
 @test "nvml: with -a, devices that no watched process uses are shown by their samples" {
 	board
 	export GPUSIM_DEVICES=4
