@@ -786,9 +786,10 @@ struct snapshot_losses snapshot_losses(const struct snapshot *s)
 	read_uncounted(&l, &s->counts, works_lost, kept_bytes);
 	l.lost = num_add(num_max(l.lost, s->counts.lost), l.uncounted);
 	for (unsigned int kind = 0; kind < EVENT_KIND_END; kind++) {
-		l.lost = num_add(l.lost, s->counts.unfollowed[kind]);
+		l.unfollowed = num_add(l.unfollowed, s->counts.unfollowed[kind]);
 		followed += s->counts.unfollowed[kind] ? s->counts.received[kind] : 0;
 	}
+	l.lost = num_add(l.lost, l.unfollowed);
 	followed = num_max(followed, sum_received(&s->counts));
 	l.events = num_max(num_add(hits, l.uncounted), num_add(followed, l.lost));
 	l.share = num_ratio(l.lost, l.events);

@@ -174,7 +174,8 @@ static inline const struct snapshot_device *snapshot_device(const struct snapsho
 /* What was lost of all events since the session began, by the kernel's counters or the holes in
  * threads' numbers, and what those who lost it did not count. */
 struct snapshot_losses {
-	uint64_t events, lost, uncounted;	/* uncounted: of lost */
+	uint64_t events, lost;
+	uint64_t uncounted, unfollowed;		/* of lost */
 	bool is_at_least;			/* uncounted is */
 	double share;
 };

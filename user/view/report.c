@@ -320,11 +320,14 @@ static void render(struct strbuf *out, const struct report_options *o, const str
 
 static int judge_loss(const struct report_options *o, const struct summary *s)
 {
-	if (s->losses.share <= o->max_loss)
+	const struct snapshot_losses *l = &s->losses;
+	bool by_rings = l->lost > num_add(l->uncounted, l->unfollowed);
+
+	if (l->share <= o->max_loss)
 		return EXIT_OK;
 	log_warn("%s%.3g %% of the events were lost, more than --max-loss %.3g%%%s",
-		 s->losses.is_at_least ? "at least " : "", s->losses.share * 100, o->max_loss * 100,
-		 s->losses.lost > s->losses.uncounted ? "; measure with a larger --ring-size" : "");
+		 l->is_at_least ? "at least " : "", l->share * 100, o->max_loss * 100,
+		 by_rings ? "; measure with a larger --ring-size" : "");
 	return EXIT_PARTIAL;
 }
 
