@@ -57,6 +57,18 @@ TEST(a_call_of_either_side_is_one_call)
 	assert_int_equal(t.book.close_ns - t.book.open_ns, 1000);
 }
 
+/* A call of the driver that a launch makes is seen as one of its own where launches have no probes. */
+TEST(a_launch_around_a_probed_call_is_a_call)
+{
+	call(1, C, 320, 360);
+	call(2, L, 520, 560);
+	got(L, 300, 400);		/* around another call */
+	got(L, 500, 600);		/* around a launch: that one */
+	got(L, 325, 355);		/* inside the other call */
+	assert_int_equal(count(C), 1);
+	assert_int_equal(count(L), 2);
+}
+
 static uint64_t booked(void)
 {
 	struct model_counts c;

@@ -247,13 +247,23 @@ static int push_off(struct model *m, const struct event *ev)
 
 /* ---- calls that no probe saw ----------------------------------------------------------------- */
 
-static bool is_probed(const struct thread *t, const struct event *ev)
+/* Of a launch that no probe saw, what the driver does inside it may have been. */
+static bool is_inside(const struct model *m, const struct event *ev,
+		      const struct timeline_span *seen)
 {
+	return m->funcs->v[ev->func].class == CLASS_LAUNCH && seen->bucket != CLASS_LAUNCH &&
+	       seen->start_ns >= ev->start_ns && seen->end_ns <= ev->end_ns;
+}
+
+static bool is_probed(const struct model *m, const struct thread *t, const struct event *ev)
+{
+	const uint64_t moment_ns = launch_moment(ev->start_ns, ev->end_ns);
 	struct timeline_span seen;
 
-	return (timeline_find(&t->timeline, launch_moment(ev->start_ns, ev->end_ns),
-			      &seen) && seen.func != TIMELINE_NO_FUNC) ||
-	       timeline_call(&t->timeline, ev->start_ns, ev->end_ns, &seen);
+	if (timeline_find(&t->timeline, moment_ns, &seen) && seen.func != TIMELINE_NO_FUNC)
+		return !is_inside(m, ev, &seen);
+	return timeline_call(&t->timeline, ev->start_ns, ev->end_ns, &seen) &&
+	       !is_inside(m, ev, &seen);
 }
 
 /* The part of its time that no other call has. */
@@ -292,7 +302,7 @@ static int push_cupti_call(struct model *m, const struct event *ev)
 		return CONSUMER_ENDS;
 	}
 	if (t && ((t->book.has_open && !t->book.is_off && ev->start_ns >= t->book.open_start) ||
-		  is_probed(t, ev)))
+		  is_probed(m, t, ev)))
 		return CONSUMER_ENDS;	/* inside an open call, or it is one that a probe saw */
 	at_stop = m->session.stop_ns && ev->end_ns > m->session.stop_ns;
 	if (at_stop && t && thread_open_call(t).is_open)
