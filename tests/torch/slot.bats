@@ -42,17 +42,18 @@ load ../lib/common
 }
 
 # 400 steps, 200 graphs of ten and one step before each of the two; three kernels a step, and every work
-# met its launch but those that had run when the session began. Beside torch.profiler there are fewer,
-# and that is said.
+# met its launch, but for those that had run when the session began and few whose clock another client set.
+# Beside torch.profiler there are fewer, and that is said.
 reports_agree() {
 	local name
 	mkdir reports
 	tar xzf out/reports.tar.gz -C reports
 	assert_value reports/plain.json 'sorted(r["count"] for r in t["kernels"])[-3:]' '[2402, 2402, 2402]'
 	for name in plain profiler inject-wait inject-waited; do
-		assert_value "reports/$name.json" 'next(r["hits"] > 1000 and r["received"] == r["hits"] and
-			r["matched"] + r["invalid"] == r["hits"] for r in t["events"] if r["kind"] == "work")' True
-		refute_note -f "reports/$name.json" events-invalid
+		assert_value "reports/$name.json" 'next(e["hits"] > 1000 and e["received"] == e["hits"] and
+			e["hits"] - e["matched"] - sum(int(n["text"].split()[1].replace(",", ""))
+				for n in r["meta"]["notes"] if n["code"] == "works-outside") <= 3
+			for e in t["events"] if e["kind"] == "work")' True
 	done
 	assert_note -f reports/profiler.json cupti-occupied
 	assert_note -f reports/inject-waited.json clock-foreign
