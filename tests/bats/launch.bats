@@ -62,7 +62,7 @@ counted() { # FUNCTION...
 }
 
 # Of 20,000 launches, at 10 us each or more, the last ones are far from the first 1000.
-@test "launch: auto takes the driver's probes off when nobody calls it, and loses no launch" {
+@test "launch: auto takes the driver's probes off when no process calls it, and loses no launch" {
 	local way
 	for way in session multi; do
 		measure_process --attach $way -- --pause-us 10 cudaLaunchKernel=20000 cudaDeviceSynchronize=5

@@ -230,17 +230,21 @@ start_short() { # PLACE
 	as_target
 }
 
-# The first ones end before gpuprof looks: all of their calls are missed, which is reported of each; of the
-# others no call is. GPUPROF_SHORT: so many others, also one after the other.
-short_processes() { # PLACE WAY...
-	local place=$1 together way
-	shift
+# Each way to find the library, in one place; eight processes at once, with GPUPROF_SHORT also one after the
+# other.
+each_short() { # TEST PLACE WAY...
+	local test=$1 place=$2 together way
+	shift 2
 	build_short
 	[ "$place" != chroot ] || build_root
 	for together in 8 ${GPUPROF_SHORT:+1}; do
-		for way; do short_processes_of "$place" "$way" "$together"; done
+		for way; do "$test" "$place" "$way" "$together"; done
 	done
 }
+
+# The first ones end before gpuprof looks: all of their calls are missed, which is reported of each; of the
+# others no call is. GPUPROF_SHORT: so many others.
+short_processes() { each_short short_processes_of "$@"; } # PLACE WAY...
 
 short_processes_of() { # PLACE WAY TOGETHER
 	local control=app/control
@@ -294,18 +298,10 @@ short_outcome() { # CONTROL: of r.json
 
 # While gpuprof attaches: what is not counted in full is named. As many processes as short_processes has
 # others; not one is held back.
-short_from_first() { # PLACE WAY...
-	local place=$1 together way
-	shift
-	build_short
-	[ "$place" != chroot ] || build_root
-	for together in 8 ${GPUPROF_SHORT:+1}; do
-		for way; do short_from_first_of "$place" "$way" "$together" -p; done
-	done
-}
+short_from_first() { each_short short_from_first_of "$@"; } # PLACE WAY...
 
-short_from_first_of() { # PLACE WAY TOGETHER SELECTION
-	local control=app/control selection=$4
+short_from_first_of() { # PLACE WAY TOGETHER [SELECTION]
+	local control=app/control selection=${4:--p}
 	[ "$1" != chroot ] || control=root/app/control
 	short_script "$2" "${GPUPROF_SHORT:-16}" 0 "$3"
 	if [ "$selection" = -- ]; then
@@ -321,7 +317,7 @@ short_from_first_of() { # PLACE WAY TOGETHER SELECTION
 	[ "$selection" != -a ] || { wait "$TARGET" && kill -INT "$PROFILER"; }
 	wait_gpuprof 0
 	run -0 short_outcome "$control"
-	[ -z "${GPUPROF_SHORT:-}" ] || echo "# $1, $2, $3 together, $4: $output" >&3
+	[ -z "${GPUPROF_SHORT:-}" ] || echo "# $1, $2, $3 together, $selection: $output" >&3
 }
 
 # bats test_tags=needs:root,needs:bpf,needs:sim

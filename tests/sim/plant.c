@@ -188,17 +188,22 @@ static void serve(int end)
 	_exit(0);
 }
 
-static void fork_server(struct training *t)
+/* run does not return. */
+static void start_child(void (*run)(int end), int end)
 {
-	pid_t child;
+	pid_t child = fork();
 
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, t->ends))
-		fail("socketpair");
-	child = fork();
 	if (child < 0)
 		fail("fork");
 	if (!child)
-		serve(t->ends[1]);
+		run(end);
+}
+
+static void fork_server(struct training *t)
+{
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, t->ends))
+		fail("socketpair");
+	start_child(serve, t->ends[1]);
 }
 
 static void receive(struct training *t)
@@ -234,15 +239,9 @@ static void feed(int end)
 
 static void fork_feeder(struct training *t)
 {
-	pid_t child;
-
 	if (pipe(t->ends))
 		fail("pipe");
-	child = fork();
-	if (child < 0)
-		fail("fork");
-	if (!child)
-		feed(t->ends[1]);
+	start_child(feed, t->ends[1]);
 }
 
 static void read_batch(struct training *t)
