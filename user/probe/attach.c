@@ -424,20 +424,29 @@ static bool changes_launches(const struct attach *a, const struct known *k)
 	       plan_size(k->plan) > k->plan->end[PLAN_OTHERS];
 }
 
-/* Makes the links of a claimed part and adds them to result and to the file's info. 0 or -errno,
- * logged but for -ESRCH. */
-static int attach_links(struct attach *a, struct known *k, enum plan_part part,
-			const struct attach_for *to, struct attach_result *result)
+/* Makes the links of a part. 0 or -errno, logged once for the file but for -ESRCH. */
+static int make_links(struct attach *a, struct known *k, enum plan_part part,
+		      const struct attach_for *to, struct attach_result *result)
 {
 	int err = attach_plan(a, to->fd, k->plan, part,
 			      &(struct loader_probes){ .pid = to->pid, .group = part }, result);
 
-	if (err && err != -ESRCH && !k->failed)
+	if (err == -ESRCH)
+		return err;
+	note_failed(k->plan, part, err);
+	if (err && !k->failed)
 		log_error("cannot attach to %s: %s; see gpuprof doctor", k->info.path,
 			  strerror(-err));
-	k->failed |= err && err != -ESRCH;
-	if (err != -ESRCH)
-		note_failed(k->plan, part, err);
+	k->failed |= err;
+	return err;
+}
+
+/* The same of a claimed part, the first time: adds them to result and to the file's info. */
+static int attach_links(struct attach *a, struct known *k, enum plan_part part,
+			const struct attach_for *to, struct attach_result *result)
+{
+	int err = make_links(a, k, part, to, result);
+
 	if (err)
 		return err;
 	k->driver |= part == PLAN_DRIVER_LAUNCHES && range_of(k->plan, part).n;
@@ -700,22 +709,13 @@ static void attach_again(struct attach *a, enum plan_part part)
 		pid_t pid = (pid_t)(done->key & ((1u << PART_SHIFT) - 1));
 		struct attach_result result = { 0 };
 		struct known *k;
-		int err;
 
 		if (!done->used || (done->key >> PART_SHIFT & 3) != part ||
 		    (a->handed_over && pid))
 			continue;
 		k = &a->known.v[done->key >> 32];
-		err = attach_plan(a, k->fd, k->plan, part,
-				  &(struct loader_probes){ .pid = pid, .group = part }, &result);
+		make_links(a, k, part, &(struct attach_for){ k->fd, pid }, &result);
 		done->value = time_now_ns();
-		if (err == -ESRCH)
-			continue;
-		note_failed(k->plan, part, err);
-		if (err && !k->failed)
-			log_error("cannot probe launches in %s again: %s; see gpuprof doctor",
-				  k->info.path, strerror(-err));
-		k->failed |= err;
 	}
 }
 

@@ -535,17 +535,14 @@ static void wish(struct probe_source *p, const struct attach_launches *now, enum
 	worker_set_launches(p->worker, now, until);
 }
 
-static int choose_launches(struct live_source *l)
+static void choose_launches(struct probe_source *p)
 {
-	struct probe_source *p = probes_of(l);
 	const struct attach_launches now = worker_facts(p->worker).launches;
 	const struct launches_facts facts = { p->is_recorded, has_ended, p->recorded_ctx };
 	const uint64_t now_ns = time_now_ns();
 	enum plan_part until;
 	pid_t pid;
 
-	if (!p->launches)
-		return 0;
 	note_choice(p, &now, now_ns);
 	until = launches_choose(p->launches, &now, now_ns, &facts);
 	if (until != now.until)
@@ -555,10 +552,16 @@ static int choose_launches(struct live_source *l)
 		push_gap(p);
 	pid = launches_surprise(p->launches);
 	if (pid)
-		live_push_note(l->sink, NOTE_LAUNCHES_UNSEEN, pid,
+		live_push_note(p->live.sink, NOTE_LAUNCHES_UNSEEN, pid,
 			       "process %d calls the driver itself, too: launches there were not "
 			       "probed, up to %u s before that was seen; --launch both probes each",
-			       pid, (unsigned int)(LAUNCHES_LOOK_NS / 1000000000));
+			       pid, (unsigned int)(LAUNCHES_LOOK_NS / NS_PER_SEC));
+}
+
+static int read_launches(struct live_source *l)
+{
+	if (probes_of(l)->launches)
+		choose_launches(probes_of(l));
 	return 0;
 }
 
@@ -1029,8 +1032,7 @@ static void explain_empty(const struct live_source *l, struct strbuf *why)
 
 static const struct live_source_ops ops = {
 	.describe = describe, .begin = begin, .run = run, .on_event = note_gap, .pump = pump,
-	.read = choose_launches,
-	.cut = cut, .left_out = left_out, .unprobed_launches = unprobed_launches, .stop = stop,
-	.push_counts = push_counts, .explain_empty = explain_empty, .release = release,
-	.free = free_source,
+	.read = read_launches, .cut = cut, .left_out = left_out,
+	.unprobed_launches = unprobed_launches, .stop = stop, .push_counts = push_counts,
+	.explain_empty = explain_empty, .release = release, .free = free_source,
 };

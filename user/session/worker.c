@@ -105,26 +105,25 @@ static void worker_note_left_out(struct worker *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* After an attach_file, too. */
-static void worker_note_launches(struct worker *w)
+/* Returns the engine's wish. */
+static enum plan_part worker_note_launches(struct worker *w)
 {
 	const struct attach_launches now = attach_launches(w->attach);
+	enum plan_part until;
 
 	pthread_mutex_lock(&w->lock);
 	if (now.returns != w->launches.returns)
-		w->until = now.until;
+		w->until = now.until;	/* an attach_file has brought all back */
 	w->launches = now;
+	until = w->until;
 	pthread_mutex_unlock(&w->lock);
+	return until;
 }
 
 static void worker_change_launches(struct worker *w)
 {
-	enum plan_part until;
+	enum plan_part until = worker_note_launches(w);
 
-	worker_note_launches(w);
-	pthread_mutex_lock(&w->lock);
-	until = w->until;
-	pthread_mutex_unlock(&w->lock);
 	if (until == attach_launches(w->attach).until)
 		return;
 	attach_set_launches(w->attach, until);
