@@ -227,7 +227,12 @@ static int index_places(struct snapshot *s)
 		if (!slot)
 			return -ENOMEM;
 		slot->value = i + 1;
-		s->processes.v[i].has_device = false;
+		s->processes.v[i].has_device = s->processes.v[i].in_call = false;
+	}
+	for (size_t i = 0; i < s->threads.n; i++) {
+		const struct snapshot_thread *t = &s->threads.v[i];
+
+		s->processes.v[t->process].in_call |= t->has_book && t->open;
 	}
 	for (size_t i = 0; i < s->devices.n; i++) {
 		const struct snapshot_device *d = &s->devices.v[i];

@@ -35,7 +35,7 @@ struct snapshot_process {	/* as struct model_process */
 	VEC(struct memory_sums) memory;
 	VEC(struct range_sum) ranges;
 	uint64_t unarmed_ns;		/* with a library mapped that was not yet probed */
-	bool has_device;
+	bool has_device, in_call;	/* in_call: one of its threads is */
 	uint32_t first_device;		/* the lowest ordinal of its devices */
 };
 

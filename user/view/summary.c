@@ -95,17 +95,9 @@ static struct process_text process_text(const struct snapshot_process *p)
 }
 
 /* Also one that has not returned. Others were only seen to fork, exec or end. */
-static bool made_calls(const struct snapshot *snap, size_t process)
+static bool made_calls(const struct snapshot_process *p)
 {
-	if (call_stats_count(&snap->processes.v[process].calls))
-		return true;
-	for (size_t i = 0; i < snap->threads.n; i++) {
-		const struct snapshot_thread *t = &snap->threads.v[i];
-
-		if (t->process == process && t->has_book && t->open)
-			return true;
-	}
-	return false;
+	return call_stats_count(&p->calls) || p->in_call;
 }
 
 /* "pid 1234 (train)", "pids 12 (a), 13 (b)", "17 processes", "no calls seen in pid 1234" */
@@ -119,7 +111,7 @@ static void add_processes(struct strbuf *out, const struct snapshot *snap)
 		const struct snapshot_process *p = &snap->processes.v[i];
 
 		folded |= p->past > 0;
-		n += p->past ? p->past : made_calls(snap, i);
+		n += p->past ? p->past : made_calls(p);
 	}
 	if (!n)
 		format_safef(out, "no calls seen in %s", target ? target : "any process");
@@ -131,7 +123,7 @@ static void add_processes(struct strbuf *out, const struct snapshot *snap)
 	for (size_t i = 0; i < snap->processes.n; i++) {
 		const struct snapshot_process *p = &snap->processes.v[i];
 
-		if (!made_calls(snap, i))
+		if (!made_calls(p))
 			continue;
 		format_safef(out, "%s%u%s", before, p->pid, brackets(p->comm).s);
 		before = ", ";
@@ -396,7 +388,7 @@ static void add_hint(struct foot *f, const struct snapshot *snap)
 	const char *why = snapshot_fact(snap, "no_calls");
 
 	for (size_t i = 0; i < snap->processes.n; i++)
-		if (made_calls(snap, i))
+		if (made_calls(&snap->processes.v[i]))
 			return;
 	add_note(f, NOTE_NO_CALLS, 0, "no calls: %s; gpuprof doctor -p PID tells more",
 		 why ? why : "none began, and no thread was in one");
@@ -571,33 +563,26 @@ static void add_unseen(struct foot *f, const struct snapshot *snap)
 
 /* ---- launches ------------------------------------------------------------------------------ */
 
-struct launches {
-	uint64_t runtime, driver;	/* outermost calls, by the library called */
-	bool runtime_called;		/* for whatever */
-};
-
-static struct launches count_launches(const struct snapshot *snap)
+/* The runtime was called, for whatever, and no launch of the driver. */
+static bool misses_launches(const struct snapshot *snap)
 {
-	const struct funcs *funcs = snap->funcs;
-	struct launches n = { 0 };
+	bool runtime_called = false;
 
 	for (size_t i = 0; i < snap->processes.n; i++) {
 		const struct call_stats *ts = &snap->processes.v[i].calls;
 
 		for (size_t k = 0; k < call_stats_count(ts); k++) {
-			const struct func *fn = &funcs->v[call_stats_at(ts, k)->key.func];
-			bool runtime = !strcmp(fn->library, "cudart");
+			const struct call_stat *t = call_stats_at(ts, k);
+			const struct func *fn = &snap->funcs->v[t->key.func];
 
-			n.runtime_called |= runtime && call_stats_at(ts, k)->count;
-			if (fn->class != CLASS_LAUNCH)
+			if (!t->count)
 				continue;
-			if (runtime)
-				n.runtime = num_add(n.runtime, call_stats_at(ts, k)->count);
-			else if (!strcmp(fn->library, "cuda"))
-				n.driver = num_add(n.driver, call_stats_at(ts, k)->count);
+			if (fn->class == CLASS_LAUNCH && !strcmp(fn->library, "cuda"))
+				return false;
+			runtime_called |= !strcmp(fn->library, "cudart");
 		}
 	}
-	return n;
+	return runtime_called;
 }
 
 /* Launches that were not looked for. */
@@ -605,7 +590,6 @@ static void add_launches(struct foot *f, const struct summary *s)
 {
 	const struct snapshot *snap = s->snap;
 	const char *mode = snapshot_fact(snap, "launch");
-	struct launches n = count_launches(snap);
 	/* Of the session, so unknown in an interval. */
 	uint64_t runtime_ns = is_later(s) ? 0 :
 					    snapshot_fact_number(snap, "launches_by_runtime_ns");
@@ -613,7 +597,7 @@ static void add_launches(struct foot *f, const struct summary *s)
 
 	if (!mode)
 		return;
-	if (!strncmp(mode, "driver", 6) && n.runtime_called && !n.driver)
+	if (!strncmp(mode, "driver", 6) && misses_launches(snap))
 		add_note(f, NOTE_LAUNCH_MODE, 0,
 			 "launch: none was seen in the driver, where alone they were looked for; a "
 			 "runtime may call what it does not export: --launch auto");
