@@ -466,6 +466,8 @@ TEST(one_that_ends_after_the_time_of_a_reading_has_ended_in_order)
 	now_ns = time_now_ns();
 	__atomic_store_n(&r.t->wish, END_IN_ORDER, __ATOMIC_RELEASE);
 	assert_int_equal(waitid(P_PID, (id_t)r.t->pid, &end, WEXITED | WNOWAIT), 0);
+	assert_false(helpers_know(r.h, r.t->pid));
+	assert_true(helpers_has_sent(r.h, r.t->pid));	/* though its end was not read yet */
 	assert_int_equal(helpers_pump(r.h, now_ns, &r.sink), 0);
 	assert_int_equal(state_of(r.h, 0), HELPERS_ENDED);
 	assert_true(r.got.recorded_ns > now_ns);

@@ -1357,7 +1357,7 @@ bool helpers_find(const struct helpers *h, pid_t pid, struct helpers_status *out
 
 bool helpers_has_sent(const struct helpers *h, pid_t pid)
 {
-	const struct helper_process *p = known(h, pid);
+	const struct helper_process *p = map_pointer(&h->by_pid, (uint64_t)pid);
 	struct helpers_status st = { 0 };
 
 	if (p)
