@@ -116,7 +116,9 @@ TEST(a_kernel_without_a_record_is_lost_if_its_stream_has_gone_on)
 		{ { D, D, D }, { 7, 0, 8 }, { 1, 1, 2 }, 0, 0, LAUNCH_CBID, { 0, 0 }, 120 },
 		/* It has no stream, or a new one has its handle: it is unknown which. */
 		{ { A, A, A }, { 7, 0, 8 }, { 1, 1, 1 }, 0, 0, LAUNCH_CBID, { 0, 0 }, 120 },
-		{ { 0, 0, 0 }, { 7, 0, 7 }, { 1, 1, 1 }, 0, 0, LAUNCH_CBID, { 120, 250 }, 0 },
+		/* Without its stream it may run in one that no work has shown. */
+		{ { 0, 0, 0 }, { 7, 0, 7 }, { 1, 1, 1 }, 0, 0, LAUNCH_CBID, { 0, 0 }, 120 },
+		{ { A, 0, A }, { 7, 0, 7 }, { 1, 1, 1 }, 0, 0, LAUNCH_CBID, { 0, 0 }, 120 },
 		{ { 0, 0, 0 }, { 7, 0, 8 }, { 1, 1, 1 }, 0, 0, LAUNCH_CBID, { 0, 0 }, 120 },
 		{ { 0, 0, 0 }, { 7, 0, 7 }, { 1, 1, 2 }, 0, 0, LAUNCH_CBID, { 0, 0 }, 120 },
 		{ { A, A, A }, { 7, 0, 0 }, { 1, 1, 1 }, 0, 0, LAUNCH_CBID, { 0, 0 }, 120 },
@@ -151,12 +153,46 @@ TEST(a_kernel_without_a_record_is_lost_if_its_stream_has_gone_on)
 	}
 }
 
+/* Its work came not, and others of its thread did: a lost record, or a kernel that runs. */
+TEST(a_launch_without_its_stream_is_lost_only_where_records_were)
+{
+	static const struct {
+		uint64_t until;			/* after BASE: records of works before that are lost */
+		uint8_t of;
+		uint32_t next_stream;
+		bool is_lost;
+	} cases[] = {
+		{ 0, 0, 7, false },
+		{ 15, UNSEEN_OF_WORKS, 7, false },
+		{ 50, UNSEEN_OF_WORKS, 7, true },
+		{ 50, 0, 7, true },
+		{ 50, UNSEEN_OF_MEMORY, 7, false },
+		{ 50, UNSEEN_OF_WORKS, 8, false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		restart();
+		api(1, BASE, BASE + 10);
+		kernel(1, 7, 1, BASE + 12, BASE + 15);
+		api(2, BASE + 20, BASE + 30);
+		push(&(struct event){ .kind = EVENT_UNSEEN, .process = 1, .start_ns = BASE,
+				      .end_ns = BASE + cases[i].until,
+				      .unseen = { .why = UNSEEN_LOST, .of = cases[i].of } });
+		api(3, BASE + 60, BASE + 70);
+		kernel(3, cases[i].next_stream, 1, BASE + 80, BASE + 90);
+		assert_int_equal(join_end(j), 0);
+		assert_int_equal(counts_of().lost, cases[i].is_lost);
+		assert_int_equal(seen.lost.end, cases[i].is_lost ? BASE + 80 : 0);
+		assert_int_equal(seen.unknown.start, cases[i].is_lost ? 0 : BASE + 30);
+	}
+}
+
 TEST(a_loss_is_decided_after_the_window_and_taken_back_when_the_record_comes)
 {
 	api(9, BASE - 30, BASE - 20);
 	work(9, BASE - 10, BASE - 5);
-	api(1, BASE, BASE + 10);
-	api(2, BASE + 20, BASE + 30);
+	called(1, LAUNCH_CBID, A, BASE, BASE + 10);
+	called(2, LAUNCH_CBID, A, BASE + 20, BASE + 30);
 	work(2, BASE + 40, BASE + 50);
 	push_time(EVENT_WATERMARK, BASE + SEC);
 	push_time(EVENT_WATERMARK, BASE + JOIN_WINDOW_NS);

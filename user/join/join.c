@@ -435,6 +435,7 @@ struct process {
 		uint64_t queue;
 		uint64_t from, next;
 	} ahead;
+	uint64_t lost_ns;		/* up to then records of works are said to be lost */
 	uint64_t latest_ns;		/* that a record of it named */
 	bool has_no_launches;		/* works of it have WORK_HAS_NO_LAUNCH */
 	uint64_t horizon_ns, horizon_at_ns;	/* the last one passed on, and the watermark then */
@@ -709,13 +710,16 @@ static int note_stream_sync(const struct join *j, struct process *p, const struc
 
 /* Of a launch of the thread into the queue that took [start_ns, end_ns): in how many lanes its work
  * may have been, if each has met a launch after it. *by_ns: by when each had begun a later work. 0:
- * one has not, or none is known. */
+ * one has not, or none is known. A launch whose stream is unknown may run in one that no work has
+ * shown yet, unless records were lost since. */
 static size_t lanes_past(const struct process *p, uint64_t queue, uint64_t start_ns,
 			 uint64_t end_ns, uint64_t *by_ns)
 {
 	size_t n = 0;
 
 	*by_ns = end_ns;
+	if (queue >> 32 == LAUNCH_STREAM_UNKNOWN && p->lost_ns < start_ns)
+		return 0;
 	for (size_t i = 0; i < p->lanes.n; i++) {
 		const struct lane *lane = &p->lanes.v[i];
 
@@ -1544,11 +1548,21 @@ bool join_knows(const struct join *j, uint32_t process)
 	return p && p->latest_ns;
 }
 
-/* Up to its end no work was recorded, nor what launched it. */
-static bool is_blind(const struct event *ev)
+/* Up to its end no work was recorded, nor what launched it; or records were lost. */
+static int push_unseen_event(struct join *j, const struct event *ev)
 {
-	return ev->unseen.why == UNSEEN_UNKNOWN && ev->unseen.of != UNSEEN_OF_MEMORY &&
-	       ev->end_ns > ev->start_ns && ev->end_ns != UINT64_MAX;
+	struct process *p;
+
+	if (ev->unseen.of == UNSEEN_OF_MEMORY || ev->end_ns <= ev->start_ns ||
+	    (ev->unseen.why == UNSEEN_UNKNOWN && ev->end_ns == UINT64_MAX))
+		return 0;
+	p = find_process(j, ev);
+	if (!p)
+		return -ENOMEM;
+	if (ev->unseen.why == UNSEEN_UNKNOWN)
+		return resume(j, p, ev);
+	p->lost_ns = num_max(p->lost_ns, ev->end_ns);
+	return 0;
 }
 
 int join_push(struct join *j, const struct event *ev)
@@ -1567,10 +1581,7 @@ int join_push(struct join *j, const struct event *ev)
 	case EVENT_WATERMARK:
 		return push_watermark(j, ev->end_ns);
 	case EVENT_UNSEEN:
-		if (!is_blind(ev))
-			return 0;
-		p = find_process(j, ev);
-		return p ? resume(j, p, ev) : -ENOMEM;
+		return push_unseen_event(j, ev);
 	case EVENT_EXIT:
 		p = ev->tid == ev->pid ? known_process(j, ev->process) : NULL;
 		if (p)
