@@ -414,13 +414,14 @@ static struct session_facts read_session(const struct snapshot *snap)
 {
 	const char *off_cpu = snapshot_fact(snap, "off_cpu");
 	const bool sampled = off_cpu && !strcmp(off_cpu, "sampled");
+	const bool recorded = off_cpu ? !strcmp(off_cpu, "recorded") :
+					!snapshot_fact(snap, "without_probes");
 
 	return (struct session_facts){ .cost = own_cost_read(snap), .book = {
 		.measured_ns = snap->now_ns - snap->session.start_ns,
 		.lost_share = snapshot_losses(snap).share,
 		.gpuprof_cpu_ns = snapshot_fact_number(snap, "gpuprof_cpu_ns"),
-		.off_cpu_unknown = snapshot_fact(snap, "without_probes") ||
-				   (off_cpu && !sampled && strcmp(off_cpu, "recorded") != 0),
+		.off_cpu_unknown = !recorded && !sampled,
 		.off_cpu_sampled = sampled,
 	} };
 }

@@ -272,7 +272,7 @@ static void add_causes(struct strbuf *out, const struct stall_sum *sum)
 {
 	const char *separator = "; ";
 
-	if (sum->cause_ns[IDLE_OTHER] == sum->ns || sum->cause_ns[IDLE_UNKNOWN])
+	if (sum->cause_ns[IDLE_OTHER] == sum->ns || sum->cause_ns[IDLE_UNKNOWN] == sum->ns)
 		return;
 	for (unsigned int i = 0; i < IDLE_CAUSES; i++) {
 		if (sum->cause_ns[i] * 100 < sum->ns)
@@ -293,6 +293,13 @@ static bool add_why_outside(struct strbuf *out, const struct stall_sum *sum)
 		[IDLE_PAGE_FAULT] = "memory (page faults)",
 		[IDLE_SLEEP] = "time to pass: it sleeps", [IDLE_OFF_CPU] = "something unknown",
 	};
+	static const char *const works[2][2] = {	/* without probes; off-CPU is known */
+		{ "it waits for input, or runs host code", "it runs host code" },
+		{ "it waits for input, runs host code, has no CPU, or is in one that only probes "
+		  "see",
+		  "it runs host code, or is in one that only probes see" },
+	};
+	const uint64_t unknown_ns = sum->cause_ns[IDLE_UNKNOWN];
 	const struct offcpu_row *off = sum->most->off;
 	unsigned int longest = IDLE_OTHER;
 	uint64_t off_ns = 0;
@@ -304,16 +311,11 @@ static bool add_why_outside(struct strbuf *out, const struct stall_sum *sum)
 			longest = i;
 	}
 	strbuf_addf(out, " is in no call%s while the device has nothing to do: ",
-		    sum->cause_ns[IDLE_UNKNOWN] ? " that CUPTI records" : "");
-	if (sum->cause_ns[IDLE_UNKNOWN])
-		strbuf_addstr(out, "it waits for input, runs host code, has no CPU, or is in one "
-			      "that only probes see");
-	else if (!off_ns)
-		strbuf_addstr(out, "it waits for input, or runs host code");
-	else if (off_ns < sum->cause_ns[IDLE_OTHER])
-		strbuf_addstr(out, "it runs host code");
-	if (!off_ns || off_ns < sum->cause_ns[IDLE_OTHER])
+		    unknown_ns ? " that CUPTI records" : "");
+	if (!off_ns || off_ns < unknown_ns + sum->cause_ns[IDLE_OTHER]) {
+		strbuf_addstr(out, works[unknown_ns != 0][off_ns != 0]);
 		return false;
+	}
 	strbuf_addf(out, "it waits for %s", waits[longest]);
 	if (off && (off->what || off->waker))	/* " (futex, woken by loader)" */
 		strbuf_addf(out, " (%s%s%s%s)", off->what ? off->what : "",

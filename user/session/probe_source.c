@@ -83,6 +83,7 @@ static bool have_helpers(const struct session_options *o)
 static const char *asks_for_probes(const struct session_options *o)
 {
 	return o->stacks ? "--stacks" : o->tier ? "--tier 1" :
+	       o->off_cpu == OFF_CPU_ON ? "--off-cpu on" :
 	       o->launch != LAUNCH_AUTO && o->launch != LAUNCH_HELPER ? "--launch" : NULL;
 }
 

@@ -514,10 +514,13 @@ static void push_facts(struct session *s)
 	if (s->plan->o->isolate)
 		live_push_fact(to, "children", "not followed");
 	fact_targets(s);
-	if (s->no_probes.why)
+	if (s->no_probes.why) {
 		live_push_fact(to, "without_probes", "%s%s; %s", s->no_probes.why,
 			       caps_missing() && s->no_probes.why == caps_missing()->name ?
 				       " is missing" : "", s->no_probes.remedy);
+		live_push_fact(to, "off_cpu", "%s", s->plan->o->off_cpu == OFF_CPU_OFF ?
+			       "not recorded" : SCHED_SAMPLED);
+	}
 	for (size_t i = 0; i < SOURCES; i++)
 		if (s->sources[i] && s->sources[i]->ops->describe)
 			s->sources[i]->ops->describe(s->sources[i]);

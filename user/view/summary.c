@@ -258,8 +258,9 @@ static void add_sampled(struct foot *f, const struct summary *s)
 	if (off_cpu && !strcmp(off_cpu, "sampled") && ns)
 		add_note(f, NOTE_OFF_CPU_SAMPLED, 0,
 			 "off-CPU: devices were idle %s while a thread waited outside calls, was "
-			 "stopped or had no CPU: estimated from samples (--off-cpu on records it)",
-			 ns_text(ns).s);
+			 "stopped or had no CPU: estimated from samples (%s records it)",
+			 ns_text(ns).s, snapshot_fact(s->snap, "without_probes") ? "root" :
+			 "--off-cpu on");
 }
 
 /* Calls of theirs that came before a copy got through have no stack in the table. */
