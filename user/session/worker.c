@@ -127,6 +127,7 @@ static void worker_change_launches(struct worker *w)
 	if (until == attach_launches(w->attach).until)
 		return;
 	attach_set_launches(w->attach, until);
+	worker_note_left_out(w);	/* of those that are probed again, one may have failed */
 	worker_note_launches(w);
 }
 
