@@ -171,6 +171,8 @@ $(DOC)/man/man1/gpuprof.1: $(BUILD)/gpuprof
 	@rm -rf $(DOC)/man && mkdir -p $(@D)
 	$(call say,MAN,$(@D))
 	$(Q)for v in $$($< help --as verbs); do $< help $$v --as man >$(@D)/gpuprof-$$v.1 || exit; done
+	$(Q)mkdir -p $(DOC)/man/man7
+	$(Q)for p in words tables; do $< help $$p --as man >$(DOC)/man/man7/gpuprof-$$p.7 || exit; done
 	$(Q)$< help --as man >$@
 
 # The shell's name is where its folder's begins.
@@ -184,13 +186,14 @@ completions: $(COMPLETIONS:%=$(DOC)/%) ## completions for bash, zsh and fish, in
 
 install: $(BUILD)/gpuprof man completions ## install under DESTDIR and PREFIX
 	install -D -m 0755 $(BUILD)/gpuprof $(DESTDIR)$(PREFIX)/bin/gpuprof
-	install -d $(SHARE)/man/man1
+	install -d $(SHARE)/man/man1 $(SHARE)/man/man7
 	install -m 0644 $(DOC)/man/man1/*.1 $(SHARE)/man/man1
+	install -m 0644 $(DOC)/man/man7/*.7 $(SHARE)/man/man7
 	for f in $(COMPLETIONS); do install -D -m 0644 $(DOC)/$$f $(SHARE)/$$f || exit; done
 
 uninstall: ## remove what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/gpuprof $(SHARE)/man/man1/gpuprof.1 \
-		$(SHARE)/man/man1/gpuprof-*.1 $(COMPLETIONS:%=$(SHARE)/%)
+		$(SHARE)/man/man1/gpuprof-*.1 $(SHARE)/man/man7/gpuprof-*.7 $(COMPLETIONS:%=$(SHARE)/%)
 
 # -- tests ----------------------------------------------------------------------------------
 # What several tests share (specifications, helpers) is in tests/lib, compiled once.

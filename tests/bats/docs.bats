@@ -23,6 +23,33 @@ completion() { # SHELL FILE
 		assert_output ""
 		groff -man -Tascii -P-cbou page | grep 'EXIT STATUS'
 	done
+	for words in words tables; do
+		"$GPUPROF" help $words --as man >page
+		run -0 groff -man -Tutf8 -ww -z page
+		assert_output ""
+		groff -man -Tascii -P-cbou page | grep "gpuprof-$words -"
+	done
+}
+
+@test "docs: help explains every word of the stored captures' reports" {
+	run -0 "$TEST_LIB/check_words.py" "$GPUPROF"
+	assert_output --regexp '^2[0-9][0-9] words$'
+}
+
+@test "docs: help of a word has what it is, how it is measured, what to do; a wrong one has a suggestion" {
+	run -0 "$GPUPROF" help input-stall
+	assert_line --index 0 'input-stall: a finding'
+	assert_line --regexp '^measured +GPU idle time'
+	assert_line --regexp '^in PyTorch +DataLoader\('
+	run -0 "$GPUPROF" help calls
+	assert_line --index 0 'calls: a table (--table calls)'
+	assert_line --regexp '^  total_ns +time in the calls$'
+	run -0 "$GPUPROF" help words
+	assert_line --partial 'input-stall needless-sync'
+	run -2 "$GPUPROF" help input-stal
+	one_line "no verb or word 'input-stal'; did you mean 'input-stall'?"
+	run -2 "$GPUPROF" help qqqqqqqqqq
+	one_line "'gpuprof help words' lists them"
 }
 
 @test "docs: bash completes verbs, options of the verb, choices, also behind '='" {
@@ -39,8 +66,11 @@ completion() { # SHELL FILE
 	assert_output json
 	bash_offers stat --format =
 	assert_line csv
-	bash_offers help ve
-	assert_output version
+	PATH=$(dirname "$GPUPROF"):$PATH bash_offers help ve
+	assert_line verdict
+	assert_line version
+	PATH=$(dirname "$GPUPROF"):$PATH bash_offers help input-
+	assert_output input-stall
 }
 
 @test "docs: bash completes captures, files, pids and the command's name" {

@@ -5,14 +5,20 @@
  * holds usage, examples and the most important options.
  */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/exit.h"
+#include "base/log.h"
 #include "base/str.h"
 #include "base/version.h"
 #include "cli/option_row.h"
 #include "cli/verbs.h"
 #include "view/output.h"
+#include "view/view.h"
+#include "view/words.h"
+
+enum { WORDS_MAX = 1024, WORDS_WIDTH = 80 };
 
 static bool takes(const struct verb *v, const struct option_row *row)
 {
@@ -203,7 +209,10 @@ static void add_bash_words(struct strbuf *out)
 			    is_verb ? "words" : kinds[v->completes]);
 		for (const struct verb *word = options_verbs + 1; is_verb && word->name; word++)
 			strbuf_addf(out, " %s", word->name);
-		strbuf_addstr(out, "' ;;\n");
+		strbuf_addstr(out, "'");
+		if (v->completes == COMPLETE_VERBS)
+			strbuf_addstr(out, "\" $(gpuprof help --as words 2>/dev/null)\"");
+		strbuf_addstr(out, " ;;\n");
 	}
 	strbuf_addstr(out, "\tesac\n}\n\n");
 }
@@ -258,7 +267,7 @@ static const char *const zsh_actions[] = {
 	[COMPLETE_FILES] = "_files",
 	[COMPLETE_CAPTURES] = "_files -g \"*.gpr(-.)\"",
 	[COMPLETE_PIDS] = "_sequence _pids",
-	[COMPLETE_VERBS] = "_gpuprof_verbs",
+	[COMPLETE_VERBS] = "_gpuprof_help_words",
 };
 
 /* In a description, brackets and colons are _arguments' own. */
@@ -334,7 +343,9 @@ static void add_zsh_verb_names(struct strbuf *out)
 		out->failed |= text.failed;
 		strbuf_free(&text);
 	}
-	strbuf_addstr(out, "\t)\n\t_describe verb verbs\n}\n");
+	strbuf_addstr(out, "\t)\n\t_describe verb verbs\n}\n\n"
+			   "_gpuprof_help_words() {\n\t_gpuprof_verbs\n"
+			   "\tcompadd -- $(gpuprof help --as words 2>/dev/null)\n}\n");
 }
 
 static void add_takes_value(struct strbuf *out)
@@ -457,11 +468,16 @@ static void document_add_fish(struct strbuf *out)
 	strbuf_addstr(out, "\n\n");
 	add_verbs(out, "-");
 	for (const struct verb *v = options_verbs + 1; v->name; v++)
-		if (v->completes == COMPLETE_VERBS)
+		if (v->completes == COMPLETE_VERBS) {
 			add_verbs(out, v->name);
-		else if (v->completes)
+			strbuf_addf(out,
+				    "complete -c gpuprof -n '__gpuprof_in %s' -a "
+				    "'(gpuprof help --as words 2>/dev/null)'\n",
+				    v->name);
+		} else if (v->completes) {
 			strbuf_addf(out, "complete -c gpuprof -n '__gpuprof_in %s' %s\n", v->name,
 				    fish_actions[v->completes]);
+		}
 	for (const struct option_row *row = options_rows; row->name; row++)
 		add_fish_option(out, row);
 }
@@ -625,6 +641,147 @@ static void document_add_man(struct strbuf *out, const struct verb *v)
 	add_see_also(out, v);
 }
 
+/* ---- words and tables ---------------------------------------------------------------------- */
+
+/* The two pages of section 7, whose names are words of `gpuprof help`. */
+static const char words_page[] = "words", tables_page[] = "tables";
+
+static void add_title_7(struct strbuf *out, const char *page, const char *summary)
+{
+	strbuf_addf(out, ".\\\" Made by `gpuprof help %s --as man`.\n.TH GPUPROF\\-", page);
+	for (const char *c = page; *c; c++)
+		strbuf_addch(out, (char)toupper((unsigned char)*c));
+	strbuf_addstr(out, " 7 \"\" \"gpuprof ");
+	add_text(out, version_text());
+	strbuf_addf(out, "\" \"gpuprof\"\n.SH NAME\ngpuprof\\-%s \\- %s\n", page, summary);
+}
+
+static void add_entry(struct strbuf *out, const char *name, const char *text)
+{
+	strbuf_addstr(out, ".TP\n.B ");
+	add_text(out, name);
+	strbuf_addch(out, '\n');
+	add_text(out, text);
+	strbuf_addch(out, '\n');
+}
+
+static void add_remark(struct strbuf *out, const char *title, const char *text)
+{
+	if (!text)
+		return;
+	strbuf_addf(out, ".br\n\\fI%s:\\fR ", title);
+	add_text(out, text);
+	strbuf_addch(out, '\n');
+}
+
+static void man_add_words(struct strbuf *out)
+{
+	unsigned int kind = WORD_KINDS;
+
+	add_title_7(out, words_page, "what the words of its output mean");
+	strbuf_addstr(out, ".SH DESCRIPTION\n"
+			   "\\fBgpuprof help\\fR \\fIWORD\\fR prints one of these. Tables and "
+			   "their columns are in\n"
+			   ".BR gpuprof\\-tables (7).\n");
+	for (const struct word *w = word_list; w->name; w++) {
+		if (w->kind != kind) {
+			strbuf_addstr(out, ".SH ");
+			for (const char *c = word_kind_names(w->kind); *c; c++)
+				strbuf_addch(out, (char)toupper((unsigned char)*c));
+			strbuf_addch(out, '\n');
+		}
+		kind = w->kind;
+		add_entry(out, w->name, w->what);
+		add_remark(out, "Measured", w->measured);
+		add_remark(out, w->pytorch ? "In CUDA" : "What to do", w->cuda);
+		add_remark(out, "In PyTorch", w->pytorch);
+	}
+}
+
+static void man_add_tables(struct strbuf *out)
+{
+	add_title_7(out, tables_page, "tables of its reports and their columns");
+	for (size_t i = 0; view_list[i]; i++) {
+		const struct view *v = view_list[i];
+
+		strbuf_addf(out, ".SH %s\nA row: ", v->name);
+		add_text(out, v->help);
+		strbuf_addch(out, '\n');
+		for (unsigned int k = 0; k < v->n_columns; k++)
+			add_entry(out, v->columns[k].name, v->columns[k].help);
+	}
+	strbuf_addstr(out, ".SH SEE ALSO\n.BR gpuprof\\-words (7)\n");
+}
+
+struct names {
+	const char *v[WORDS_MAX];
+	size_t n;
+};
+
+static void keep_name(void *ctx, const char *name)
+{
+	struct names *all = ctx;
+
+	if (all->n < WORDS_MAX)
+		all->v[all->n++] = name;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* All words, each once, in order. */
+static void read_names(struct names *all)
+{
+	size_t n = 0;
+
+	all->n = 0;
+	words_each(keep_name, all);
+	qsort(all->v, all->n, sizeof(all->v[0]), compare_names);
+	for (size_t i = 0; i < all->n; i++)
+		if (!i || strcmp(all->v[i], all->v[n - 1]) != 0)
+			all->v[n++] = all->v[i];
+	all->n = n;
+}
+
+static void add_names(struct strbuf *out)
+{
+	struct names all;
+
+	read_names(&all);
+	for (size_t i = 0; i < all.n; i++)
+		strbuf_addf(out, "%s\n", all.v[i]);
+}
+
+/* EXIT_OK, or EXIT_USAGE and a line: there is no such word. */
+static int explain(struct strbuf *out, enum help_form form, const char *name)
+{
+	const char *near;
+	struct names all;
+
+	if (!strcmp(name, words_page) || !strcmp(name, tables_page)) {
+		if (form != HELP_MAN)
+			words_add_list(out, WORDS_WIDTH);
+		else if (!strcmp(name, words_page))
+			man_add_words(out);
+		else
+			man_add_tables(out);
+		return EXIT_OK;
+	}
+	if (!words_explain(out, name, WORDS_WIDTH))
+		return EXIT_OK;
+	read_names(&all);
+	for (const struct verb *v = options_verbs + 1; v->name; v++)
+		keep_name(&all, v->name);
+	near = str_nearest(name, all.v, all.n);
+	if (near)
+		log_error("no verb or word '%s'; did you mean '%s'?", name, near);
+	else
+		log_error("no verb or word '%s'; 'gpuprof help words' lists them", name);
+	return EXIT_USAGE;
+}
+
 /* ---- help ---------------------------------------------------------------------------------- */
 
 #define HELP_COLUMN 28
@@ -652,7 +809,8 @@ static void add_overview(struct strbuf *out)
 	for (const struct verb *v = options_verbs + 1; v->name; v++)
 		strbuf_addf(out, "  %-9s%s\n", v->name, v->summary);
 	strbuf_addstr(out, "\nWithout a verb it prints a report every few seconds.\n"
-		      "'gpuprof help VERB' lists options; 'gpuprof --help' those of no verb.\n"
+		      "'gpuprof help VERB' lists options, 'gpuprof help WORD' explains a word of "
+		      "a report.\n"
 		      "\nexamples:\n"
 		      "  sudo gpuprof -p 1234                  watch one process and its threads\n"
 		      "  sudo gpuprof stat -p 1234 -d 10s      measure 10 s, print one report\n"
@@ -670,12 +828,23 @@ static void help_add_verb(struct strbuf *out, const struct verb *v)
 	add_grouped(out, v, "", ":", help_add_option);
 }
 
-/* v: NULL: of gpuprof as a whole. */
-static int print_form(enum help_form form, const struct verb *v)
+/* name: a verb or a word; NULL: of gpuprof as a whole. */
+static int print_form(enum help_form form, const char *name)
 {
+	const struct verb *v = NULL;
 	struct strbuf sb = STRBUF_INIT;
-	int rc;
+	int rc = EXIT_OK;
 
+	for (const struct verb *each = options_verbs; name && each->name; each++)
+		if (!strcmp(each->name, name))
+			v = each;
+	if (name && !v) {
+		rc = explain(&sb, form, name);
+		if (!rc)
+			rc = output_write(NULL, &sb);
+		strbuf_free(&sb);
+		return rc;
+	}
 	switch (form) {
 	case HELP_MAN:
 		document_add_man(&sb, v ? v : options_verbs);
@@ -693,6 +862,9 @@ static int print_form(enum help_form form, const struct verb *v)
 		for (const struct verb *each = options_verbs + 1; each->name; each++)
 			strbuf_addf(&sb, "%s\n", each->name);
 		break;
+	case HELP_WORDS:
+		add_names(&sb);
+		break;
 	default:
 		if (v)
 			help_add_verb(&sb, v);
@@ -707,10 +879,10 @@ static int print_form(enum help_form form, const struct verb *v)
 
 int help_verb(const struct verb *v)
 {
-	return print_form(HELP_TEXT, v);
+	return print_form(HELP_TEXT, v->name);
 }
 
 int verb_help(const struct options *o)
 {
-	return print_form((enum help_form)o->form, o->about);
+	return print_form((enum help_form)o->form, o->n_args ? o->args[0] : NULL);
 }

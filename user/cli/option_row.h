@@ -17,7 +17,8 @@ enum completion {
 	COMPLETE_VERBS
 };
 
-enum help_form { HELP_TEXT, HELP_MAN, HELP_BASH, HELP_ZSH, HELP_FISH, HELP_VERBS, HELP_END };
+enum help_form { HELP_TEXT, HELP_MAN, HELP_BASH, HELP_ZSH, HELP_FISH, HELP_VERBS,
+		 HELP_WORDS, HELP_END };
 
 /* The purpose of the environment: the forms of `gpuprof env --for`. */
 enum env_form { ENV_SHELL, ENV_SYSTEMD, ENV_DOCKER, ENV_K8S, ENV_SLURM, ENV_FORMS };

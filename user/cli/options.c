@@ -305,10 +305,6 @@ int options_parse(struct options *o, int argc, char *const *argv)
 		err = check_words(o);
 	if (!err)
 		err = check_measure(o);
-	if (!err && o->n_args && o->verb->completes == COMPLETE_VERBS) {
-		o->about = find_verb(o->args[0]);
-		err = o->about ? 0 : EXIT_USAGE;
-	}
 	if (!err)
 		o->session.all |= o->verb->has_targets && !o->session.n_pids && !o->session.cmd &&
 				  !o->session.selector;

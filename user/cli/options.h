@@ -48,7 +48,6 @@ struct options {
 	bool quiet;
 
 	int form;			/* enum help_form */
-	const struct verb *about;	/* of `help VERB`; NULL: all of gpuprof */
 	int env_form;			/* enum env_form */
 	const char *dir;		/* of the helper; NULL: the default */
 

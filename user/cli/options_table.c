@@ -53,7 +53,7 @@ static const char *const off_cpu_names[] = {
 
 static const char *const form_names[] = {
 	[HELP_TEXT] = "text", [HELP_MAN] = "man", [HELP_BASH] = "bash", [HELP_ZSH] = "zsh",
-	[HELP_FISH] = "fish", [HELP_VERBS] = "verbs", [HELP_END] = NULL,
+	[HELP_FISH] = "fish", [HELP_VERBS] = "verbs", [HELP_WORDS] = "words", [HELP_END] = NULL,
 };
 
 static const char *const env_names[] = {
@@ -278,8 +278,8 @@ static const struct option_row rows[] = {
 	}, {
 		.name = "as", .group = GROUP_OUTPUT, .arg = "FORM",
 		.verbs = ON(HELP), .set = option_set_choice, .at = MEMBER(form),
-		.choices = form_names, .accepts = "text, man, bash, zsh, fish or verbs",
-		.help = "text, man, bash, zsh, fish or verbs",
+		.choices = form_names, .accepts = "text, man, bash, zsh, fish, verbs or words",
+		.help = "text, man, bash, zsh, fish, verbs or words",
 	}, {
 		.name = "for", .group = GROUP_OUTPUT, .arg = "WHAT",
 		.verbs = ON(ENV), .set = option_set_choice, .at = MEMBER(env_form),
@@ -398,11 +398,15 @@ static const struct verb verbs[VERB_END + 1] = {
 	},
 	[VERB_HELP] = {
 		.name = "help", .max_args = 1, .completes = COMPLETE_VERBS,
-		.summary = "explain gpuprof or one of its verbs",
-		.usage = "help [VERB] [--as FORM]",
-		.about = "Forms: text; man (roff); bash, zsh and fish: completions of the command\n"
-			 "line, for a file that the shell reads; verbs: their names, one a line.\n",
+		.summary = "explain a verb, or a word of the output",
+		.usage = "help [VERB|WORD] [--as FORM]",
+		.about = "A word: any table, column, bucket of time, finding or note of a report.\n"
+			 "'help words' lists them.\n"
+			 "Forms: text; man (roff; of words and tables, too); bash, zsh and fish:\n"
+			 "completions of the command line, for a file that the shell reads;\n"
+			 "verbs and words: their names, one a line.\n",
 		.examples = "  gpuprof help stat\n"
+			    "  gpuprof help input-stall\n"
 			    "  gpuprof help --as bash > ~/.local/share/bash-completion/completions/"
 			    "gpuprof\n",
 	},
