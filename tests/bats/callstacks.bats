@@ -175,7 +175,7 @@ C
 	local app=$!
 	STARTED+=("$app")
 	start_gpuprof stat --stacks --stack-size 16k --by stack --table calls,events --format json -p "$app"
-	wait_probed "$app"
+	wait_armed "$app"
 	kill -STOP "$PROFILER"
 	touch go
 	sleep 1

@@ -50,7 +50,7 @@ measure_family() { # OPTIONS...
 
 @test "children: a child forked after the attach that runs a CUDA program is measured" {
 	measure_family --table calls,threads,events --format json -o r.json
-	wait_probed "$(pgrep -P "$FAMILY" simcalls)" cudart
+	wait_armed "$(pgrep -P "$FAMILY" simcalls)" cudart
 	: >go
 	wait_gpuprof 0
 	compare --no-times child.json r.json
@@ -76,12 +76,12 @@ measure_family() { # OPTIONS...
 	child=$(cat pid)
 	STARTED+=("$child")
 	start_gpuprof stat -p "${STARTED[0]}" --table calls,threads,events --format json -o r.json
-	wait_probed "$(pgrep -P "$child" simcalls)" cudart
+	wait_armed "$(pgrep -P "$child" simcalls)" cudart
 	: >leave
 	wait_for 10 test -e left
 	: >go
 	wait_for 10 grep -q ready later.out
-	wait_probed "$(pgrep -P "$child" simcalls)" cudart
+	wait_armed "$(pgrep -P "$child" simcalls)" cudart
 	: >later
 	wait_gpuprof 0
 	laws r.json
@@ -128,10 +128,10 @@ measure_family() { # OPTIONS...
 	STARTED+=("$FAMILY")
 	wait_for 10 grep -q ready calls.out
 	start_gpuprof stat -p "$FAMILY" --table calls,threads,events --format json -o r.json
-	wait_probed "$(cat busy)" cudart
+	wait_armed "$(cat busy)" cudart
 	touch go begin
 	wait_for 10 grep -q ready child.out
-	wait_probed "$(pgrep -P "$FAMILY" simcalls | grep -vx "$(cat busy)")" cudart
+	wait_armed "$(pgrep -P "$FAMILY" simcalls | grep -vx "$(cat busy)")" cudart
 	touch probed
 	wait_gpuprof 0
 	compare --no-times busy.json r.json

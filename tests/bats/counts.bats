@@ -120,8 +120,8 @@ record_process() { # TARGET ARGS...
 	start_gpuprof record -o c.gpr -- sh two.sh
 	# What a script runs is probed when it maps its libraries: until then it is unarmed.
 	wait_for 10 test -e a -a -e b
-	wait_probed "$(cat a.pid)"
-	wait_probed "$(cat b.pid)"
+	wait_armed "$(cat a.pid)"
+	wait_armed "$(cat b.pid)"
 	touch go
 	wait_gpuprof 0
 	exact c a

@@ -86,7 +86,7 @@ begun_before() { report_value "$1" '[(c["function"], c["count"], c["open"], c["b
 	start_held --hold-ms 60000
 	local begun killed
 	start_gpuprof record -d 30s -o c.gpr -p "$HELD"
-	wait_probed "$HELD" cudart
+	wait_armed "$HELD" cudart
 	begun=$(date +%s%N)
 	sleep 1
 	killed=$(date +%s%N)

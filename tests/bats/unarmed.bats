@@ -70,7 +70,7 @@ none_is_counted() {
 	kill -CONT "$PROFILER"
 	child=$(pgrep -P "$PARENT" simcalls)
 	STARTED+=("$child")
-	wait_probed "$child" cudart
+	wait_armed "$child" cudart
 	kill "$child"
 	none_is_counted
 	run -0 "$GPUPROF" report c.gpr

@@ -189,10 +189,13 @@ text_differs() {
 	[ $code -eq 1 ] # 2: the library is not mapped yet
 }
 
-# Until probes are in the target's text.
+# Until all probes are in a target's text that are meant for it, also in that of one which came later:
+# some are, and no thread of gpuprof (of start_gpuprof) is at work.
 wait_armed() { # PID [LIBRARY]
 	wait_for 10 text_differs "$@" || { cat gpuprof.err >&2; return 1; }
+	[ ! -d "/proc/${PROFILER:-none}" ] || wait_for 10 all_wait "$PROFILER"
 }
+all_wait() { [ -d "/proc/$1/task" ] && ! grep -LE 'poll|futex' "/proc/$1/task/"*/wchan | grep -q .; } # PID
 
 # Is a helper in it?
 has_ring() { find "/proc/$1/fd" -lname '/memfd:gpuprof-ring*' | grep -q .; } # PID
@@ -211,13 +214,6 @@ is_awake() { # PID
 wait_begun() {
 	wait_for 20 grep -q poll "/proc/$PROFILER/wchan" || { cat gpuprof.err >&2; return 1; }
 }
-
-# Until all probes are in a target's text that are meant for it, also in that of one which came later:
-# some are, and no thread of gpuprof is at work.
-wait_probed() { # PID [LIBRARY]
-	wait_armed "$@" && wait_for 10 all_wait "$PROFILER"
-}
-all_wait() { [ -d "/proc/$1/task" ] && ! grep -LE 'poll|futex' "/proc/$1/task/"*/wchan | grep -q .; } # PID
 
 compare() { "$TEST_LIB/compare_truth.py" "$@"; }
 laws() { "$TEST_LIB/check_report.py" "$@"; }
