@@ -101,7 +101,7 @@ report() { "$GPUPROF" report "$@"; }
 	run "$GPUPROF" record -d 20s -o small/c.gpr -- \
 		"$TARGETS/cudart-dyn" --threads 4 --launches 25000 --pause-us 150
 	local code=$status said=$output
-	run report small/c.gpr
+	run report --full small/c.gpr
 	umount small
 	assert_equal "$code" 1
 	[[ $said == *space* ]] || fail "says nothing of a full disk: $said"
@@ -114,12 +114,12 @@ report() { "$GPUPROF" report "$@"; }
 	start_gpuprof record -o growing.gpr -p "$TARGET"
 	wait_armed "$TARGET"
 	go t
-	wait_for 10 sh -c '"$0" report growing.gpr 2>/dev/null | grep -q cudaLaunchKernel' "$GPUPROF"
-	run -5 "$GPUPROF" report growing.gpr
+	wait_for 10 sh -c '"$0" report --full growing.gpr 2>/dev/null | grep -q cudaLaunchKernel' "$GPUPROF"
+	run -5 "$GPUPROF" report --full growing.gpr
 	assert_output --partial "growing.gpr is still being recorded: this is what it holds so far"
 	kill -INT "$PROFILER"
 	wait_gpuprof
-	run -0 "$GPUPROF" report growing.gpr
+	run -0 "$GPUPROF" report --full growing.gpr
 }
 
 # bats file_tags=

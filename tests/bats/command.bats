@@ -20,7 +20,7 @@ stubborn() {
 
 @test "command: with -d the report comes after DUR, not after the command" {
 	stubborn
-	start_gpuprof stat -d 300ms -- sh stubborn
+	start_gpuprof stat --full -d 300ms -- sh stubborn
 	wait_for 5 grep -q '^lost:' gpuprof.out
 	assert_file_not_exists ended
 	: >enough
@@ -33,7 +33,7 @@ stubborn() {
 	for sig in INT TERM HUP; do
 		rm -f enough ended pid
 		stubborn
-		GPUPROF=env start_gpuprof --default-signal=HUP "$real" stat -- sh stubborn
+		GPUPROF=env start_gpuprof --default-signal=HUP "$real" stat --full -- sh stubborn
 		wait_for 5 test -s pid
 		kill -s "$sig" "$PROFILER"
 		wait_for 5 grep -q '^ShdPnd:.0*$' "/proc/$PROFILER/status" # taken: a second one is another
@@ -157,7 +157,7 @@ stubborn() {
 @test "command: a file size limit ends neither the command nor gpuprof; too small a limit is reported" {
 	run -0 bash -c 'ulimit -f 4096; exec "$0" stat --format json -o r.json -- "$1" --rounds 30' "$GPUPROF" "$SIM/mix"
 	assert_value r.json 'sum(k["count"] for k in t["kernels"]) > 0' True
-	run -0 bash -c 'ulimit -f 64; exec "$0" stat -- "$1" --rounds 30' "$GPUPROF" "$SIM/mix"
+	run -0 bash -c 'ulimit -f 64; exec "$0" stat --full -- "$1" --rounds 30' "$GPUPROF" "$SIM/mix"
 	assert_line --partial "mix runs without the helper, so device times are not known: it may have no file of more than 64 KiB"
 	assert_line --regexp "launch +[0-9]+"
 }

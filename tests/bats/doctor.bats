@@ -115,7 +115,7 @@ open(sys.argv[1], "wb").write(head + load + code)' "$1"
 @test "doctor: a report of a stopped process says so, and how to continue it" {
 	start_calls cudaLaunchKernel=1 --init --wait-file go
 	kill -STOP "$TARGET"
-	run -0 "$GPUPROF" stat -d 10ms -p "$TARGET"
+	run -0 "$GPUPROF" stat --full -d 10ms -p "$TARGET"
 	assert_line --regexp "^no calls: process $TARGET \(simcalls\) is stopped by a signal: it calls nothing until kill -CONT $TARGET"
 	"$GPUPROF" record -o c.gpr -d 10ms -p "$TARGET"
 	assert_note -f c.gpr no-calls "is stopped by a signal"

@@ -141,9 +141,9 @@ shared_verdict() { # GPUPROF_ARGS... <SCRIPT
 		lib = ctypes.CDLL("libcuda.so.1")
 		lib.cuCtxCreate_v2(ctypes.c_void_p(1), 0, 0)
 	EOF
-	run -139 env LD_LIBRARY_PATH="$SIM" "$GPUPROF" stat --capture c.gpr -- python3 die.py
+	run -139 env LD_LIBRARY_PATH="$SIM" "$GPUPROF" stat --full --capture c.gpr -- python3 die.py
 	assert_line "The command was killed by SIGSEGV in cuCtxCreate_v2."
-	run -0 "$GPUPROF" report c.gpr
+	run -0 "$GPUPROF" report --full c.gpr
 	assert_line "The command was killed by SIGSEGV in cuCtxCreate_v2."
 	refute_output --partial "no calls" # it was in one
 }
@@ -152,7 +152,7 @@ shared_verdict() { # GPUPROF_ARGS... <SCRIPT
 	LD_LIBRARY_PATH=$SIM "$SIM/simcalls" cudaLaunchKernel=1000 cudaStreamSynchronize=100 --init \
 		--wait-file go >calls.out 3>&- &
 	as_ready_target calls.out
-	start_gpuprof stat -p "$TARGET"
+	start_gpuprof stat --full -p "$TARGET"
 	wait_armed "$TARGET"
 	touch go
 	wait_gpuprof 0
@@ -168,7 +168,7 @@ shared_verdict() { # GPUPROF_ARGS... <SCRIPT
 @test "findings: a missing driver that fails every call is the verdict (real libcudart)" {
 	[ ! -e /dev/nvidiactl ] || skip "this machine has a driver"
 	start_target t cudart-dyn --launches 1000
-	watch_target t stat
+	watch_target t stat --full
 	run cat gpuprof.out
 	assert_output --regexp 'CUDA cannot be used \(pid [0-9]+, cudart-dyn\): cudaLaunchKernel gave cudaErrorInsufficientDriver'
 	assert_line "Evidence: 1,000 calls failed so."

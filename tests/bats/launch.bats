@@ -140,7 +140,7 @@ counted() { # FUNCTION...
 	expect "cuLaunchKernel=800 reached=0" driver export simcalls-inside
 	expect "cuLaunchKernel=800 reached=0" driver export simcalls-static
 	expect "cuLaunchKernel=300 reached=0" driver private simcalls
-	GPUSIM_PROCADDR=private run "$GPUPROF" stat --launch driver -- "$SIM/simcalls" cudaLaunchKernel=20
+	GPUSIM_PROCADDR=private run "$GPUPROF" stat --full --launch driver -- "$SIM/simcalls" cudaLaunchKernel=20
 	assert_output --partial "launch: none was seen in the driver, where alone they were looked for"
 }
 

@@ -62,7 +62,7 @@ stalled() {
 # bats file_tags=needs:root,needs:bpf,needs:targets
 @test "ledger: without a helper the report says so and how to get one" {
 	start_target t cudart-dyn --launches 1000
-	watch_target t stat
+	watch_target t stat --full
 	run cat gpuprof.out
 	refute_output --partial "ledger"
 	refute_output --partial "kernels"

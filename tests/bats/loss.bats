@@ -31,7 +31,7 @@ load ../lib/common
 @test "loss: more than --max-loss makes the report partial, exit 5; it is printed all the same" {
 	run -0 "$GPUPROF" record --ring-size 64k --max-loss 100% -o c.gpr -- \
 		"$TARGETS/burst" --calls 100000 --gap-ms 50
-	run -5 "$GPUPROF" report c.gpr
+	run -5 "$GPUPROF" report --full c.gpr
 	assert_output --partial cudaLaunchKernel
 }
 

@@ -96,7 +96,7 @@ print(t.native_id, file=open("tid", "w")); t.join()' 3>&- &
 	one_line "c.gpr is a capture"
 	run -1 "$GPUPROF" stat -o c.gpr -- true
 	cmp c.gpr before.gpr
-	run -1 "$GPUPROF" stat -q -o both --capture both -- true
+	run -1 "$GPUPROF" stat --full -q -o both --capture both -- true
 	assert_output --partial "lost: none"
 	"$GPUPROF" report both
 }

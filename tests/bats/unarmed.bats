@@ -73,7 +73,7 @@ none_is_counted() {
 	wait_armed "$child" cudart
 	kill "$child"
 	none_is_counted
-	run -0 "$GPUPROF" report c.gpr
+	run -0 "$GPUPROF" report --full c.gpr
 	assert_note -f c.gpr unarmed " in pid $child "
 	assert_line --regexp "^unarmed: [0-9.]+ m?s in pid $child \(simcalls\), before a library was probed that it had loaded: calls then are not counted"
 }
@@ -131,7 +131,7 @@ none_is_counted() {
 	wait_gpuprof 0
 	run counted
 	assert_line "0 of the launches, unarmed: False, complete: True, lost: 0"
-	run "$GPUPROF" report c.gpr
+	run "$GPUPROF" report --full c.gpr
 	assert_output --partial "no CUDA or NCCL library was mapped (what cublas and cudnn do alone needs --tier 1)"
 }
 

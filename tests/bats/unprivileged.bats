@@ -42,7 +42,7 @@ as_nobody() { with_sim setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; 
 	assert_note -f "$OPEN/user.json" without-probes "CAP_BPF is missing; run as root or with sudo"
 	run report_value "$OPEN/user.json" '[b for b in t["ledger"] if b["bucket"] == "other" and b["state"] == "idle"]'
 	assert_output "[]"
-	run -0 as_nobody "$OPEN/gpuprof" stat -- "$OPEN/train" --steps 2 --quiet
+	run -0 as_nobody "$OPEN/gpuprof" stat --full -- "$OPEN/train" --steps 2 --quiet
 	assert_line --index 0 --partial "without probes (CAP_BPF is missing; run as root or with sudo): calls are those that CUPTI records"
 }
 

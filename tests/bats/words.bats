@@ -59,7 +59,7 @@ sim() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$@"; }
 }
 
 @test "words: a program without GPU use and one with an idle device get no fault findings" {
-	run -0 "$GPUPROF" stat -- true
+	run -0 "$GPUPROF" stat --full -- true
 	assert_line --partial "no calls seen in true"
 	assert_line --partial "no calls: "
 	refute_output --partial "avoidable"

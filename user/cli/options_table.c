@@ -200,6 +200,10 @@ static const struct option_row rows[] = {
 		.verbs = PRINTS, .set = option_set_flag, .at = MEMBER(report.wide),
 		.help = "all columns, and names in full",
 	}, {
+		.name = "full", .group = GROUP_OUTPUT,
+		.verbs = PRINTS, .set = option_set_flag, .at = MEMBER(report.full),
+		.help = "all tables, instead of one screen",
+	}, {
 		.name = "lines", .group = GROUP_OUTPUT,
 		.verbs = ON(STAT) | ON(REPORT), .set = option_set_flag, .at = MEMBER(lines),
 		.help = "with --by stack: source lines, inlined functions",
@@ -323,11 +327,12 @@ static const struct verb verbs[VERB_END + 1] = {
 	},
 	[VERB_STAT] = {
 		.name = "stat", .has_targets = true,
-		.summary = "measure for a while, then print one report",
+		.summary = "measure for a while, then print one screen, or tables",
 		.usage = "stat [options] [-p PID[,PID...] | --name GLOB ... | -a | -- CMD ARG...]",
-		.about = "Measures until CMD or the targets end, -d is over, or Ctrl-C. The "
-			 "report begins with\n"
-			 "the largest avoidable loss; --table findings has all of them.\n"
+		.about = "Measures until CMD or the targets end, -d is over, or Ctrl-C. Then it "
+			 "prints one screen:\n"
+			 "the largest avoidable loss, the time of each device, all losses, top "
+			 "kernels. --full: all tables.\n"
 			 TABLES,
 		.examples = "  gpuprof stat -p 1234 -d 10s\n"
 			    "  gpuprof stat --name 'train*' --user alice -d 10s\n"
@@ -351,9 +356,9 @@ static const struct verb verbs[VERB_END + 1] = {
 	[VERB_REPORT] = {
 		.name = "report", .min_args = 1, .max_args = 1,
 		.completes = COMPLETE_CAPTURES,
-		.summary = "print the tables of a capture file",
+		.summary = "print one screen, or the tables, of a capture file",
 		.usage = "report FILE [options]",
-		.about = "The same report as `gpuprof stat` of the same run; needs no "
+		.about = "The same screen or tables as `gpuprof stat` of the same run; needs no "
 			 "privileges.\n"
 			 TABLES,
 		.examples = "  gpuprof report run.gpr --table findings,ledger\n"

@@ -17,6 +17,7 @@
 #include "base/exit.h"
 #include "view/output.h"
 #include "view/render.h"
+#include "view/screen.h"
 #include "view/summary.h"
 #include "view/verdict.h"
 #include "view/view.h"
@@ -299,6 +300,46 @@ static bool locale_is_ascii(void)
 	return !locale || !(strcasestr(locale, "utf-8") || strcasestr(locale, "utf8"));
 }
 
+/* Of the terminal; else as COLUMNS and LINES say. */
+static struct screen_shape screen_shape_of(const char *path)
+{
+	struct screen_shape shape = { SCREEN_COLUMNS, SCREEN_LINES, locale_is_ascii() };
+	const char *columns = getenv("COLUMNS"), *lines = getenv("LINES");
+	struct winsize size;
+
+	if (!path && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col) {
+		shape.columns = size.ws_col;
+		shape.lines = num_sub(size.ws_row, 1);	/* the shell's prompt follows */
+		return shape;
+	}
+	if (columns && atoi(columns) > 0)
+		shape.columns = (unsigned int)atoi(columns);
+	if (lines && atoi(lines) > 0)
+		shape.lines = (unsigned int)atoi(lines);
+	return shape;
+}
+
+/* Nothing was asked for that only tables have. */
+static bool is_screen(const struct report_options *o)
+{
+	return o->format == FORMAT_TEXT && !o->full && !o->tables && !o->wide && !o->sort &&
+	       !o->filter && !o->top && o->by == CALLS_BY_FUNCTION;
+}
+
+static void render_screen(struct strbuf *out, const struct report_options *o,
+			  const struct summary *s)
+{
+	const struct screen_shape shape = screen_shape_of(o->output);
+	struct strbuf verdict = STRBUF_INIT;
+	struct summary_text text;
+
+	out->failed |= verdict_add(&verdict, s->snap) < 0;
+	out->failed |= summary_write(&text, s, verdict.s) < 0;
+	out->failed |= screen_add(out, s, verdict.s, &text.notes, &shape) < 0;
+	summary_text_free(&text);
+	strbuf_free(&verdict);
+}
+
 static void render(struct strbuf *out, const struct report_options *o, const struct printout *p,
 		   const struct summary *s)
 {
@@ -341,12 +382,15 @@ int report_print(const struct report_options *o, const struct snapshot *snap,
 	struct printout p = { 0 };
 	int rc = choose(&p, o);
 
-	if (!rc)
+	if (!rc && !is_screen(o))
 		rc = fill(&p, o, snap);
 	if (!rc) {
 		if (st->again && o->format != FORMAT_JSON)
 			strbuf_addch(&out, '\n');
-		render(&out, o, &p, &s);
+		if (is_screen(o))
+			render_screen(&out, o, &s);
+		else
+			render(&out, o, &p, &s);
 		rc = output_write(o->output, &out);
 	}
 	strbuf_free(&out);

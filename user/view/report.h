@@ -40,6 +40,7 @@ struct report_options {
 	int by;				/* enum calls_by of view/view.h */
 	uint64_t top;			/* rows of each table; 0: all */
 	bool wide;			/* text, md: all columns */
+	bool full;			/* text: all tables, even if none were asked for */
 	double max_loss;		/* share, 0..1 */
 };
 

@@ -161,15 +161,21 @@ static void add_own_share(struct strbuf *out, const struct summary *s)
 			    100 * cost_share(s));
 }
 
-static void add_header(struct strbuf *out, const struct summary *s)
+static void add_subject(struct strbuf *out, const struct snapshot *snap)
 {
-	const struct snapshot *snap = s->snap;
 	const char *host = snapshot_fact(snap, "host");
 
-	strbuf_addstr(out, "gpuprof: ");
 	add_processes(out, snap);
 	format_safef(out, ", %s%s%s", ns_text(snap->now_ns - snap->since_ns).s,
 		     host ? " on " : "", host ? host : "");
+}
+
+static void add_header(struct strbuf *out, const struct summary *s)
+{
+	const struct snapshot *snap = s->snap;
+
+	strbuf_addstr(out, "gpuprof: ");
+	add_subject(out, snap);
 	add_own_share(out, s);
 	add_left_out(out, snap);
 	add_blind(out, snap);
@@ -825,6 +831,20 @@ static void add_meta(struct summary_text *t, const struct summary *s, const char
 }
 
 /* ---- all of it ----------------------------------------------------------------------------- */
+
+void summary_add_title(struct strbuf *left, struct strbuf *right, const struct summary *s)
+{
+	const struct snapshot_losses *l = &s->losses;
+
+	add_subject(left, s->snap);
+	if (s->cost.call_ns && s->thread_ns)
+		strbuf_addf(right, "cost ~%.2g %% (estimated); ", 100 * cost_share(s));
+	if (l->lost)
+		strbuf_addf(right, "%s%.3g %% of the events lost",
+			    l->is_at_least ? "at least " : "", 100 * l->share);
+	else
+		strbuf_addstr(right, "nothing lost");
+}
 
 int summary_write(struct summary_text *t, const struct summary *s, const char *verdict)
 {

@@ -18,6 +18,10 @@ struct summary {
 
 struct summary summary_read(const struct snapshot *snap, bool incomplete);
 
+/* For the first line of a screen: "pid 12 (train), 2.010 s on myhost", and "cost ~0.4 %
+ * (estimated); nothing lost". */
+void summary_add_title(struct strbuf *left, struct strbuf *right, const struct summary *s);
+
 /* What is written of a summary; every member is set by summary_write. */
 struct summary_text {
 	struct strbuf head;		/* one line, no newline */

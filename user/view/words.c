@@ -12,6 +12,7 @@ const struct word word_list[] = {
 	/* ---- findings ---- */
 	{
 		.name = "input-stall", .kind = WORD_FINDING,
+		.title = "waits for input or host",
 		.what = "The GPU is idle because the thread that feeds it is outside of CUDA for "
 			"1 ms or more: it waits for data, for a lock, for time to pass, or runs "
 			"host code.",
@@ -27,6 +28,7 @@ const struct word word_list[] = {
 		.see = "lock io sleep offcpu",
 	}, {
 		.name = "needless-sync", .kind = WORD_FINDING,
+		.title = "syncs leave the GPU empty",
 		.what = "The GPU runs out of work while the thread waits for it in a "
 			"synchronizing call or in a copy of less than 64 KiB, and stays idle "
 			"until the thread has launched again.",
@@ -44,6 +46,7 @@ const struct word word_list[] = {
 		.see = "sync launch-bound",
 	}, {
 		.name = "exposed-comm", .kind = WORD_FINDING,
+		.title = "communication runs alone",
 		.what = "Communication between GPUs runs while no compute runs beside it.",
 		.measured = "time of communication kernels (NCCL and the like) that no kernel of "
 			    "another kind overlaps. Where another rank's are four times shorter, "
@@ -57,6 +60,7 @@ const struct word word_list[] = {
 		.see = "comm overlapped hang",
 	}, {
 		.name = "cpu-starved", .kind = WORD_FINDING,
+		.title = "its thread has no CPU",
 		.what = "The GPU is idle because the thread that feeds it is ready to run and has "
 			"no CPU.",
 		.measured = "GPU idle time while the scheduler had that thread on a run queue.",
@@ -66,6 +70,7 @@ const struct word word_list[] = {
 		.see = "runqueue stopped",
 	}, {
 		.name = "stopped", .kind = WORD_FINDING,
+		.title = "its thread is stopped",
 		.what = "A signal (SIGSTOP, SIGTSTP) or a debugger has stopped the thread that "
 			"feeds the GPU.",
 		.measured = "GPU idle time while the thread was in state T or t.",
@@ -73,6 +78,7 @@ const struct word word_list[] = {
 		.see = "cpu-starved",
 	}, {
 		.name = "launch-bound", .kind = WORD_FINDING,
+		.title = "launches come too slowly",
 		.what = "The GPU waits for the next launch: the CPU needs longer to launch "
 			"kernels than the GPU to run them.",
 		.measured = "GPU idle time while the thread was in launch calls or in host code "
@@ -84,6 +90,7 @@ const struct word word_list[] = {
 		.see = "small-kernels graph",
 	}, {
 		.name = "unpinned-copies", .kind = WORD_FINDING,
+		.title = "copies pageable memory",
 		.what = "Copies between host and device use pageable memory: they are slow, and "
 			"the call waits for them.",
 		.measured = "time of copies of pageable memory that no compute overlaps, and GPU "
@@ -96,6 +103,7 @@ const struct word word_list[] = {
 		.see = "blocking-copies copies copy-h2d",
 	}, {
 		.name = "blocking-copies", .kind = WORD_FINDING,
+		.title = "calls wait for copies",
 		.what = "Copies of 64 KiB or more run alone while the call waits for them, though "
 			"their memory is pinned.",
 		.measured = "time of such copies that no compute overlaps, and GPU idle time "
@@ -106,6 +114,7 @@ const struct word word_list[] = {
 		.see = "unpinned-copies copies",
 	}, {
 		.name = "steady-compile", .kind = WORD_FINDING,
+		.title = "still compiles or loads",
 		.what = "Code is still compiled or loaded in the later half of the session.",
 		.measured = "GPU idle time inside of calls that compile or load modules (nvrtc, "
 			    "cuModuleLoad, lazy loading).",
@@ -116,6 +125,7 @@ const struct word word_list[] = {
 		.see = "compile",
 	}, {
 		.name = "alloc-stall", .kind = WORD_FINDING,
+		.title = "allocates and frees",
 		.what = "The GPU is idle while the thread allocates or frees memory. cudaMalloc "
 			"and cudaFree may wait for the whole device.",
 		.measured = "GPU idle time inside of calls that allocate or free.",
@@ -126,6 +136,7 @@ const struct word word_list[] = {
 		.see = "alloc memory",
 	}, {
 		.name = "comm-call", .kind = WORD_FINDING,
+		.title = "waits in NCCL calls",
 		.what = "The GPU is idle while the thread is inside of calls of the communication "
 			"library.",
 		.measured = "GPU idle time inside of NCCL calls.",
@@ -136,6 +147,7 @@ const struct word word_list[] = {
 		.see = "comm-host exposed-comm",
 	}, {
 		.name = "small-kernels", .kind = WORD_FINDING,
+		.title = "many tiny kernels",
 		.what = "The GPU is idle for a moment between kernels of 20 us or less that were "
 			"all launched in time: starting each takes the device longer than it "
 			"should.",
@@ -147,6 +159,7 @@ const struct word word_list[] = {
 		.see = "launch-bound queued",
 	}, {
 		.name = "device-wait", .kind = WORD_FINDING,
+		.title = "waits for other streams",
 		.what = "Work was launched and did not begin for 200 us or more, though the "
 			"device was idle: it waits for another stream, an event or another "
 			"device.",
@@ -158,6 +171,7 @@ const struct word word_list[] = {
 		.see = "queued lanes",
 	}, {
 		.name = "never-freed", .kind = WORD_FINDING,
+		.title = "memory never freed",
 		.what = "Device memory was still allocated when the process ended: 1 MiB or more, "
 			"and a hundredth of its peak or more.",
 		.measured = "allocations without a free, by the calls and CUPTI's records.",
@@ -165,6 +179,7 @@ const struct word word_list[] = {
 		.see = "memory leaked",
 	}, {
 		.name = "hang", .kind = WORD_FINDING,
+		.title = "the job hangs",
 		.what = "No rank of a job has returned from its call for 1 s or more, except "
 			"those that the others wait for, which the finding names.",
 		.measured = "calls that have not returned, and how many collectives each rank has "
@@ -177,6 +192,7 @@ const struct word word_list[] = {
 		.see = "comm stopped",
 	}, {
 		.name = "cuda-error", .kind = WORD_FINDING,
+		.title = "CUDA failed for good",
 		.what = "A call failed, as all of its process do from then on: the device is "
 			"gone, a kernel has broken the context, or there never was a device.",
 		.measured = "results of calls.",
@@ -186,6 +202,7 @@ const struct word word_list[] = {
 		.see = "errors device-fault",
 	}, {
 		.name = "device-fault", .kind = WORD_FINDING,
+		.title = "the device failed",
 		.what = "The device itself has reported a fault: an XID, an error of its memory, "
 			"or that it was lost.",
 		.measured = "NVML's events.",
@@ -194,18 +211,21 @@ const struct word word_list[] = {
 		.see = "cuda-error",
 	}, {
 		.name = "throttled", .kind = WORD_FINDING,
+		.title = "clocks are kept down",
 		.what = "Heat or power has kept the device's clocks down.",
 		.measured = "NVML's reasons for lower clocks.",
 		.cuda = "check cooling and the power limit (nvidia-smi -q -d PERFORMANCE,POWER).",
 		.see = "power_w sm_mhz",
 	}, {
 		.name = "unwatched-process", .kind = WORD_FINDING,
+		.title = "others use the GPU",
 		.what = "Processes that gpuprof does not watch have used the device.",
 		.measured = "NVML's list of processes on the device, about once a second.",
 		.cuda = "gpuprof -a watches all of them.",
 		.see = "other-process devices",
 	}, {
 		.name = "untold-process", .kind = WORD_FINDING,
+		.title = "others without helper",
 		.what = "Only watched processes used the device, but one without the helper, so "
 			"that its kernels are not known.",
 		.measured = "NVML's samples of the device while no helper reported work.",
@@ -216,6 +236,7 @@ const struct word word_list[] = {
 	/* ---- buckets of threads and devices ---- */
 	{
 		.name = "other-process", .kind = WORD_BUCKET,
+		.title = "waits for another process",
 		.what = "Of a device: work of this process was ready, and another watched process "
 			"had the device. As a finding it costs the device nothing.",
 		.cuda = "separate the jobs (another GPU, MIG), or share by MPS.",

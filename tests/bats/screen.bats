@@ -1,0 +1,82 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# The first screen: what stat and report print unless tables are asked for.
+
+load ../lib/common
+
+CAPTURES=$BATS_TEST_DIRNAME/../captures/data
+
+# The widest line of $output, but for the next command, and how many lines there are.
+shape() { python3 -c '
+import sys
+lines = sys.stdin.read().splitlines()
+print(max(len(l) for l in lines if not l.startswith("next ")), len(lines))' <<<"$output"; }
+
+@test "screen: those of the stored captures fit, and have the figures of json" {
+	run -0 "$TEST_LIB/check_screens.py"
+	assert_output --regexp '^[1-9][0-9]+ screens, [1-9][0-9]+ findings$'
+}
+
+@test "screen: verdict, bar, findings, times, next and more; every option that shapes tables prints tables" {
+	local option
+	run -0 "$GPUPROF" report "$CAPTURES/pretrain-faulty.gpr"
+	assert_line --index 0 --regexp '^pid [0-9]+ \(pretrain\), 2\.[0-9]+ s on [^ ]+ +cost ~[0-9.]+ % \(estimated\); nothing lost$'
+	assert_line --regexp '^GPU 0 was busy [0-9.]+ % of the time\. [0-9.]+ % is lost to input-stall: '
+	assert_line --regexp '^GPU 0   .* 2\.431 s$'
+	assert_line --regexp '^ 2 +14\.0 % +1\.16x  unpinned-copies +copies pageable memory +thread [0-9]+'
+	assert_line --regexp '^    all 5 of GPU 0 gone: at best 2\.[0-9]+x \([0-9.]+ ms instead of 2\.431 s\)$'
+	assert_line --regexp '^time of GPU 0 +kernels +count +avg +share$'
+	assert_line --regexp '^next   gpuprof stat .* -- sim/pretrain --faults all$'
+	assert_line --regexp '^more   --full: all tables   words: gpuprof help input-stall$'
+	refute_line ledger
+	for option in --full --wide '--table ledger' '--top 3' '--sort ns' '--by launch' '--format md'; do
+		# shellcheck disable=SC2086
+		run -0 "$GPUPROF" report "$CAPTURES/pretrain-faulty.gpr" $option
+		assert_line --regexp '^(#+ )?ledger$' || fail "$option"
+		refute_line --regexp '^more   '
+	done
+}
+
+@test "screen: any width and height: no line is wider than 60 to 100 columns, no screen longer than 16 to 26 lines" {
+	local size wide high
+	for size in '20 5' '60 16' '79 23' '80 24' '99 26' '500 1000' 'x -1'; do
+		read -r wide high <<<"$size"
+		for capture in pretrain-faulty mix-many ddp-hang train-no-helper errors nvml-all; do
+			run env LC_ALL=C "COLUMNS=$wide" "LINES=$high" "$GPUPROF" report -q "$CAPTURES/$capture.gpr"
+			read -r width height < <(shape)
+			case $wide in
+			20 | 60) [ "$width" -le 60 ] && [ "$height" -le 16 ] ;;
+			79 | 80) [ "$width" -le "$wide" ] && [ "$height" -le 24 ] ;;
+			*) [ "$width" -le 100 ] && [ "$height" -le 26 ] ;;
+			esac || fail "$size, $capture: $width x $height"$'\n'"$output"
+			assert_line --regexp '^more   '
+		done
+	done
+}
+
+@test "screen: on a terminal it fits, with a line for the prompt; without UTF-8 it is ASCII" {
+	run -0 script -qec "stty cols 80 rows 20; '$GPUPROF' report '$CAPTURES/pretrain-faulty.gpr'" /dev/null
+	output=${output//$'\r'/}
+	read -r width height < <(shape)
+	[ "$width" -le 80 ] && [ "$height" -le 19 ] || fail "$width x $height"
+	assert_line --partial '█'
+	LC_ALL=C run -0 script -qec "stty cols 80 rows 24; '$GPUPROF' report '$CAPTURES/pretrain-faulty.gpr'" /dev/null
+	LC_ALL=C refute_output --regexp '[^[:print:][:space:]]'
+}
+
+@test "screen: a reader that closes its end is no error" {
+	run -0 bash -c "set -o pipefail; '$GPUPROF' report '$CAPTURES/pretrain-faulty.gpr' | head -n 1"
+}
+
+# bats test_tags=needs:root,needs:sim
+@test "screen: stat prints one, too; names reach no terminal raw; without calls it has the reason" {
+	local name=$'e\e[31mvil\u202e'
+	cp "$SIM/train" "$name"
+	GPUPROF_CUPTI="$SIM/libcupti.so.13" LD_LIBRARY_PATH=$SIM run -0 "$GPUPROF" stat -- "./$name" --steps 20 --quiet
+	assert_line --regexp '^more   --full: all tables'
+	assert_output --partial '\x1b[31mvil\u202e'
+	[[ $output != *$'\e'* && $output != *$'\u202e'* ]] || fail "raw"
+	run -0 "$GPUPROF" stat -- true
+	assert_line --index 0 --partial "no calls seen in true"
+	assert_line --partial "no calls: "
+}

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Do the first screens of the stored captures keep to their lines and columns, with the figures of json?
+
+usage: check_screens.py
+
+Prints how many screens and findings there were, or what is wrong and status 1.
+"""
+import json
+import lzma
+import pathlib
+import re
+import sys
+import unicodedata
+
+DATA = pathlib.Path(__file__).resolve().parent.parent / "captures" / "data"
+SHAPES = {"screen 100": (100, 26), "screen 80 ascii": (80, 24)}
+ROW = re.compile(r"^ *\d+ +(?P<lost>[0-9.]+) % +(?P<best>[0-9.]+)x  (?P<name>[a-z-]+) ")
+BUSY = re.compile(r"^GPU (\S+) was busy ([0-9.]+) % of the time\.")
+
+
+def width(line):
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+               for c in line)
+
+
+def overflow(view, screen):
+    columns, lines = SHAPES[view]
+    text = screen.splitlines()
+    if len(text) > lines:
+        yield f"{len(text)} lines"
+    for line in text:
+        if width(line) > columns and not line.startswith("next "):
+            yield f"{width(line)} columns: {line}"
+        if view.endswith("ascii") and not line.isascii():
+            yield f"not ASCII: {line}"
+
+
+def busy_shares(tables, device):
+    """Of each process's book of the device."""
+    books = {}
+    for row in tables["ledger"]:
+        if str(row["device"]) == device:
+            book = books.setdefault(row["pid"], [0, row["wall_ns"]])
+            book[0] += row["ns"] if row["state"] != "idle" else 0
+    return [f"{100 * ns / wall:.1f}" for ns, wall in books.values()]
+
+
+def contradictions(screen, report):
+    """Findings of the screen against those of json: the largest share of each name."""
+    listed = {}
+    for f in report["tables"]["findings"]:
+        if f["share"] is not None and f["finding"] not in listed:
+            listed[f["finding"]] = f"{100 * f['share']:.1f}", f"{1 / (1 - f['gain_bound']):.2f}"
+    for line in screen.splitlines():
+        row, busy = ROW.match(line), BUSY.match(line)
+        if row and listed.get(row["name"]) != (row["lost"], row["best"]):
+            yield f"{line}: json has {listed.get(row['name'])}"
+        if busy and busy[2] not in busy_shares(report["tables"], busy[1]):
+            yield f"{line}: json has {busy_shares(report['tables'], busy[1])}"
+
+
+def main():
+    wrong, screens, findings = [], 0, 0
+    for path in sorted(DATA.glob("*.json.xz")):
+        stored = json.loads(lzma.decompress(path.read_bytes()))
+        for view in SHAPES:
+            screen = stored[view]["out"]
+            wrong += [f"{path.stem} {view}: {why}" for why in overflow(view, screen)]
+            if not screen:
+                continue
+            report = json.loads(stored["json"]["out"])
+            wrong += [f"{path.stem} {view}: {why}" for why in contradictions(screen, report)]
+            screens += 1
+            findings += sum(bool(ROW.match(line)) for line in screen.splitlines())
+    if wrong:
+        sys.exit("\n".join(wrong))
+    print(f"{screens} screens, {findings} findings")
+
+
+if __name__ == "__main__":
+    main()

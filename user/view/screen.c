@@ -1,0 +1,852 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Parts of the screen, from its top to its bottom; each knows how many lines it may have. */
+#include "view/screen.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/units.h"
+#include "base/utf8.h"
+#include "elf/demangle.h"
+#include "event/device_number.h"
+#include "findings/findings.h"
+#include "view/view.h"
+#include "view/words.h"
+
+struct screen {
+	const struct summary *s;
+	const struct snapshot *snap;
+	size_t width;
+	size_t left;			/* lines that may still be added */
+	bool ascii;
+	struct findings findings;
+	struct strbuf *out;
+	struct strbuf line;		/* that is being written */
+};
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+/* How many bytes of it fit into so many columns. */
+static size_t fit(const char *s, size_t columns)
+{
+	const char *at = s, *end = s;
+
+	while (*at) {
+		const int32_t code = utf8_next(&at);
+		const unsigned int width = code < 0 ? 1 : utf8_width(code);
+
+		if (width > columns)
+			break;
+		columns -= width;
+		end = at;
+	}
+	return (size_t)(end - s);
+}
+
+enum {				/* lines */
+	VERDICT_LINES = 4,	/* at most, with the one before */
+	FINDINGS_LINES = 7,	/* ... that are kept for them, if there are as many */
+	TIMES_LINES = 6,
+	MORE_LINES = 3,
+};
+
+/* Ends the line; what does not fit is cut. */
+static void end_line(struct screen *sc)
+{
+	size_t len = sc->line.len;
+
+	sc->left = num_sub(sc->left, 1);
+	if (utf8_str_width(sc->line.s) > sc->width)
+		len = fit(sc->line.s, sc->width - 1);
+	strbuf_add(sc->out, sc->line.s, len);
+	if (len < sc->line.len)
+		strbuf_addstr(sc->out, sc->ascii ? "~" : "…");
+	while (sc->out->len && sc->out->s[sc->out->len - 1] == ' ')
+		sc->out->s[--sc->out->len] = '\0';
+	strbuf_addch(sc->out, '\n');
+	sc->out->failed |= sc->line.failed;
+	strbuf_reset(&sc->line);
+}
+
+static void add_empty_line(struct screen *sc)
+{
+	end_line(sc);
+}
+
+/* Blanks up to that column. */
+static void go_to(struct screen *sc, size_t column)
+{
+	for (size_t at = utf8_str_width(sc->line.s); at < column; at++)
+		strbuf_addch(&sc->line, ' ');
+}
+
+/* The text in a field of that width, cut at its end or aligned to its right. */
+static void add_field(struct screen *sc, const char *text, size_t width, bool right)
+{
+	const size_t at = utf8_str_width(sc->line.s), wide = utf8_str_width(text);
+
+	if (wide > width) {
+		strbuf_add(&sc->line, text, fit(text, width - 1));
+		strbuf_addstr(&sc->line, sc->ascii ? "~" : "…");
+	} else {
+		if (right)
+			go_to(sc, at + width - wide);
+		strbuf_addstr(&sc->line, text);
+	}
+	go_to(sc, at + width);
+}
+
+/* Sentences in at most so many lines. */
+static void add_sentences(struct screen *sc, const char *text, size_t most)
+{
+	struct strbuf safe = STRBUF_INIT;
+	char *rest, *word;
+
+	format_safef(&safe, "%s", text);
+	rest = safe.len ? safe.s : NULL;
+	while (most && (word = strsep(&rest, " "))) {
+		const size_t at = utf8_str_width(sc->line.s);
+
+		if (at && at + 1 + utf8_str_width(word) > sc->width) {
+			if (!--most)
+				strbuf_addstr(&sc->line, sc->ascii ? " ..." : " …");
+			end_line(sc);
+		}
+		if (most && *word)
+			strbuf_addf(&sc->line, "%s%s", sc->line.len ? " " : "", word);
+	}
+	if (sc->line.len)
+		end_line(sc);
+	sc->out->failed |= safe.failed;
+	strbuf_free(&safe);
+}
+
+struct percent_text {
+	char s[16];
+};
+
+static struct percent_text percent(double share)
+{
+	struct percent_text text;
+
+	snprintf(text.s, sizeof(text.s), share > 0 && share < 0.0005 ? "<0.1 %%" : "%.1f %%",
+		 100 * share);
+	return text;
+}
+
+/* ---- title ----------------------------------------------------------------------------------- */
+
+static void add_title(struct screen *sc)
+{
+	struct strbuf right = STRBUF_INIT;
+
+	summary_add_title(&sc->line, &right, sc->s);
+	if (utf8_str_width(sc->line.s) + 2 + right.len <= sc->width)
+		go_to(sc, sc->width - right.len);
+	else
+		end_line(sc);
+	strbuf_addstr(&sc->line, right.s);
+	sc->line.failed |= right.failed;
+	strbuf_free(&right);
+	end_line(sc);
+}
+
+/* ---- verdict --------------------------------------------------------------------------------- */
+
+static double speedup(double gain)
+{
+	return gain < 0.999 ? 1 / (1 - gain) : 1000;
+}
+
+/* The device that a finding is about, or NULL. */
+static const struct snapshot_device *device_of(const struct snapshot *snap, const struct finding *f)
+{
+	for (size_t i = 0; f && i < snap->devices.n; i++)
+		if (snap->devices.v[i].process == f->process &&
+		    snap->devices.v[i].number == f->device)
+			return &snap->devices.v[i];
+	return NULL;
+}
+
+static uint64_t wall_of(const struct snapshot_device *s)
+{
+	return s->sum.close_ns - s->sum.open_ns;
+}
+
+/* A verdict that is a finding with a share, in words; else verdict_add's first sentences. */
+static void add_verdict(struct screen *sc, const char *verdict)
+{
+	const struct finding *f = sc->findings.all.n ? &sc->findings.all.v[0] : NULL;
+	const struct snapshot_device *s = device_of(sc->snap, f);
+	const char *evidence = strstr(verdict, "\nEvidence: "), *next = strstr(verdict, "\nNext: ");
+	const char *end = evidence ? evidence : next ? next : verdict + strlen(verdict);
+	struct strbuf text = STRBUF_INIT;
+
+	if (!*verdict)
+		return;
+	if (evidence && s && f->has_share && !f->is_severe) {
+		strbuf_addf(&text, "GPU %s was busy %s of the time. %s is lost to %s: %s. Without "
+			    "that: at best %.2fx.",
+			    device_text(s->number).s,
+			    percent(num_ratio(wall_of(s) - s->sum.idle_ns, wall_of(s))).s,
+			    percent(f->share).s, f->name, f->cause.s, speedup(f->gain_bound));
+	} else {
+		strbuf_add(&text, verdict, (size_t)(end - verdict));
+		for (char *c = text.len ? text.s : NULL; c && *c; c++)
+			if (*c == '\n')	/* which would be made visible */
+				*c = ' ';
+	}
+	add_empty_line(sc);
+	add_sentences(sc, text.s, sc->width < SCREEN_COLUMNS ? VERDICT_LINES : VERDICT_LINES - 1);
+	sc->out->failed |= text.failed;
+	strbuf_free(&text);
+}
+
+/* Why there is none: what the report's notes say of that. */
+static void add_reasons(struct screen *sc, const struct notes *notes)
+{
+	for (size_t i = 0; i < notes->all.n && sc->left > 2; i++) {
+		const struct note *n = &notes->all.v[i];
+
+		if (strcmp(n->code, note_name(NOTE_NO_CALLS)) != 0 &&
+		    strcmp(n->code, note_name(NOTE_DEVICE_TIMES_MISSING)) != 0 &&
+		    n->severity != NOTE_WARNING)
+			continue;
+		add_empty_line(sc);
+		add_sentences(sc, n->text, VERDICT_LINES);
+	}
+}
+
+/* ---- bars ------------------------------------------------------------------------------------ */
+
+/* A part of a bar. */
+struct part {
+	const char *name, *glyph, *ascii;
+};
+
+static const char *glyph_of(const struct screen *sc, const struct part *part)
+{
+	return sc->ascii ? part->ascii : part->glyph;
+}
+
+#define LABEL 8
+
+/* Behind a label: the parts in proportion to their times, and all of it. */
+static void add_parts(struct screen *sc, const struct part *parts, const uint64_t *ns, size_t n)
+{
+	const size_t width = sc->width - LABEL - 12;
+	uint64_t at_ns = 0, wall_ns = 0;
+	size_t at = 0;
+
+	for (size_t i = 0; i < n; i++)
+		wall_ns += ns[i];
+	go_to(sc, LABEL);
+	for (size_t i = 0; i < n; i++) {
+		at_ns += ns[i];
+		for (; at < (size_t)(num_ratio(at_ns, wall_ns) * (double)width + 0.5); at++)
+			strbuf_addstr(&sc->line, glyph_of(sc, &parts[i]));
+	}
+	go_to(sc, LABEL + width);
+	add_field(sc, ns_text(wall_ns).s, 12, true);
+	end_line(sc);
+}
+
+/* "C compute 38 %" */
+static void add_part(struct screen *sc, const struct part *part, uint64_t ns, uint64_t wall_ns)
+{
+	strbuf_addf(&sc->line, "%s %s %.0f %%", glyph_of(sc, part), part->name,
+		    100 * num_ratio(ns, wall_ns));
+}
+
+enum device_part { COMPUTE, COPY, COMM, IDLE, UNKNOWN, DEVICE_PARTS };
+
+static const struct part device_parts[DEVICE_PARTS] = {
+	[COMPUTE] = { "compute", "█", "C" }, [COPY] = { "copy", "▓", "m" },
+	[COMM] = { "comm", "▒", "c" }, [IDLE] = { "idle", "·", "." },
+	[UNKNOWN] = { "unknown", "?", "?" },
+};
+
+/* The book of a device, by the parts of its bar. */
+struct bar {
+	const struct snapshot_device *s;
+	uint64_t ns[DEVICE_PARTS], wall_ns;
+	size_t alike;			/* so many more devices */
+	uint32_t last;			/* number of the last of them */
+};
+
+static struct bar read_bar(const struct snapshot_device *s)
+{
+	struct bar b = { .s = s, .wall_ns = wall_of(s), .last = s->number };
+
+	for (unsigned int i = 0; i < DEVICE_BUCKETS_END; i++) {
+		const char *state = device_state_name(i);
+
+		b.ns[!strcmp(state, "comm") ? COMM : !strcmp(state, "compute") ? COMPUTE : COPY] +=
+			s->sum.owned_ns[i];
+	}
+	b.ns[UNKNOWN] = s->idle_ns[IDLE_UNKNOWN] + s->idle_ns[IDLE_LOST] + s->idle_ns[IDLE_UNARMED];
+	b.ns[IDLE] = s->sum.idle_ns - b.ns[UNKNOWN];
+	return b;
+}
+
+static bool has_worked(const struct snapshot_device *s)
+{
+	for (unsigned int i = 0; s->has_book && wall_of(s) && i < DEVICE_BUCKETS_END; i++)
+		if (s->sum.works[i])
+			return true;
+	return false;
+}
+
+#define ALIKE 0.05
+
+static bool are_alike(const struct bar *a, const struct bar *b)
+{
+	for (unsigned int i = 0; i < DEVICE_PARTS; i++) {
+		const double more = num_ratio(a->ns[i], a->wall_ns) -
+				    num_ratio(b->ns[i], b->wall_ns);
+
+		if (more > ALIKE || more < -ALIKE)
+			return false;
+	}
+	return true;
+}
+
+static int compare_bars(const void *a, const void *b)
+{
+	const struct bar *x = a, *y = b;
+
+	if (x->s->number != y->s->number)
+		return x->s->number < y->s->number ? -1 : 1;
+	if (x->ns[IDLE] != y->ns[IDLE])
+		return x->ns[IDLE] < y->ns[IDLE] ? -1 : 1;
+	return x->s->process < y->s->process ? -1 : x->s->process > y->s->process;
+}
+
+/* Those of devices with consecutive numbers that are alike become one. */
+static size_t fold_bars(struct bar *v, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct bar *before = kept ? &v[kept - 1] : NULL;
+
+		if (before && v[i].s->number == before->last + 1 && are_alike(before, &v[i])) {
+			before->alike++;
+			before->last = v[i].s->number;
+		} else {
+			v[kept++] = v[i];
+		}
+	}
+	return kept;
+}
+
+/* Largest first, those of 1 % and more. */
+static void add_causes(struct screen *sc, const struct bar *b)
+{
+	uint64_t left[IDLE_CAUSES];
+	const char *before = ": ";
+
+	memcpy(left, b->s->idle_ns, sizeof(left));
+	left[IDLE_UNKNOWN] = left[IDLE_LOST] = left[IDLE_UNARMED] = 0;
+	for (unsigned int n = 0; n < 3; n++) {
+		unsigned int most = 0;
+
+		for (unsigned int i = 0; i < IDLE_CAUSES; i++)
+			if (left[i] > left[most])
+				most = i;
+		if (left[most] * 100 < b->wall_ns)
+			break;
+		strbuf_addf(&sc->line, "%s%s %.0f %%", before, idle_name(most),
+			    100 * num_ratio(left[most], b->wall_ns));
+		left[most] = 0;
+		before = ", ";
+	}
+}
+
+static void add_bar(struct screen *sc, const struct bar *b)
+{
+	const char *comm = view_comm(sc->snap, b->s->process);
+
+	strbuf_addf(&sc->line, "GPU %s", device_text(b->s->number).s);
+	if (b->alike)
+		strbuf_addf(&sc->line, "-%s", device_text(b->last).s);
+	add_parts(sc, device_parts, b->ns, DEVICE_PARTS);
+	go_to(sc, LABEL);
+	if (b->alike)
+		strbuf_addf(&sc->line, "%zu alike  ", b->alike + 1);
+	else if (sc->snap->processes.n > 1)
+		format_safef(&sc->line, "%s (pid %u)  ", comm ? comm : "", b->s->pid);
+	for (unsigned int i = 0; i < DEVICE_PARTS; i++) {
+		if (!b->ns[i])
+			continue;
+		add_part(sc, &device_parts[i], b->ns[i], b->wall_ns);
+		if (i == IDLE)
+			add_causes(sc, b);
+		strbuf_addstr(&sc->line, "  ");
+	}
+	end_line(sc);
+}
+
+static void add_bars(struct screen *sc)
+{
+	const size_t findings = sc->findings.all.n ? sc->findings.all.n + 3 : 0;
+	const size_t kept = num_min(findings, FINDINGS_LINES) + TIMES_LINES;
+	const size_t most = num_max(num_sub(sc->left, kept), 3);
+	struct bar *v = calloc(sc->snap->devices.n + 1, sizeof(*v));
+	size_t n = 0, shown;
+
+	sc->out->failed |= !v;
+	for (size_t i = 0; v && i < sc->snap->devices.n; i++)
+		if (has_worked(&sc->snap->devices.v[i]))
+			v[n++] = read_bar(&sc->snap->devices.v[i]);
+	if (n) {
+		qsort(v, n, sizeof(*v), compare_bars);
+		n = fold_bars(v, n);
+		add_empty_line(sc);
+	}
+	shown = n * 2 + 1 > most ? (most - 2) / 2 + (most == 3) : n;
+	shown = num_min(shown, n);
+	for (size_t i = 0; i < shown; i++)
+		add_bar(sc, &v[i]);
+	if (shown < n) {
+		strbuf_addf(&sc->line, "%zu more devices or processes (--table ledger)", n - shown);
+		end_line(sc);
+	}
+	free(v);
+}
+
+/* ---- findings -------------------------------------------------------------------------------- */
+
+static const char *title_of(const struct finding *f)
+{
+	for (const struct word *w = word_list; w->name; w++)
+		if (!strcmp(w->name, f->name) && w->title)
+			return w->title;
+	return f->name;
+}
+
+/* Findings of one name, of all processes and devices. */
+struct group {
+	const struct finding *first;	/* with the largest share */
+	size_t n;
+	double least;			/* share */
+};
+
+static size_t read_groups(const struct findings *f, struct group *groups)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->all.n; i++) {
+		const struct finding *one = &f->all.v[i];
+		size_t at = 0;
+
+		while (at < n && strcmp(groups[at].first->name, one->name) != 0)
+			at++;
+		if (at == n)
+			groups[n++] = (struct group){ one, 0, one->share };
+		groups[at].n++;
+		groups[at].least = one->share;
+	}
+	return n;
+}
+
+/* One of them, or how many, and the smallest share. */
+static void add_where(struct screen *sc, const struct group *g, size_t width)
+{
+	const struct finding *f = g->first;
+
+	const char *comm = f->tid ? snapshot_thread_comm(sc->snap, f->process, f->tid) :
+				    view_comm(sc->snap, f->process);
+	struct strbuf text = STRBUF_INIT;
+
+	if (g->n > 1)
+		strbuf_addf(&text, "%zu of them%s%s", g->n, f->has_share ? ", from " : "",
+			    f->has_share ? percent(g->least).s : "");
+	else if (f->tid)
+		format_safef(&text, "thread %u%s%s%s", f->tid, comm ? " (" : "", comm ? comm : "",
+			     comm ? ")" : "");
+	else if (f->pid)
+		format_safef(&text, "pid %u%s%s%s", f->pid, comm ? " (" : "", comm ? comm : "",
+			     comm ? ")" : "");
+	add_field(sc, text.s, width, false);
+	sc->line.failed |= text.failed;
+	strbuf_free(&text);
+}
+
+static void add_finding(struct screen *sc, size_t number, const struct group *g)
+{
+	const struct finding *f = g->first;
+	const struct snapshot_device *s = device_of(sc->snap, f);
+	const bool is_wide = sc->width >= 90;
+	char text[64] = "";
+
+	snprintf(text, sizeof(text), "%2zu", number);
+	add_field(sc, text, 3, false);
+	add_field(sc, f->has_share ? percent(f->share).s : "-", 7, true);
+	snprintf(text, sizeof(text), f->has_share ? "%.2fx" : "-", speedup(f->gain_bound));
+	add_field(sc, text, 9, true);
+	strbuf_addstr(&sc->line, "  ");
+	add_field(sc, f->name, 16, false);
+	strbuf_addch(&sc->line, ' ');
+	if (is_wide)
+		add_field(sc, title_of(f), 26, false);
+	add_where(sc, g, 21);
+	if (f->times && s && f->has_share)
+		strbuf_addf(&sc->line, " %s x %s", count_text(f->times).s,
+			    ns_text((uint64_t)(f->share * (double)wall_of(s)) / f->times).s);
+	end_line(sc);
+}
+
+/* Time of different findings of one book does not overlap, but what a graph saves is in both of
+ * these. */
+static bool is_in_sum(const struct finding *f, const struct finding *first)
+{
+	return f->has_share && f->process == first->process && f->device == first->device &&
+	       strcmp(f->name, "small-kernels") != 0;
+}
+
+static void add_sum(struct screen *sc)
+{
+	const struct finding *first = &sc->findings.all.v[0];
+	const struct snapshot_device *s = device_of(sc->snap, first);
+	double gain = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; s && i < sc->findings.all.n; i++) {
+		const struct finding *f = &sc->findings.all.v[i];
+
+		if (!is_in_sum(f, first))
+			continue;
+		gain += f->gain_bound;
+		n++;
+	}
+	if (n < 2 || gain >= 0.999)
+		return;
+	strbuf_addf(&sc->line, "    all %zu of GPU %s gone: at best %.2fx (%s instead of %s)", n,
+		    device_text(s->number).s, speedup(gain),
+		    ns_text((uint64_t)((1 - gain) * (double)wall_of(s))).s, ns_text(wall_of(s)).s);
+	end_line(sc);
+}
+
+/* So many lines are for what follows. */
+static void add_findings(struct screen *sc, size_t kept)
+{
+	struct group *groups = calloc(sc->findings.all.n + 1, sizeof(*groups));
+	const size_t n = groups ? read_groups(&sc->findings, groups) : 0;
+	const size_t shown = num_min(n, num_sub(num_sub(sc->left, kept), 3));
+
+	sc->out->failed |= !groups;
+	if (!shown) {
+		free(groups);
+		return;
+	}
+	add_empty_line(sc);
+	strbuf_addf(&sc->line, " %-2s%7s%9s  %-17s", "#", "lost", "at best", "finding");
+	if (sc->width >= 90)
+		strbuf_addf(&sc->line, "%-26s", "what is wrong");
+	strbuf_addf(&sc->line, "%-21s how often", "where");
+	end_line(sc);
+	for (size_t i = 0; i < shown; i++)
+		add_finding(sc, i + 1, &groups[i]);
+	if (shown < n)
+		strbuf_addf(&sc->line, "    %zu more (--table findings)", n - shown);
+	if (shown < n)
+		end_line(sc);
+	else
+		add_sum(sc);
+	free(groups);
+}
+
+/* ---- time of a device, and its kernels ------------------------------------------------------- */
+
+struct time_row {
+	const char *name;
+	uint64_t ns;
+};
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct time_row *x = a, *y = b;
+
+	return x->ns < y->ns ? 1 : -(x->ns > y->ns);
+}
+
+/* Buckets of the book, the largest first. */
+static size_t read_rows(const struct snapshot_device *s, struct time_row *rows)
+{
+	uint64_t ns[DEVICE_BUCKETS_END] = { 0 };
+	size_t n = 0;
+
+	for (unsigned int i = 0; i < DEVICE_BUCKETS_END; i++)
+		ns[device_bucket_row(i)] += s->sum.owned_ns[i];
+	for (unsigned int i = 0; i < DEVICE_BUCKETS_END; i++)
+		if (ns[i])
+			rows[n++] = (struct time_row){ device_bucket_name(i), ns[i] };
+	if (s->sum.idle_ns)
+		rows[n++] = (struct time_row){ "idle", s->sum.idle_ns - s->idle_ns[IDLE_UNKNOWN] };
+	if (s->idle_ns[IDLE_UNKNOWN])
+		rows[n++] = (struct time_row){ "unknown", s->idle_ns[IDLE_UNKNOWN] };
+	qsort(rows, n, sizeof(*rows), compare_rows);
+	return n;
+}
+
+static int compare_kernels(const void *a, const void *b)
+{
+	const struct kernel_stats *const *x = a, *const *y = b;
+
+	return (*x)->time.total < (*y)->time.total ? 1 : -((*x)->time.total > (*y)->time.total);
+}
+
+/* "████▌": of ten columns, in eighths. */
+static void add_small_bar(struct screen *sc, double share)
+{
+	static const char *const eighths[] = {
+		"", "▏", "▎", "▍", "▌", "▋", "▊", "▉",
+	};
+	const size_t n = (size_t)(num_min((uint64_t)(share * 1e6), 1000000) * 80 / 1000000);
+
+	for (size_t i = 0; i < n / 8; i++)
+		strbuf_addstr(&sc->line, sc->ascii ? "#" : "█");
+	if (!sc->ascii)
+		strbuf_addstr(&sc->line, eighths[n % 8]);
+}
+
+#define LEFT 48
+
+static void add_kernel(struct screen *sc, const struct snapshot_device *s,
+		       const struct kernel_stats *k)
+{
+	struct strbuf name = STRBUF_INIT, safe = STRBUF_INIT;
+
+	elf_demangle(&name, k->name ? k->name : "(no name)");
+	format_safef(&safe, "%s", name.s);
+	add_field(sc, safe.s, sc->width - LEFT - 28, false);
+	add_field(sc, count_text(k->time.count).s, 8, true);
+	add_field(sc, ns_text(k->time.total / k->time.count).s, 11, true);
+	add_field(sc, percent(num_ratio(k->time.total, wall_of(s))).s, 9, true);
+	sc->line.failed |= name.failed | safe.failed;
+	strbuf_free(&name);
+	strbuf_free(&safe);
+}
+
+static void add_times(struct screen *sc, const struct snapshot_device *s)
+{
+	struct time_row rows[DEVICE_BUCKETS_END + 2];
+	const size_t n_rows = read_rows(s, rows), n_kernels = kernels_count(&s->kernels);
+	const struct kernel_stats **kernels = calloc(n_kernels + 1, sizeof(kernels[0]));
+	const bool both = sc->width >= 90;
+	const size_t lines = num_min(num_max(n_rows, both ? n_kernels : 0), num_sub(sc->left, 2));
+
+	sc->out->failed |= !kernels;
+	if (!kernels || !lines) {
+		free(kernels);
+		return;
+	}
+	for (size_t i = 0; i < n_kernels; i++)
+		kernels[i] = kernels_at(&s->kernels, i);
+	qsort(kernels, n_kernels, sizeof(kernels[0]), compare_kernels);
+	add_empty_line(sc);
+	strbuf_addf(&sc->line, "time of GPU %s", device_text(s->number).s);
+	if (both && n_kernels) {
+		go_to(sc, LEFT);
+		add_field(sc, "kernels", sc->width - LEFT - 28, false);
+		strbuf_addf(&sc->line, "%8s%11s%9s", "count", "avg", "share");
+	}
+	end_line(sc);
+	for (size_t i = 0; i < lines; i++) {
+		if (i < n_rows) {
+			const double share = num_ratio(rows[i].ns, wall_of(s));
+
+			strbuf_addstr(&sc->line, " ");
+			add_field(sc, rows[i].name, 13, false);
+			add_field(sc, ns_text(rows[i].ns).s, 11, true);
+			add_field(sc, percent(share).s, 9, true);
+			strbuf_addstr(&sc->line, "  ");
+			add_small_bar(sc, share);
+		}
+		go_to(sc, LEFT);
+		if (both && i < n_kernels)
+			add_kernel(sc, s, kernels[i]);
+		end_line(sc);
+	}
+	free(kernels);
+}
+
+/* ---- without devices: threads and calls ------------------------------------------------------ */
+
+/* Of a thread's time: what it did, as far as its bar shows. */
+enum thread_part { LAUNCHING, WAITING, CALLS, RUNNING, OFF, UNSEEN, THREAD_PARTS };
+
+static const struct part thread_parts[THREAD_PARTS] = {
+	[LAUNCHING] = { "launch", "╱", "l" }, [WAITING] = { "sync", "░", "s" },
+	[CALLS] = { "other calls", "▒", "o" }, [RUNNING] = { "on a CPU", "▚", "r" },
+	[OFF] = { "off the CPU", "·", "." }, [UNSEEN] = { "unknown", "?", "?" },
+};
+
+static enum thread_part part_of(unsigned int bucket)
+{
+	if (bucket == CLASS_LAUNCH)
+		return LAUNCHING;
+	if (bucket == CLASS_SYNC)
+		return WAITING;
+	if (bucket == CLASS_OTHER || bucket == BUCKET_GPUPROF)
+		return RUNNING;
+	if (bucket < CLASS_END)
+		return CALLS;
+	return bucket_is_off(bucket) ? OFF : UNSEEN;
+}
+
+static uint64_t drive_ns(const struct snapshot_thread *t)
+{
+	return t->has_book && !t->past ? t->book.ns[CLASS_LAUNCH] + t->book.ns[CLASS_SYNC] : 0;
+}
+
+static int compare_threads(const void *a, const void *b)
+{
+	const uint64_t x = drive_ns(*(const struct snapshot_thread *const *)a),
+		       y = drive_ns(*(const struct snapshot_thread *const *)b);
+
+	return x < y ? 1 : -(x > y);
+}
+
+static void add_thread(struct screen *sc, const struct snapshot_thread *t)
+{
+	const uint64_t wall_ns = t->book.close_ns - t->book.open_ns;
+	uint64_t ns[THREAD_PARTS] = { 0 };
+
+	for (unsigned int i = 0; i < BUCKET_END; i++)
+		ns[part_of(i)] += t->book.ns[i];
+	strbuf_addf(&sc->line, "%u", t->tid);
+	add_parts(sc, thread_parts, ns, THREAD_PARTS);
+	go_to(sc, LABEL);
+	format_safef(&sc->line, "%s: ", t->comm[0] ? t->comm : t->process_comm);
+	for (unsigned int i = 0; i < THREAD_PARTS; i++) {
+		if (!ns[i])
+			continue;
+		add_part(sc, &thread_parts[i], ns[i], wall_ns);
+		strbuf_addstr(&sc->line, "  ");
+	}
+	end_line(sc);
+}
+
+/* Those that launch and wait most: they drive the devices, as far as is known. */
+static void add_threads(struct screen *sc)
+{
+	const struct snapshot_thread **v = calloc(sc->snap->threads.n + 1, sizeof(v[0]));
+	const size_t most = num_sub(sc->left, FINDINGS_LINES + TIMES_LINES) / 2;
+	size_t n = 0;
+
+	sc->out->failed |= !v;
+	for (size_t i = 0; v && i < sc->snap->threads.n; i++)
+		if (drive_ns(&sc->snap->threads.v[i]))
+			v[n++] = &sc->snap->threads.v[i];
+	if (n) {
+		qsort(v, n, sizeof(v[0]), compare_threads);
+		add_empty_line(sc);
+		strbuf_addf(&sc->line, "thread%s that launch%s and wait%s", n > 1 ? "s" : "",
+			    n > 1 ? "" : "es", n > 1 ? "" : "s");
+		end_line(sc);
+	}
+	for (size_t i = 0; i < num_min(n, most); i++)
+		add_thread(sc, v[i]);
+	if (n > most) {
+		strbuf_addf(&sc->line, "%zu more threads (--table threads)", n - most);
+		end_line(sc);
+	}
+	free(v);
+}
+
+static void add_calls(struct screen *sc)
+{
+	const struct view_query q = { sc->snap, CALLS_BY_FUNCTION };
+	struct table *t = view_fill(&view_calls, &q);
+	int name, count, total, max;
+
+	sc->out->failed |= !t;
+	if (!t)
+		return;
+	name = table_column(t, "function");
+	count = table_column(t, "count");
+	total = table_column(t, "total_ns");
+	max = table_column(t, "max_ns");
+	if (t->n_rows && sc->left > 2) {
+		add_empty_line(sc);
+		strbuf_addf(&sc->line, "%-44s%10s%12s%12s", "calls", "count", "total", "longest");
+		end_line(sc);
+	}
+	for (size_t i = 0; i < t->n_rows && sc->left; i++) {
+		const struct cell *c = table_cells(t, i);
+
+		strbuf_addch(&sc->line, ' ');
+		add_field(sc, c[name].known ? c[name].s : "?", 43, false);
+		add_field(sc, count_text(c[count].u).s, 10, true);
+		add_field(sc, c[total].known ? ns_text(c[total].u).s : "?", 12, true);
+		add_field(sc, c[max].known ? ns_text(c[max].u).s : "?", 12, true);
+		end_line(sc);
+	}
+	table_free(t);
+}
+
+/* ---- next and more --------------------------------------------------------------------------- */
+
+static void add_more(struct screen *sc, const char *verdict)
+{
+	const char *next = strstr(verdict, "Next: ");
+	const struct finding *f = sc->findings.all.n ? &sc->findings.all.v[0] : NULL;
+
+	strbuf_addch(sc->out, '\n');
+	if (next)	/* whole, however long: it is to be copied */
+		strbuf_addf(sc->out, "next   %.*s\n", (int)strcspn(next + 6, "\n"), next + 6);
+	strbuf_addf(&sc->line, "more   --full: all tables");
+	if (f)
+		strbuf_addf(&sc->line, "   words: gpuprof help %s", f->name);
+	end_line(sc);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+/* The device of the first finding; else the first that has worked. */
+static const struct snapshot_device *first_device(const struct screen *sc)
+{
+	const struct snapshot_device *s =
+		sc->findings.all.n ? device_of(sc->snap, &sc->findings.all.v[0]) : NULL;
+
+	for (size_t i = 0; !(s && has_worked(s)) && i < sc->snap->devices.n; i++)
+		s = &sc->snap->devices.v[i];
+	return s && has_worked(s) ? s : NULL;
+}
+
+int screen_add(struct strbuf *out, const struct summary *s, const char *verdict,
+	       const struct notes *notes, const struct screen_shape *shape)
+{
+	struct screen sc = {
+		.s = s, .snap = s->snap, .ascii = shape->ascii, .out = out, .line = STRBUF_INIT,
+		.width = num_min(num_max(shape->columns, SCREEN_COLUMNS_MIN), SCREEN_COLUMNS),
+		.left = num_min(num_max(shape->lines, SCREEN_LINES_MIN), SCREEN_LINES) -
+			MORE_LINES };
+	const struct snapshot_device *device;
+	int err = findings_read(&sc.findings, s->snap);
+
+	if (!err) {
+		device = first_device(&sc);
+		add_title(&sc);
+		add_verdict(&sc, verdict);
+		if (!*verdict)
+			add_reasons(&sc, notes);
+		if (device)
+			add_bars(&sc);
+		else
+			add_threads(&sc);
+		add_findings(&sc, TIMES_LINES);
+		if (device)
+			add_times(&sc, device);
+		else
+			add_calls(&sc);
+		add_more(&sc, verdict);
+	}
+	findings_free(&sc.findings);
+	strbuf_free(&sc.line);
+	return err ? err : out->failed ? -ENOMEM : 0;
+}
