@@ -1,10 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2030,SC2031,SC2154 # each test is a subshell, with what `run` sets
 # The first screen: what stat and report print unless tables are asked for.
 
 load ../lib/common
 
 CAPTURES=$BATS_TEST_DIRNAME/../captures/data
+
+teardown() { end_started; }
 
 # The widest line of $output, but for the next command, and how many lines there are.
 shape() { python3 -c '
@@ -79,4 +82,40 @@ print(max(len(l) for l in lines if not l.startswith("next ")), len(lines))' <<<"
 	run -0 "$GPUPROF" stat -- true
 	assert_line --index 0 --partial "no calls seen in true"
 	assert_line --partial "no calls: "
+}
+
+# What a terminal got, each rewritten line on one of its own.
+on_terminal() { # COMMAND
+	run script -qec "$1" /dev/null
+	output=${output//$'\r\e[K'/$'\n'}
+	output=${output//$'\r'/}
+	mapfile -t lines <<<"$output"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "screen: on a terminal it says at once what is measured and how to end it, then each second how far it is" {
+	sleep 60 3>&- &
+	STARTED+=($!)
+	on_terminal "'$GPUPROF' stat -p $! -d 2200ms"
+	assert_equal "${lines[0]}" "gpuprof: measuring process $! and its children for 2.200 s; Ctrl-C ends it"
+	assert_line --regexp '^1 s, [0-9,]+ events$'
+	assert_line --regexp '^2 s, [0-9,]+ events$'
+	on_terminal "'$GPUPROF' stat -q -p $! -d 100ms"
+	refute_output --partial measuring
+	on_terminal "'$GPUPROF' stat --isolate -p $!,$$ -d 100ms"
+	assert_equal "${lines[0]}" "gpuprof: measuring 2 processes for 100.0 ms; Ctrl-C ends it"
+	on_terminal "'$GPUPROF' stat -- sleep 1.5"
+	assert_equal "${lines[0]}" "gpuprof: measuring 'sleep' until it ends; Ctrl-C is passed on"
+	refute_output --regexp '1 s, '
+	run -0 --separate-stderr "$GPUPROF" stat -p $! -d 100ms
+	assert_equal "$stderr" ""
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "screen: a message stands above the line that is rewritten" {
+	sleep 60 3>&- &
+	STARTED+=($!)
+	on_terminal "'$GPUPROF' record -o /dev/shm/gpuprof-screen-$$.gpr -p $! -d 1500ms"
+	rm -f /dev/shm/gpuprof-screen-$$.gpr
+	assert_line --regexp '^gpuprof: kept [0-9]+ records in /dev/shm/'
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,10 @@
 #include "base/utf8.h"
 
 enum log_level log_threshold = LOG_INFO;
+
+#define ERASE_LINE "\r\033[K"
+
+static bool has_status;	/* a line that the next message replaces; only on a terminal */
 
 static const char *const prefix[] = {
 	[LOG_ERROR] = "gpuprof: ",
@@ -31,6 +36,27 @@ static void make_safe(char *line)
 	}
 }
 
+/* Appends to the n bytes of a line; returns how many there are then, less than size. */
+static size_t __attribute__((format(printf, 4, 0)))
+add_safe(char *line, size_t n, size_t size, const char *fmt, va_list ap)
+{
+	const int more = vsnprintf(line + n, size - n, fmt, ap);
+	const size_t from = n;
+
+	n = more < 0 ? n : n + (size_t)more;
+	if (n > size - 1)
+		n = size - 1;
+	line[n] = '\0';
+	make_safe(line + from);
+	return n;
+}
+
+static void put(const char *line, size_t n)
+{
+	while (write(STDERR_FILENO, line, n) < 0 && errno == EINTR)
+		;
+}
+
 void log_msg(enum log_level level, const char *fmt, ...)
 {
 	char line[2048];
@@ -40,17 +66,29 @@ void log_msg(enum log_level level, const char *fmt, ...)
 
 	if (level > log_threshold)
 		return;
+	if (__atomic_exchange_n(&has_status, false, __ATOMIC_RELAXED))
+		put(ERASE_LINE, strlen(ERASE_LINE));
 	n = (size_t)snprintf(line, sizeof(line), "%s", prefix[level]);
 	va_start(ap, fmt);
-	int m = vsnprintf(line + n, sizeof(line) - n - 1, fmt, ap);
+	n = add_safe(line, n, sizeof(line) - 1, fmt, ap);
 	va_end(ap);
-	n = m < 0 ? n : n + (size_t)m;
-	if (n > sizeof(line) - 2)
-		n = sizeof(line) - 2;
-	line[n] = '\0';
-	make_safe(line);
 	line[n++] = '\n';
-	while (write(STDERR_FILENO, line, n) < 0 && errno == EINTR)
-		;
+	put(line, n);
 	errno = saved;
+}
+
+void log_status(const char *fmt, ...)
+{
+	char line[256] = ERASE_LINE;
+	const size_t erased = strlen(line);
+	size_t n;
+	va_list ap;
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	va_start(ap, fmt);
+	n = add_safe(line, erased, sizeof(line), fmt, ap);
+	va_end(ap);
+	if (__atomic_exchange_n(&has_status, n > erased, __ATOMIC_RELAXED) || n > erased)
+		put(line, n);
 }

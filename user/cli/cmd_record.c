@@ -6,6 +6,7 @@
 #include "base/exit.h"
 #include "base/units.h"
 #include "session/session.h"
+#include "cli/progress.h"
 #include "cli/verbs.h"
 
 static void say_kept(const struct capture_sink_stats *st)
@@ -23,14 +24,18 @@ int verb_record(const struct options *o)
 {
 	const char *path = o->report.output ? o->report.output : "gpuprof.gpr";
 	struct session_plan plan = { .o = &o->session, .capture_path = path };
-	struct session *s = session_open(&plan);
 	const struct capture_sink_stats *kept;
+	struct progress progress;
+	struct session *s;
 	int rc;
 
+	progress_begin(&progress, o);
+	s = session_open(&plan);
 	if (!s)
 		return EXIT_FAIL;
 	while (session_step(s))
-		;
+		progress_show(&progress, s);
+	progress_end(&progress);
 	rc = session_stop(s);
 	kept = session_kept(s);
 	/* A flight recorder names its file when it writes it. */

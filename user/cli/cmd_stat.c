@@ -3,6 +3,7 @@
 #include "base/exit.h"
 #include "view/report.h"
 #include "session/session.h"
+#include "cli/progress.h"
 #include "cli/verbs.h"
 #include "view/view.h"
 
@@ -14,16 +15,19 @@ int verb_stat(const struct options *o)
 				     .by_launch = o->report.by == CALLS_BY_LAUNCH,
 				     .consumers = view_consumers(&consumers) };
 	int rc = report_check(&o->report), printed;
+	struct progress progress;
 	struct session *s;
 
 	if (rc)
 		return rc;
 	options_warn_stacks(o);
+	progress_begin(&progress, o);
 	s = session_open(&plan);
 	if (!s)
 		return EXIT_FAIL;
 	while (session_step(s))
-		;
+		progress_show(&progress, s);
+	progress_end(&progress);
 	rc = session_stop(s);
 	/* Data measured before an error is printed all the same. */
 	if (session_model(s)) {

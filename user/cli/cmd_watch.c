@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "view/report.h"
 #include "session/session.h"
+#include "cli/progress.h"
 #include "cli/verbs.h"
 #include "view/view.h"
 
@@ -42,6 +43,7 @@ int verb_watch(const struct options *o)
 				     .consumers = view_consumers(&consumers),
 				     .interval_ns = o->interval_ns };
 	enum session_step step;
+	struct progress progress;
 	struct session *s;
 	struct model *m;
 	int rc = report_check(&o->report);
@@ -49,6 +51,7 @@ int verb_watch(const struct options *o)
 	if (rc)
 		return rc;
 	options_warn_stacks(o);
+	progress_begin(&progress, o);
 	s = session_open(&plan);
 	if (!s)
 		return EXIT_FAIL;
