@@ -100,6 +100,11 @@ assert_hang() { # PID
 	hung() { [ "$("$GPUPROF" stacks -q -p "${STARTED[0]}" --format json 2>/dev/null |
 		python3 -c 'import json, sys; print(sum(s["call"] is not None for s in json.load(sys.stdin)["tables"]["stacks"]))')" -eq 4 ]; }
 	wait_for 20 hung
+	run -0 "$GPUPROF" stacks -p "${STARTED[0]}"
+	assert_line --index 0 "ranks 0, 2, 3 wait in a call; rank 1 (pid $(pid_of_rank 1)) is in a collective that it has not launched yet."
+	assert_line --index 1 "If that lasts, this job hangs: the others wait for it."
+	assert_line --regexp "^ranks 0, 2, 3 \(pids [0-9]+, [0-9]+, [0-9]+\), thread \"ddp\"$"
+	refute_line --partial gpuprof-helper
 	"$GPUPROF" stacks -p "${STARTED[0]}" --format json -o r.json
 	run report_value r.json "sorted((s['call'], s['stack'], s['call'] in [f['function'] for f in s['frames']],
 		s['frames'][-1]['function'] is not None) for s in t['stacks'] if s['call'])"

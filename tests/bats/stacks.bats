@@ -44,7 +44,7 @@ chain() { # REPORT
 
 @test "stacks: text names call, wait and frames; csv and md have one row a thread" {
 	start_hung
-	run -0 "$GPUPROF" stacks -p "$HUNG"
+	run -0 "$GPUPROF" stacks --full -p "$HUNG"
 	assert_line --index 0 --partial 'in cudaStreamSynchronize (sync), state S'
 	assert_line --index 1 --partial 'in clock_nanosleep, wchan '
 	assert_line --regexp '^ +[0-9]+  cudaStreamSynchronize\+0x[0-9a-f]+ +libcudart'
@@ -54,6 +54,26 @@ chain() { # REPORT
 print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"])'
 	assert_output "1 cudaStreamSynchronize True"
 	run -0 "$GPUPROF" stacks -p "$HUNG" --format md
+}
+
+# Two processes that are alike are one entry; a stopped one is said first, with what lets it go on.
+@test "stacks: text has each stack once, states in words, and who is stopped" {
+	start_hung
+	local first=$HUNG
+	start_hung
+	run -0 "$GPUPROF" stacks -p "$first,$HUNG"
+	assert_line --index 0 "pids $first, $HUNG, thread \"simcalls\""
+	assert_line --index 1 '    asleep in clock_nanosleep, inside of cudaStreamSynchronize'
+	assert_line --index 2 --regexp '^    main > .*simcalls_hang > cudaStreamSynchronize > [0-9]+ frames of libcuda\.so\.1, '
+	assert_line --index 3 -- '--full: every frame'
+	assert_equal "${#lines[@]}" 4
+	kill -STOP "$HUNG"
+	wait_for 5 grep -q '^State:.T' "/proc/$HUNG/status"
+	run -0 "$GPUPROF" stacks -p "$first,$HUNG"
+	assert_line --index 0 "This job hangs: pid $first waits for pid $HUNG, which is STOPPED by a signal or a debugger."
+	assert_line --index 1 "Go on with: kill -CONT $HUNG"
+	assert_line --regexp '^    STOPPED by a signal'
+	kill -CONT "$HUNG"
 }
 
 @test "stacks: several hung processes are shown within two seconds, neither stopped nor changed" {
@@ -132,7 +152,7 @@ print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"]
 	STARTED+=($!)
 	wait_for 10 grep -q spin "/proc/$!/comm"
 	sleep 0.1
-	run -0 "$GPUPROF" stacks -p $!
+	run -0 "$GPUPROF" stacks --full -p $!
 	assert_output --partial "it was running"
 	assert_output --partial "what called this cannot be told"
 }

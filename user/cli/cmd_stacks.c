@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -18,9 +19,11 @@
 #include "cli/verbs.h"
 #include "base/version.h"
 #include "inject/injectable.h"
+#include "host/identity.h"
 #include "host/proc.h"
 #include "target/target.h"
 #include "view/stacks.h"
+#include "view/stacks_screen.h"
 
 #define META_PAIRS 7
 
@@ -79,7 +82,43 @@ static int add_process(struct stack_snapshot *s, uint32_t pid, bool found)
 	}
 }
 
-static int print(const struct options *o, const struct stack_snapshot *s, uint64_t start_ns, int rc)
+static int64_t read_rank(struct identity_room *room, pid_t pid)
+{
+	struct identity id;
+	struct proc proc;
+	int64_t rank = -1;
+
+	if (!proc_open(&proc, pid)) {
+		identity_read(room, &proc, &id);
+		if (*id.rank)
+			rank = strtoll(id.rank, NULL, 10);
+	}
+	proc_close(&proc);
+	return rank;
+}
+
+/* 0 or -ENOMEM. */
+static int add_screen(struct strbuf *out, const struct options *o, const struct stack_snapshot *s,
+		      const struct target_list *chosen)
+{
+	struct stacks_process *all = calloc(chosen->n + 1, sizeof(*all));
+	struct identity_room room;
+	int err = identity_room_init(&room);
+
+	if (!all)
+		err = -ENOMEM;
+	for (size_t i = 0; !err && i < chosen->n; i++)
+		all[i] = (struct stacks_process){ (pid_t)chosen->pids[i],
+						  read_rank(&room, (pid_t)chosen->pids[i]) };
+	if (!err)
+		err = stacks_screen_add(out, s, all, chosen->n, o->all_threads);
+	identity_room_free(&room);
+	free(all);
+	return err;
+}
+
+static int print(const struct options *o, const struct stack_snapshot *s,
+		 const struct target_list *chosen, uint64_t start_ns, int rc)
 {
 	struct facts f = { .n = 0 };
 	struct meta meta = { .v = f.pair, .n = META_PAIRS };
@@ -97,7 +136,10 @@ static int print(const struct options *o, const struct stack_snapshot *s, uint64
 	f.pair[f.n++] = (struct meta_pair){ .key = "complete", .type = CELL_BOOL,
 					    .value = { .known = 1, .u = rc == EXIT_OK } };
 	add_text(&f, "sources", stack_snapshot_regs_error(s) ? "procfs" : "bpf,procfs");
-	out.failed = view_stacks(&out, s, &meta, (enum format)o->report.format) != 0;
+	if (o->report.format == FORMAT_TEXT && !o->report.full)
+		out.failed = add_screen(&out, o, s, chosen) != 0;
+	else
+		out.failed = view_stacks(&out, s, &meta, (enum format)o->report.format) != 0;
 	written = output_write(o->report.output, &out);
 	strbuf_free(&out);
 	return rc ? rc : written;
@@ -139,7 +181,7 @@ static int show(const struct options *o, const struct target_list *chosen)
 		rc = rc ? rc : err;
 	}
 	if (stack_snapshot_threads(s))
-		rc = print(o, s, start_ns, rc);
+		rc = print(o, s, chosen, start_ns, rc);
 	stack_snapshot_free(s);
 	return rc;
 }

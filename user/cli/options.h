@@ -43,6 +43,7 @@ struct options {
 	uint64_t interval_ns;
 
 	bool lines;			/* of source, and inlined functions */
+	bool all_threads;		/* stacks: also CUDA's and the helper's own */
 
 	bool verbose;
 	bool quiet;

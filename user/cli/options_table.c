@@ -201,8 +201,12 @@ static const struct option_row rows[] = {
 		.help = "all columns, and names in full",
 	}, {
 		.name = "full", .group = GROUP_OUTPUT,
-		.verbs = PRINTS, .set = option_set_flag, .at = MEMBER(report.full),
-		.help = "all tables, instead of one screen",
+		.verbs = PRINTS | ON(STACKS), .set = option_set_flag, .at = MEMBER(report.full),
+		.help = "all tables, or every frame, instead of one screen",
+	}, {
+		.name = "all-threads", .group = GROUP_OUTPUT,
+		.verbs = ON(STACKS), .set = option_set_flag, .at = MEMBER(all_threads),
+		.help = "also those of CUDA and gpuprof",
 	}, {
 		.name = "lines", .group = GROUP_OUTPUT,
 		.verbs = ON(STAT) | ON(REPORT), .set = option_set_flag, .at = MEMBER(lines),
@@ -369,9 +373,10 @@ static const struct verb verbs[VERB_END + 1] = {
 		.name = "stacks",
 		.summary = "where every thread of a process is, now",
 		.usage = "stacks [-p PID[,PID...] | --name GLOB ...] [options]",
-		.about = "Works on what already hangs, and stops nothing: the call that each "
-			 "thread\n"
-			 "is in, its native stack, and what it waits for.\n",
+		.about = "Works on what already hangs, and stops nothing: who waits for whom, "
+			 "the call\n"
+			 "that each thread is in, its native stack, what it waits for. Stacks that\n"
+			 "are alike are shown once.\n",
 		.examples = "  gpuprof stacks -p 1234\n"
 			    "  gpuprof stacks --job 1234 --format json\n",
 	},

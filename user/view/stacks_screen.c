@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Groups of threads whose stacks are alike, and what the processes' states say together. */
+#include "view/stacks_screen.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/render.h"
+
+#define OUTER_FRAMES 6	/* that are named, next to the call */
+#define NAMED_MAX 16	/* ranks or pids in a list */
+
+struct group {			/* of threads that are alike */
+	const struct stack_thread *first;
+	size_t n;
+};
+
+struct screen {
+	const struct stack_snapshot *s;
+	const struct stacks_process *processes;
+	size_t n_processes;
+	struct group *groups;		/* those that wait in no call last */
+	size_t n_groups;
+	size_t *group_of;		/* of each thread; NOT_SHOWN */
+	size_t hidden;			/* threads that are in none */
+	struct strbuf *out;
+};
+
+#define NOT_SHOWN SIZE_MAX
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+/* What CUDA and gpuprof's helper start for themselves. */
+static bool is_own(const struct stack_thread *t)
+{
+	return !t->call && (!strncmp(t->comm, "cuda", 4) || !strncmp(t->comm, "gpuprof", 7));
+}
+
+static bool are_alike(const struct stack_thread *a, const struct stack_thread *b)
+{
+	if (a->state != b->state || a->row != b->row || a->n_frames != b->n_frames ||
+	    strcmp(a->comm, b->comm) != 0)
+		return false;
+	for (size_t i = 0; i < a->n_frames; i++) {
+		const char *x = a->frames[i].function, *y = b->frames[i].function;
+
+		if (!x || !y ? x != y : strcmp(x, y) != 0)
+			return false;
+	}
+	return true;
+}
+
+static void find_groups(struct screen *sc, bool all_threads)
+{
+	for (size_t i = 0; i < stack_snapshot_threads(sc->s); i++) {
+		const struct stack_thread *t = stack_snapshot_thread(sc->s, i);
+		size_t at = 0;
+
+		sc->group_of[i] = NOT_SHOWN;
+		if (!all_threads && is_own(t)) {
+			sc->hidden++;
+			continue;
+		}
+		while (at < sc->n_groups && !are_alike(sc->groups[at].first, t))
+			at++;
+		if (at == sc->n_groups)
+			sc->groups[sc->n_groups++] = (struct group){ .first = t };
+		sc->groups[at].n++;
+		sc->group_of[i] = at;
+	}
+}
+
+/* ---- processes ------------------------------------------------------------------------------- */
+
+enum doing {			/* of a process, by bits */
+	IS_STOPPED = 1,
+	IN_COLLECTIVE = 2,	/* which it has not launched yet */
+	IN_SYNC = 4,
+	IS_ELSEWHERE = 8,	/* and has a rank */
+};
+
+static enum doing doing_of(const struct screen *sc, const struct stacks_process *p)
+{
+	enum doing doing = p->rank >= 0 ? IS_ELSEWHERE : 0;
+
+	for (size_t i = 0; i < stack_snapshot_threads(sc->s); i++) {
+		const struct stack_thread *t = stack_snapshot_thread(sc->s, i);
+
+		if (t->pid != p->pid)
+			continue;
+		if (t->state == 'T' || t->state == 't')
+			return IS_STOPPED;
+		if (t->class && !strcmp(t->class, "collective"))
+			doing = IN_COLLECTIVE;
+		else if (t->class && !strcmp(t->class, "sync") && doing != IN_COLLECTIVE)
+			doing = IN_SYNC;
+	}
+	return doing;
+}
+
+/* "ranks 0, 1, 3 (pids 400, 401, 403)", "pid 402"; of those for which wanted. */
+static void add_list(struct screen *sc, const bool *wanted, bool with_pids)
+{
+	size_t n = 0, ranked = 0, at = 0;
+
+	for (size_t i = 0; i < sc->n_processes; i++) {
+		n += wanted[i];
+		ranked += wanted[i] && sc->processes[i].rank >= 0;
+	}
+	if (ranked == n) {
+		strbuf_addf(sc->out, "rank%s", n > 1 ? "s" : "");
+		for (size_t i = 0; i < sc->n_processes; i++)
+			if (wanted[i] && at++ < NAMED_MAX)
+				strbuf_addf(sc->out, "%s %" PRId64, at > 1 ? "," : "",
+					    sc->processes[i].rank);
+		if (n > NAMED_MAX)
+			strbuf_addf(sc->out, " and %zu more", n - NAMED_MAX);
+		if (!with_pids)
+			return;
+		strbuf_addstr(sc->out, " (");
+	}
+	strbuf_addf(sc->out, "pid%s", n > 1 ? "s" : "");
+	at = 0;
+	for (size_t i = 0; i < sc->n_processes; i++)
+		if (wanted[i] && at++ < NAMED_MAX)
+			strbuf_addf(sc->out, "%s %d", at > 1 ? "," : "", sc->processes[i].pid);
+	if (n > NAMED_MAX)
+		strbuf_addf(sc->out, " and %zu more", n - NAMED_MAX);
+	if (ranked == n)
+		strbuf_addch(sc->out, ')');
+}
+
+/* Those that do one of these; returns how many there are. */
+static size_t mark(const struct screen *sc, unsigned int doing, bool *wanted)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < sc->n_processes; i++) {
+		wanted[i] = doing_of(sc, &sc->processes[i]) & doing;
+		n += wanted[i];
+	}
+	return n;
+}
+
+/* What one look shows: a process that is stopped, or ranks of which some wait and some do not. */
+static void add_sentence(struct screen *sc, bool *waits, bool *others)
+{
+	size_t n_waits = mark(sc, IN_COLLECTIVE | IN_SYNC, waits), n;
+	const size_t stopped = mark(sc, IS_STOPPED, others);
+	const char *where = "in no call that waits";
+
+	if (stopped) {
+		if (n_waits) {
+			strbuf_addstr(sc->out, "This job hangs: ");
+			add_list(sc, waits, false);
+			strbuf_addf(sc->out, " wait%s for ", n_waits > 1 ? "" : "s");
+		}
+		add_list(sc, others, true);
+		strbuf_addf(sc->out, "%s %s STOPPED by a signal or a debugger.\nGo on with: kill -CONT",
+			    n_waits ? ", which" : "", stopped > 1 ? "are" : "is");
+		for (size_t i = 0; i < sc->n_processes; i++)
+			if (others[i])
+				strbuf_addf(sc->out, " %d", sc->processes[i].pid);
+		strbuf_addstr(sc->out, "\n\n");
+		return;
+	}
+	n = mark(sc, IS_ELSEWHERE, others);
+	if (!n) {
+		n = mark(sc, IN_COLLECTIVE, others);
+		n_waits = mark(sc, IN_SYNC, waits);
+		where = "in a collective that it has not launched yet";
+	}
+	if (!n_waits || !n)
+		return;
+	add_list(sc, waits, false);
+	strbuf_addf(sc->out, " wait%s in a call; ", n_waits > 1 ? "" : "s");
+	add_list(sc, others, true);
+	strbuf_addf(sc->out, " %s %s.\nIf that lasts, this job hangs: the others wait for %s.\n\n",
+		    n > 1 ? "are" : "is", where, n > 1 ? "these" : "it");
+}
+
+/* ---- stacks ---------------------------------------------------------------------------------- */
+
+static const char *state_text(char state)
+{
+	switch (state) {
+	case 'R':
+		return "running";
+	case 'S':
+		return "asleep";
+	case 'D':
+		return "asleep in the kernel, which no signal ends";
+	case 'T':
+		return "STOPPED by a signal";
+	case 't':
+		return "STOPPED by a debugger";
+	case 'Z':
+		return "ended, and not waited for by its parent";
+	default:
+		return "in an unknown state";
+	}
+}
+
+static void add_function(struct strbuf *out, const struct stack_frame *f)
+{
+	if (f->function)
+		format_safef(out, "%s", f->function);
+	else if (f->module)
+		format_safef(out, "%s+0x%" PRIx64, f->module, f->offset);
+	else
+		strbuf_addf(out, "0x%" PRIx64, f->address);
+}
+
+/* " > 9 frames of libnccl.so.2, libgpusim.so": those inside of the call */
+static void add_inner(struct strbuf *out, const struct stack_thread *t, size_t n)
+{
+	const char *modules[4] = { NULL };
+	size_t n_modules = 0;
+
+	if (!n)
+		return;
+	strbuf_addf(out, " > %zu frame%s", n, n > 1 ? "s" : "");
+	for (size_t i = n; i-- > 0;) {
+		const char *module = t->frames[i].module;
+		size_t at = 0;
+
+		while (at < n_modules && module && strcmp(modules[at], module) != 0)
+			at++;
+		if (!module || at < n_modules || n_modules == sizeof(modules) / sizeof(modules[0]))
+			continue;
+		format_safef(out, "%s%s", n_modules ? ", " : " of ", module);
+		modules[n_modules++] = module;
+	}
+}
+
+/* How a thread begins, before the program's own code. */
+static bool is_start(const struct stack_frame *f)
+{
+	static const char *const names[] = { "_start", "__libc_start_main", "clone", "clone3",
+					     "start_thread" };
+
+	for (size_t i = 0; f->function && i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(f->function, names[i]))
+			return true;
+	return !f->function && f->module && !strncmp(f->module, "libc.", 5);
+}
+
+/* From the program's outermost frame to the call, or to the innermost one. */
+static void add_frames(struct strbuf *out, const struct stack_thread *t)
+{
+	const size_t inner = t->row ? t->call_frame : 0;
+	size_t outer = t->n_frames;
+
+	while (outer > inner + 1 && is_start(&t->frames[outer - 1]))
+		outer--;
+	if (!outer) {
+		strbuf_addstr(out, "    no stack: it could not be read\n");
+		return;
+	}
+	strbuf_addstr(out, "    ");
+	if (t->quality == STACK_IS_CUT || outer - inner > OUTER_FRAMES + 1) {
+		strbuf_addstr(out, "... > ");
+		outer = outer - inner > OUTER_FRAMES + 1 ? inner + OUTER_FRAMES + 1 : outer;
+	}
+	for (size_t i = outer; i-- > inner;) {
+		add_function(out, &t->frames[i]);
+		if (i > inner)
+			strbuf_addstr(out, " > ");
+	}
+	add_inner(out, t, inner);
+	strbuf_addch(out, '\n');
+	if (t->quality == STACK_IS_RUNNING)
+		strbuf_addstr(out, "    (it was running: this is its last entry into the kernel)\n");
+}
+
+static void add_group(struct screen *sc, size_t at, bool *wanted)
+{
+	const struct group *g = &sc->groups[at];
+	const struct stack_thread *t = g->first;
+	size_t processes = 0;
+
+	for (size_t i = 0; i < sc->n_processes; i++)
+		wanted[i] = false;
+	for (size_t i = 0; i < stack_snapshot_threads(sc->s); i++)
+		for (size_t k = 0; sc->group_of[i] == at && k < sc->n_processes; k++)
+			wanted[k] |= sc->processes[k].pid == stack_snapshot_thread(sc->s, i)->pid;
+	for (size_t i = 0; i < sc->n_processes; i++)
+		processes += wanted[i];
+	add_list(sc, wanted, true);
+	format_safef(sc->out, ", thread \"%s\"", t->comm);
+	if (g->n == 1 && t->tid != t->pid)
+		strbuf_addf(sc->out, " (%d)", t->tid);
+	if (g->n > processes)
+		strbuf_addf(sc->out, ", %zu threads alike", g->n);
+	strbuf_addf(sc->out, "\n    %s", state_text(t->state));
+	if (t->syscall)
+		strbuf_addf(sc->out, " in %s", t->syscall);
+	if (t->file)
+		format_safef(sc->out, " of %s", t->file);
+	if (t->call)
+		strbuf_addf(sc->out, ", inside of %s", t->call);
+	strbuf_addch(sc->out, '\n');
+	add_frames(sc->out, t);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+int stacks_screen_add(struct strbuf *out, const struct stack_snapshot *s,
+		      const struct stacks_process *processes, size_t n, bool all_threads)
+{
+	const size_t threads = stack_snapshot_threads(s);
+	struct screen sc = { .s = s, .processes = processes, .n_processes = n, .out = out };
+	bool *waits = calloc(n + 1, sizeof(*waits)), *others = calloc(n + 1, sizeof(*others));
+
+	sc.groups = calloc(threads + 1, sizeof(*sc.groups));
+	sc.group_of = calloc(threads + 1, sizeof(*sc.group_of));
+	if (waits && others && sc.groups && sc.group_of) {
+		find_groups(&sc, all_threads);
+		add_sentence(&sc, waits, others);
+		for (int in_call = 1; in_call >= 0; in_call--)
+			for (size_t i = 0; i < sc.n_groups; i++)
+				if (!!sc.groups[i].first->call == in_call)
+					add_group(&sc, i, waits);
+		strbuf_addch(out, '\n');
+		if (sc.hidden)
+			strbuf_addf(out, "%zu thread%s of CUDA and gpuprof %s not shown "
+				    "(--all-threads); ", sc.hidden, sc.hidden > 1 ? "s" : "",
+				    sc.hidden > 1 ? "are" : "is");
+		strbuf_addstr(out, "--full: every frame\n");
+	} else {
+		out->failed = true;
+	}
+	free(sc.group_of);
+	free(sc.groups);
+	free(others);
+	free(waits);
+	return out->failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where the threads of some processes are, short: who waits for whom, then each stack once, with the
+ * processes that are there. Sample:
+ *
+ *   This job hangs: ranks 0, 1, 3 wait for rank 2 (pid 402), which is STOPPED by a signal.
+ *   Go on with: kill -CONT 402
+ *
+ *   rank 2 (pid 402)
+ *     STOPPED by a signal, in ncclAllReduce
+ *     main > ncclAllReduce > 9 frames of libnccl.so.2, libgpusim.so
+ *   ranks 0, 1, 3 (pids 400, 401, 403)
+ *     asleep in clock_nanosleep, in cudaStreamSynchronize
+ *     main > train > cudaStreamSynchronize > 4 frames of libcuda.so.1, libgpusim.so
+ *
+ *   8 threads of CUDA and gpuprof are not shown (--all-threads); --full: every frame
+ */
+#ifndef VIEW_STACKS_SCREEN_H
+#define VIEW_STACKS_SCREEN_H
+
+#include "stack/snapshot.h"
+
+struct stacks_process {
+	pid_t pid;
+	int64_t rank;		/* below 0: none */
+};
+
+/* Of each process that the snapshot has. 0 or -ENOMEM. */
+int stacks_screen_add(struct strbuf *out, const struct stack_snapshot *s,
+		      const struct stacks_process *processes, size_t n, bool all_threads);
+
+#endif
