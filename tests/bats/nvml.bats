@@ -143,6 +143,26 @@ value() { report_value r.json "$1"; }
 	[ "$(value '[r["ns"] for r in t["devices"] if r["owner"] == "unwatched"]')" = '[]' ]
 }
 
+# `gpuprof` alone, without the right to probe.
+bare() { run setpriv --bounding-set=-bpf,-perfmon,-sys_admin --inh-caps=-all env LD_LIBRARY_PATH="$SIM/$1" "$GPUPROF"; }
+
+@test "nvml: gpuprof alone, without privileges, shows who is on which GPU and what to type" {
+	board
+	bare none
+	assert_success
+	assert_line --index 0 --regexp '^gpuprof .*: where does GPU time go\? .*: no NVIDIA driver \(.*libnvidia-ml\.so\.1'
+	assert_line --regexp '^sudo gpuprof stacks -p PID '
+	facts utilization@0=97
+	LD_LIBRARY_PATH=$SIM CUDA_INJECTION64_PATH='' RANK=3 "$SIM/train" --steps 20000 --quiet 3>&- &
+	STARTED+=($!)
+	on_board() { bare nvml && [[ $output == *" $1 train"* ]]; }
+	wait_for 10 on_board $!
+	assert_line --index 0 --regexp 'driver gpusim, 2 devices$'
+	assert_line --index 1 --regexp '^ GPU   busy +memory  process +user +to measure it$'
+	assert_line --index 2 --regexp "^   0   97 % +0 / 16 GiB +$! train +rank 3 +root +sudo gpuprof -p $!\$"
+	assert_line --index 3 --regexp '^   1    0 % +0 / 16 GiB  no process$'
+}
+
 @test "nvml: a watched process without a helper is named so, not as unwatched" {
 	board
 	facts utilization@0=50

@@ -5,6 +5,7 @@
 #include "view/report.h"
 #include "session/session.h"
 #include "cli/progress.h"
+#include "host/caps.h"
 #include "cli/verbs.h"
 #include "view/view.h"
 
@@ -46,8 +47,11 @@ int verb_watch(const struct options *o)
 	struct progress progress;
 	struct session *s;
 	struct model *m;
-	int rc = report_check(&o->report);
+	int rc;
 
+	if (o->bare && caps_missing())
+		return print_start();
+	rc = report_check(&o->report);
 	if (rc)
 		return rc;
 	options_warn_stacks(o);

@@ -291,6 +291,7 @@ int options_parse(struct options *o, int argc, char *const *argv)
 	int err;
 
 	*o = defaults;
+	o->bare = argc == 1;
 	o->verb = options_verbs;
 	err = parse_all(&p);
 	if (err || o->help)

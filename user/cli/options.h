@@ -45,6 +45,7 @@ struct options {
 	bool lines;			/* of source, and inlined functions */
 	bool all_threads;		/* stacks: also CUDA's and the helper's own */
 
+	bool bare;			/* nothing was given */
 	bool verbose;
 	bool quiet;
 

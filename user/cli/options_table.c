@@ -324,7 +324,8 @@ static const struct verb verbs[VERB_END + 1] = {
 		.name = "", .has_targets = true,
 		.summary = "print what GPU processes do, every few seconds",
 		.usage = "[options] [-p PID[,PID...] | --name GLOB ... | -a | -- CMD ARG...]",
-		.about = "Prints a report every interval, until the targets end or Ctrl-C.\n"
+		.about = "Prints a report every interval, until the targets end or Ctrl-C. Alone\n"
+			 "and without privileges: who is on which GPU, and what to type.\n"
 			 TABLES
 			 "'gpuprof help' lists the verbs.\n",
 		.examples = "  gpuprof -p 1234 -i 2s -n 10 --table threads\n",
@@ -373,10 +374,9 @@ static const struct verb verbs[VERB_END + 1] = {
 		.name = "stacks",
 		.summary = "where every thread of a process is, now",
 		.usage = "stacks [-p PID[,PID...] | --name GLOB ...] [options]",
-		.about = "Works on what already hangs, and stops nothing: who waits for whom, "
-			 "the call\n"
-			 "that each thread is in, its native stack, what it waits for. Stacks that\n"
-			 "are alike are shown once.\n",
+		.about = "Works on what already hangs, and stops nothing: which ranks wait for\n"
+			 "which, the call that each thread is in, its native stack, what it waits\n"
+			 "for. Stacks that are alike are shown once.\n",
 		.examples = "  gpuprof stacks -p 1234\n"
 			    "  gpuprof stacks --job 1234 --format json\n",
 	},

@@ -6,6 +6,7 @@
 #include "cli/options.h"
 
 int verb_watch(const struct options *o);	/* no verb */
+int print_start(void);				/* no verb, no option, no right to probe */
 int verb_stat(const struct options *o);
 int verb_record(const struct options *o);
 int verb_report(const struct options *o);

@@ -158,8 +158,9 @@ static void add_sentence(struct screen *sc, bool *waits, bool *others)
 			strbuf_addf(sc->out, " wait%s for ", n_waits > 1 ? "" : "s");
 		}
 		add_list(sc, others, true);
-		strbuf_addf(sc->out, "%s %s STOPPED by a signal or a debugger.\nGo on with: kill -CONT",
-			    n_waits ? ", which" : "", stopped > 1 ? "are" : "is");
+		strbuf_addf(sc->out, "%s %s STOPPED by a signal or a debugger.\n"
+			    "Go on with: kill -CONT", n_waits ? ", which" : "",
+			    stopped > 1 ? "are" : "is");
 		for (size_t i = 0; i < sc->n_processes; i++)
 			if (others[i])
 				strbuf_addf(sc->out, " %d", sc->processes[i].pid);
@@ -272,7 +273,8 @@ static void add_frames(struct strbuf *out, const struct stack_thread *t)
 	add_inner(out, t, inner);
 	strbuf_addch(out, '\n');
 	if (t->quality == STACK_IS_RUNNING)
-		strbuf_addstr(out, "    (it was running: this is its last entry into the kernel)\n");
+		strbuf_addstr(out, "    (it was running: this is its last entry into the "
+			      "kernel)\n");
 }
 
 static void add_group(struct screen *sc, size_t at, bool *wanted)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the threads of some processes are, short: who waits for whom, then each stack once, with the
- * processes that are there. Sample:
+ * Where the threads of some processes are, short: which ranks wait for which, then each stack once,
+ * with the processes that are there. Sample:
  *
  *   This job hangs: ranks 0, 1, 3 wait for rank 2 (pid 402), which is STOPPED by a signal.
  *   Go on with: kill -CONT 402
