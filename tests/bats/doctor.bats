@@ -112,6 +112,17 @@ open(sys.argv[1], "wb").write(head + load + code)' "$1"
 	assert_output --regexp 'FAIL +process +what it maps cannot be read: Permission denied.*CAP_SYS_PTRACE'
 }
 
+@test "doctor: it begins with what can be measured, and ends with what to type for a process" {
+	start_calls cudaLaunchKernel=1 --init --wait-file go
+	run -0 "$GPUPROF" doctor -p "$TARGET"
+	assert_line --index 1 --regexp '^Every process can be measured: gpuprof -p PID, or -- CMD\. Device times '
+	assert_equal "${lines[-1]}" "next   gpuprof stat -d 10s -p $TARGET"
+	run -3 --separate-stderr setpriv --bounding-set=-bpf,-perfmon,-sys_admin --inh-caps=-all "$GPUPROF" doctor -p "$TARGET"
+	assert_line --index 1 --regexp '^Commands of yours can be measured, without probes: gpuprof stat -- CMD\. '
+	assert_line --index 2 --partial 'sudo gpuprof -p PID (CAP_BPF is missing)'
+	assert_equal "${lines[-1]}" "next   sudo gpuprof stat -d 10s -p $TARGET"
+}
+
 @test "doctor: a report of a stopped process says so, and how to continue it" {
 	start_calls cudaLaunchKernel=1 --init --wait-file go
 	kill -STOP "$TARGET"

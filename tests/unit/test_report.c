@@ -228,12 +228,12 @@ TEST(meta_has_the_clock_on_the_wall_and_the_losses)
 TEST(loss_above_the_limit_is_exit_5_with_a_report)
 {
 	play_lossy(1);
-	parse(WORDS("--max-loss", "10%"));
+	parse(WORDS("--full", "--max-loss", "10%"));
 	assert_int_equal(print_model(), EXIT_PARTIAL);
 	assert_int_equal(print_nothing(), EXIT_PARTIAL);
 	read_printed();
 	assert_non_null(strstr(text, "lost: 1 of 6 events (16.7 %)"));
-	parse(WORDS("--max-loss", "17%"));
+	parse(WORDS("--full", "--max-loss", "17%"));
 	assert_int_equal(print_model(), EXIT_OK);
 }
 

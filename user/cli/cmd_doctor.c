@@ -744,19 +744,55 @@ static void doctor_process(struct doctor *d, pid_t pid)
 
 /* ---- verb ---------------------------------------------------------------------------------- */
 
+/* What can be done here, what cannot and what would change that. */
+static void add_conclusion(struct strbuf *out, const struct doctor *d)
+{
+	const struct caps_need *missing = caps_missing();
+
+	if (d->probes)
+		strbuf_addstr(out,
+			      "Every process can be measured: gpuprof -p PID, or -- CMD. Device "
+			      "times are known of CMD,\nof what was started with the variables of "
+			      "gpuprof env, and of others with --inject.\n");
+	else if (missing)
+		strbuf_addf(out,
+			    "Commands of yours can be measured, without probes: gpuprof stat -- "
+			    "CMD. For processes that\nrun already: sudo gpuprof -p PID (%s is "
+			    "missing).\n", missing->name);
+	else
+		strbuf_addstr(out, "Probes do not work here, as FAIL says below. Commands can be "
+				   "measured without them:\ngpuprof stat -- CMD.\n");
+	strbuf_addch(out, '\n');
+}
+
+static void add_next(struct doctor *d, const struct target_list *chosen)
+{
+	strbuf_addf(&d->out, "\nnext   %sgpuprof stat -d 10s -p ", d->probes ? "" : "sudo ");
+	for (size_t i = 0; i < chosen->n; i++)
+		strbuf_addf(&d->out, "%s%u", i ? "," : "", chosen->pids[i]);
+	strbuf_addch(&d->out, '\n');
+}
+
 int verb_doctor(const struct options *o)
 {
 	struct doctor d = { .o = o, .out = STRBUF_INIT };
+	struct strbuf all = STRBUF_INIT;
 	struct target_list chosen;
 	int rc;
 
 	d.rc = target_list_find(&chosen, &o->session);
-	strbuf_addf(&d.out, "gpuprof %s\n", version_text());
 	doctor_host(&d);
 	for (size_t i = 0; i < chosen.n; i++)
 		doctor_process(&d, (pid_t)chosen.pids[i]);
+	if (chosen.n)
+		add_next(&d, &chosen);
 	target_list_free(&chosen);
-	rc = output_write(NULL, &d.out);
+	strbuf_addf(&all, "gpuprof %s\n", version_text());
+	add_conclusion(&all, &d);
+	strbuf_addstr(&all, d.out.s);
+	all.failed |= d.out.failed;
+	rc = output_write(NULL, &all);
+	strbuf_free(&all);
 	strbuf_free(&d.out);
 	return d.rc ? d.rc : rc;
 }

@@ -266,7 +266,7 @@ static const struct option_row rows[] = {
 		.name = "off-cpu", .group = GROUP_MEASURE, .arg = "WHEN",
 		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(session.off_cpu),
 		.choices = off_cpu_names, .accepts = "auto, on or off",
-		.help = "why threads do not run: auto (-a, or no root: sampled), on, off",
+		.help = "why threads do not run: auto (or sampled), on, off",
 	}, {
 		.name = "no-cmdline", .group = GROUP_MEASURE,
 		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(session.no_cmdline),
