@@ -119,3 +119,16 @@ on_terminal() { # COMMAND
 	rm -f /dev/shm/gpuprof-screen-$$.gpr
 	assert_line --regexp '^gpuprof: kept [0-9]+ records in /dev/shm/'
 }
+
+# bats test_tags=needs:root,needs:bpf,needs:sim
+@test "screen: an interval has at most 12 lines, with the time of day; --full has all tables" {
+	LD_LIBRARY_PATH=$SIM "$SIM/train" --steps 20000 --quiet 3>&- &
+	STARTED+=($!)
+	run -0 "$GPUPROF" -i 250ms -n 3 -p $!
+	assert_equal "$(grep -cE '^[0-2][0-9]:[0-5][0-9]:[0-5][0-9]  pid [0-9]+ \(train\), ' <<<"$output")" 3
+	[ "$(awk -v RS= 'split($0, line, "\n") > most { most = split($0, line, "\n") } END { print most }' <<<"$output")" -le 12 ] || fail "$output"
+	assert_line --partial 'did was not seen: no helper is in it'
+	refute_line calls
+	run -0 "$GPUPROF" --full -i 250ms -n 1 -p $!
+	assert_line calls
+}

@@ -306,7 +306,6 @@ int options_parse(struct options *o, int argc, char *const *argv)
 		err = check_words(o);
 	if (!err)
 		err = check_measure(o);
-	o->report.full |= o->verb == options_verbs;	/* intervals have all tables */
 	if (!err)
 		o->session.all |= o->verb->has_targets && !o->session.n_pids && !o->session.cmd &&
 				  !o->session.selector;

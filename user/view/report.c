@@ -303,7 +303,8 @@ static bool locale_is_ascii(void)
 /* Of the terminal; else as COLUMNS and LINES say. */
 static struct screen_shape screen_shape_of(const char *path)
 {
-	struct screen_shape shape = { SCREEN_COLUMNS, SCREEN_LINES, locale_is_ascii() };
+	struct screen_shape shape = { .columns = SCREEN_COLUMNS, .lines = SCREEN_LINES,
+				      .ascii = locale_is_ascii() };
 	const char *columns = getenv("COLUMNS"), *lines = getenv("LINES");
 	struct winsize size;
 
@@ -327,12 +328,13 @@ static bool is_screen(const struct report_options *o)
 }
 
 static void render_screen(struct strbuf *out, const struct report_options *o,
-			  const struct summary *s)
+			  const struct summary *s, bool interval)
 {
-	const struct screen_shape shape = screen_shape_of(o->output);
+	struct screen_shape shape = screen_shape_of(o->output);
 	struct strbuf verdict = STRBUF_INIT;
 	struct summary_text text;
 
+	shape.interval = interval;
 	out->failed |= verdict_add(&verdict, s->snap) < 0;
 	out->failed |= summary_write(&text, s, verdict.s) < 0;
 	out->failed |= screen_add(out, s, verdict.s, &text.notes, &shape) < 0;
@@ -388,7 +390,7 @@ int report_print(const struct report_options *o, const struct snapshot *snap,
 		if (st->again && o->format != FORMAT_JSON)
 			strbuf_addch(&out, '\n');
 		if (is_screen(o))
-			render_screen(&out, o, &s);
+			render_screen(&out, o, &s, st->unjudged);
 		else
 			render(&out, o, &p, &s);
 		rc = output_write(o->output, &out);

@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/num.h"
+#include "base/time.h"
 #include "base/units.h"
 #include "base/utf8.h"
 #include "elf/demangle.h"
@@ -20,7 +22,7 @@ struct screen {
 	const struct snapshot *snap;
 	size_t width;
 	size_t left;			/* lines that may still be added */
-	bool ascii;
+	bool ascii, interval;
 	struct findings findings;
 	struct strbuf *out;
 	struct strbuf line;		/* that is being written */
@@ -109,6 +111,10 @@ static void add_sentences(struct screen *sc, const char *text, size_t most)
 	while (most && (word = strsep(&rest, " "))) {
 		const size_t at = utf8_str_width(sc->line.s);
 
+		if (rest && *rest == '%') {	/* its unit stays with a number */
+			rest[-1] = ' ';
+			strsep(&rest, " ");
+		}
 		if (at && at + 1 + utf8_str_width(word) > sc->width) {
 			if (!--most)
 				strbuf_addstr(&sc->line, sc->ascii ? " ..." : " …");
@@ -138,10 +144,24 @@ static struct percent_text percent(double share)
 
 /* ---- title ----------------------------------------------------------------------------------- */
 
+/* "12:04:05  ", here, when the interval ended */
+static void add_time(struct screen *sc)
+{
+	const uint64_t offset_ns = snapshot_fact_number(sc->snap, "wall_offset_ns");
+	const time_t s = (time_t)(num_add(sc->snap->now_ns, offset_ns) / NS_PER_SEC);
+	char text[16];
+	struct tm tm;
+
+	if (offset_ns && localtime_r(&s, &tm) && strftime(text, sizeof(text), "%H:%M:%S", &tm))
+		strbuf_addf(&sc->line, "%s  ", text);
+}
+
 static void add_title(struct screen *sc)
 {
 	struct strbuf right = STRBUF_INIT;
 
+	if (sc->interval)
+		add_time(sc);
 	summary_add_title(&sc->line, &right, sc->s);
 	if (utf8_str_width(sc->line.s) + 2 + right.len <= sc->width)
 		go_to(sc, sc->width - right.len);
@@ -198,7 +218,8 @@ static void add_verdict(struct screen *sc, const char *verdict)
 			if (*c == '\n')	/* which would be made visible */
 				*c = ' ';
 	}
-	add_empty_line(sc);
+	if (!sc->interval)
+		add_empty_line(sc);
 	add_sentences(sc, text.s, sc->width < SCREEN_COLUMNS ? VERDICT_LINES : VERDICT_LINES - 1);
 	sc->out->failed |= text.failed;
 	strbuf_free(&text);
@@ -211,8 +232,7 @@ static void add_reasons(struct screen *sc, const struct notes *notes)
 		const struct note *n = &notes->all.v[i];
 
 		if (strcmp(n->code, note_name(NOTE_NO_CALLS)) != 0 &&
-		    strcmp(n->code, note_name(NOTE_DEVICE_TIMES_MISSING)) != 0 &&
-		    n->severity != NOTE_WARNING)
+		    strcmp(n->code, note_name(NOTE_DEVICE_TIMES_MISSING)) != 0)
 			continue;
 		add_empty_line(sc);
 		add_sentences(sc, n->text, VERDICT_LINES);
@@ -392,7 +412,7 @@ static void add_bar(struct screen *sc, const struct bar *b)
 static void add_bars(struct screen *sc)
 {
 	const size_t findings = sc->findings.all.n ? sc->findings.all.n + 3 : 0;
-	const size_t kept = num_min(findings, FINDINGS_LINES) + TIMES_LINES;
+	const size_t kept = sc->interval ? 3 : num_min(findings, FINDINGS_LINES) + TIMES_LINES;
 	const size_t most = num_max(num_sub(sc->left, kept), 3);
 	struct bar *v = calloc(sc->snap->devices.n + 1, sizeof(*v));
 	size_t n = 0, shown;
@@ -404,7 +424,8 @@ static void add_bars(struct screen *sc)
 	if (n) {
 		qsort(v, n, sizeof(*v), compare_bars);
 		n = fold_bars(v, n);
-		add_empty_line(sc);
+		if (!sc->interval)
+			add_empty_line(sc);
 	}
 	shown = n * 2 + 1 > most ? (most - 2) / 2 + (most == 3) : n;
 	shown = num_min(shown, n);
@@ -542,7 +563,8 @@ static void add_findings(struct screen *sc, size_t kept)
 		free(groups);
 		return;
 	}
-	add_empty_line(sc);
+	if (!sc->interval)
+		add_empty_line(sc);
 	strbuf_addf(&sc->line, " %-2s%7s%9s  %-17s", "#", "lost", "at best", "finding");
 	if (sc->width >= 90)
 		strbuf_addf(&sc->line, "%-26s", "what is wrong");
@@ -735,7 +757,8 @@ static void add_thread(struct screen *sc, const struct snapshot_thread *t)
 static void add_threads(struct screen *sc)
 {
 	const struct snapshot_thread **v = calloc(sc->snap->threads.n + 1, sizeof(v[0]));
-	const size_t most = num_sub(sc->left, FINDINGS_LINES + TIMES_LINES) / 2;
+	const size_t kept = sc->interval ? 1 : FINDINGS_LINES + TIMES_LINES;
+	const size_t most = num_sub(sc->left, kept) / 2;
 	size_t n = 0;
 
 	sc->out->failed |= !v;
@@ -744,7 +767,8 @@ static void add_threads(struct screen *sc)
 			v[n++] = &sc->snap->threads.v[i];
 	if (n) {
 		qsort(v, n, sizeof(v[0]), compare_threads);
-		add_empty_line(sc);
+		if (!sc->interval)
+			add_empty_line(sc);
 		strbuf_addf(&sc->line, "thread%s that launch%s and wait%s", n > 1 ? "s" : "",
 			    n > 1 ? "" : "es", n > 1 ? "" : "s");
 		end_line(sc);
@@ -796,6 +820,8 @@ static void add_more(struct screen *sc, const char *verdict)
 	const char *next = strstr(verdict, "Next: ");
 	const struct finding *f = sc->findings.all.n ? &sc->findings.all.v[0] : NULL;
 
+	if (sc->interval)
+		return;
 	strbuf_addch(sc->out, '\n');
 	if (next)	/* whole, however long: it is to be copied */
 		strbuf_addf(sc->out, "next   %.*s\n", (int)strcspn(next + 6, "\n"), next + 6);
@@ -823,12 +849,15 @@ int screen_add(struct strbuf *out, const struct summary *s, const char *verdict,
 {
 	struct screen sc = {
 		.s = s, .snap = s->snap, .ascii = shape->ascii, .out = out, .line = STRBUF_INIT,
+		.interval = shape->interval,
 		.width = num_min(num_max(shape->columns, SCREEN_COLUMNS_MIN), SCREEN_COLUMNS),
 		.left = num_min(num_max(shape->lines, SCREEN_LINES_MIN), SCREEN_LINES) -
 			MORE_LINES };
 	const struct snapshot_device *device;
 	int err = findings_read(&sc.findings, s->snap);
 
+	if (sc.interval)
+		sc.left = SCREEN_INTERVAL_LINES;
 	if (!err) {
 		device = first_device(&sc);
 		add_title(&sc);
@@ -839,8 +868,10 @@ int screen_add(struct strbuf *out, const struct summary *s, const char *verdict,
 			add_bars(&sc);
 		else
 			add_threads(&sc);
-		add_findings(&sc, TIMES_LINES);
-		if (device)
+		add_findings(&sc, sc.interval ? 0 : TIMES_LINES);
+		if (sc.interval)
+			;
+		else if (device)
 			add_times(&sc, device);
 		else
 			add_calls(&sc);

@@ -31,12 +31,14 @@
 struct screen_shape {
 	unsigned int columns, lines;	/* more and less is used as these say */
 	bool ascii;
+	bool interval;			/* one of many: short, and with the time of day */
 };
 
 #define SCREEN_COLUMNS 100	/* where no terminal says otherwise, and at most */
 #define SCREEN_COLUMNS_MIN 60
 #define SCREEN_LINES 26
 #define SCREEN_LINES_MIN 16
+#define SCREEN_INTERVAL_LINES 12
 
 /* Adds no more lines, and none that is wider, except for the next command, which is whole. verdict:
  * as verdict_add has it; notes: the report's. 0 or -errno. */
