@@ -105,6 +105,12 @@ assert_hang() { # PID
 	assert_line --index 1 "If that lasts, this job hangs: the others wait for it."
 	assert_line --regexp "^ranks 0, 2, 3 \(pids [0-9]+, [0-9]+, [0-9]+\), thread \"ddp\"$"
 	refute_line --partial gpuprof-helper
+	kill -STOP "$(pid_of_rank 2)"
+	wait_for 5 grep -q '^State:.T' "/proc/$(pid_of_rank 2)/status"
+	run -0 "$GPUPROF" stacks -p "${STARTED[0]}"
+	assert_line --index 0 "This job hangs: ranks 0, 1, 3 wait for rank 2 (pid $(pid_of_rank 2)), which is STOPPED by a signal or a debugger."
+	assert_line --index 1 "Go on with: kill -CONT $(pid_of_rank 2)"
+	kill -CONT "$(pid_of_rank 2)"
 	"$GPUPROF" stacks -p "${STARTED[0]}" --format json -o r.json
 	run report_value r.json "sorted((s['call'], s['stack'], s['call'] in [f['function'] for f in s['frames']],
 		s['frames'][-1]['function'] is not None) for s in t['stacks'] if s['call'])"

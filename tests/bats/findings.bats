@@ -126,7 +126,7 @@ shared_verdict() { # GPUPROF_ARGS... <SCRIPT
 		sleep 0.5; kill -STOP $pid; sleep 2; kill -CONT $pid
 		wait
 	EOF_SH
-	for without in "--off-cpu off" "--attach none"; do
+	for without in "--off-cpu off" "--attach none --off-cpu off"; do
 		# shellcheck disable=SC2086 # two words
 		run -0 env SIM="$SIM" GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat $without \
 			--table findings --format csv -- sh stop.sh

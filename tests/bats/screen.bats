@@ -25,10 +25,10 @@ print(max(len(l) for l in lines if not l.startswith("next ")), len(lines))' <<<"
 	run -0 "$GPUPROF" report "$CAPTURES/pretrain-faulty.gpr"
 	assert_line --index 0 --regexp '^pid [0-9]+ \(pretrain\), 2\.[0-9]+ s on [^ ]+ +cost ~[0-9.]+ % \(estimated\); nothing lost$'
 	assert_line --regexp '^GPU 0 was busy [0-9.]+ % of the time\. [0-9.]+ % is lost to input-stall: '
-	assert_line --regexp '^GPU 0   .* 2\.431 s$'
-	assert_line --regexp '^ 2 +14\.0 % +1\.16x  unpinned-copies +copies pageable memory +thread [0-9]+'
-	assert_line --regexp '^    all 5 of GPU 0 gone: at best 2\.[0-9]+x \([0-9.]+ ms instead of 2\.431 s\)$'
-	assert_line --regexp '^time of GPU 0 +kernels +count +avg +share$'
+	assert_line --regexp '^GPU 0     .* 2\.431 s$'
+	assert_line --regexp '^ 2 +14\.0 % +1\.16x  unpinned-copies +copies pageable memory +[0-9]+ \(pretrain\) +30 x 11\.18 ms$'
+	assert_line --regexp '^    all 5 findings of GPU 0 fixed: at best 2\.[0-9]+x \([0-9.]+ ms instead of 2\.431 s\)$'
+	assert_line --regexp '^time of GPU 0 +kernels +count +avg +of all$'
 	assert_line --regexp '^next   gpuprof stat .* -- sim/pretrain --faults all$'
 	assert_line --regexp '^more   --full: all tables   words: gpuprof help input-stall$'
 	refute_line ledger

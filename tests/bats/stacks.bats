@@ -70,7 +70,7 @@ print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"]
 	kill -STOP "$HUNG"
 	wait_for 5 grep -q '^State:.T' "/proc/$HUNG/status"
 	run -0 "$GPUPROF" stacks -p "$first,$HUNG"
-	assert_line --index 0 "This job hangs: pid $first waits for pid $HUNG, which is STOPPED by a signal or a debugger."
+	assert_line --index 0 "pid $HUNG is STOPPED by a signal or a debugger." # without ranks the other may wait for anything
 	assert_line --index 1 "Go on with: kill -CONT $HUNG"
 	assert_line --regexp '^    STOPPED by a signal'
 	kill -CONT "$HUNG"

@@ -16,7 +16,7 @@ import unicodedata
 DATA = pathlib.Path(__file__).resolve().parent.parent / "captures" / "data"
 SHAPES = {"screen 100": (100, 26), "screen 80 ascii": (80, 24)}
 ROW = re.compile(r"^ *\d+ +(?P<lost>[0-9.]+) % +(?P<best>[0-9.]+)x  (?P<name>[a-z-]+) ")
-BUSY = re.compile(r"^GPU (\S+) was busy ([0-9.]+) % of the time\.")
+BUSY = re.compile(r"^GPU (\S+) was busy (?:at least )?([0-9.]+) % of the time\.")
 
 
 def width(line):
@@ -37,12 +37,17 @@ def overflow(view, screen):
 
 
 def busy_shares(tables, device):
-    """Of each process's book of the device."""
+    """Of each process's book of the device, and of the device."""
     books = {}
     for row in tables["ledger"]:
         if str(row["device"]) == device:
             book = books.setdefault(row["pid"], [0, row["wall_ns"]])
             book[0] += row["ns"] if row["state"] != "idle" else 0
+    uuids = {r["device_uuid"] for r in tables["ledger"] if str(r["device"]) == device}
+    for uuid in uuids:      # all processes on a device of the host
+        rows = [r for r in tables["devices"] if r["device_uuid"] == uuid]
+        if rows:
+            books[uuid] = (sum(r["ns"] for r in rows if r["owner"] not in ("idle", "unknown")), rows[0]["wall_ns"])
     return [f"{100 * ns / wall:.1f}" for ns, wall in books.values()]
 
 

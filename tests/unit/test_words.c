@@ -91,6 +91,7 @@ TEST(texts_are_sentences_and_words_of_a_kind_are_together_and_unique)
 		assert_in_range(w->kind, kind, WORD_KINDS - 1);
 		kind = w->kind;
 		assert_int_equal(w->what[strlen(w->what) - 1], '.');
+		assert_true(w->kind != WORD_FINDING || (w->title && strlen(w->title) <= 23));
 		for (const struct word *other = word_list; other < w; other++)
 			assert_false(other->kind == w->kind && !strcmp(other->name, w->name));
 	}

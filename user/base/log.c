@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -79,12 +80,13 @@ void log_msg(enum log_level level, const char *fmt, ...)
 
 void log_status(const char *fmt, ...)
 {
+	const char *term = getenv("TERM");
 	char line[256] = ERASE_LINE;
 	const size_t erased = strlen(line);
 	size_t n;
 	va_list ap;
 
-	if (!isatty(STDERR_FILENO))
+	if (!isatty(STDERR_FILENO) || (term && !strcmp(term, "dumb")))
 		return;
 	va_start(ap, fmt);
 	n = add_safe(line, erased, sizeof(line), fmt, ap);

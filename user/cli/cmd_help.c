@@ -722,7 +722,7 @@ static void keep_name(void *ctx, const char *name)
 {
 	struct names *all = ctx;
 
-	if (all->n < WORDS_MAX)
+	if (all->n < WORDS_MAX && !strchr(name, ' '))	/* else no word of a command line */
 		all->v[all->n++] = name;
 }
 

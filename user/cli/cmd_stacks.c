@@ -82,12 +82,30 @@ static int add_process(struct stack_snapshot *s, uint32_t pid, bool found)
 	}
 }
 
+/* Has it a library of CUDA or NCCL? Others have a rank because they inherited the variable. */
+static bool maps_cuda(pid_t pid)
+{
+	char path[40], line[512];
+	bool found = false;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	maps = fopen(path, "re");
+	while (maps && !found && fgets(line, sizeof(line), maps))
+		found = strstr(line, "/libcuda") || strstr(line, "/libnccl");
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
 static int64_t read_rank(struct identity_room *room, pid_t pid)
 {
 	struct identity id;
 	struct proc proc;
 	int64_t rank = -1;
 
+	if (!maps_cuda(pid))
+		return rank;
 	if (!proc_open(&proc, pid)) {
 		identity_read(room, &proc, &id);
 		if (*id.rank)
@@ -95,6 +113,15 @@ static int64_t read_rank(struct identity_room *room, pid_t pid)
 	}
 	proc_close(&proc);
 	return rank;
+}
+
+/* Of several with one rank, as a training and its workers, the oldest has it. */
+static void drop_workers(struct stacks_process *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < n; k++)
+			if (v[i].rank >= 0 && v[i].rank == v[k].rank && v[i].pid < v[k].pid)
+				v[k].rank = -1;
 }
 
 /* 0 or -ENOMEM. */
@@ -110,6 +137,7 @@ static int add_screen(struct strbuf *out, const struct options *o, const struct 
 	for (size_t i = 0; !err && i < chosen->n; i++)
 		all[i] = (struct stacks_process){ (pid_t)chosen->pids[i],
 						  read_rank(&room, (pid_t)chosen->pids[i]) };
+	drop_workers(all, !err ? chosen->n : 0);
 	if (!err)
 		err = stacks_screen_add(out, s, all, chosen->n, o->all_threads);
 	identity_room_free(&room);

@@ -40,7 +40,8 @@ void progress_begin(struct progress *p, const struct options *o)
 	if (o->session.duration_ns)
 		strbuf_addf(&text, " for %s", ns_text(o->session.duration_ns).s);
 	if (o->session.cmd)
-		log_info("measuring %s until it ends; Ctrl-C is passed on", text.s);
+		log_info("measuring %s%s; Ctrl-C is passed on", text.s,
+			 o->session.duration_ns ? "" : " until it ends");
 	else
 		log_info("measuring %s; Ctrl-C ends it", text.s);
 	strbuf_free(&text);

@@ -63,6 +63,7 @@ static void doubt(struct finding *f, const struct finding_book *b)
 		add_doubts(&all, b, f);
 	f->is_uncertain = all.len > 0;
 	if (f->is_uncertain) {
+		f->doubts = all.len - strlen(", ");
 		strbuf_addf(&all, ": %s", f->evidence.s);
 		strbuf_reset(&f->evidence);
 		strbuf_addstr(&f->evidence, all.s + strlen(", "));

@@ -81,6 +81,8 @@ struct finding {
 	bool is_after;			/* a larger part of that one's loss is a finding: it comes
 					 * first */
 	uint64_t times;			/* it happened so often; 0: it has no number */
+	uint64_t each_ns;		/* one of them, on average; 0: not known */
+	size_t doubts;			/* bytes of the evidence: why it is uncertain */
 	bool is_one_off;		/* nearly all of it is a single time */
 	bool needs_off_cpu;		/* the thread may have been stopped or without a CPU, or was
 					 * that */

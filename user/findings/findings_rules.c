@@ -208,6 +208,7 @@ static bool begin_lost(struct finding *f, const struct finding_book *b, unsigned
 	if (!sum->most || !set_share(f, b, lost))
 		return false;
 	f->times = sum->gaps;
+	f->each_ns = sum->gaps ? sum->ns / sum->gaps : 0;
 	f->is_one_off = num_sub(sum->ns, sum->longest_ns) <= sum->ns / ONE_OFF;
 	f->needs_off_cpu = kinds & SEEN_IN_CALLS ||
 			   (b->off_cpu_sampled &&
@@ -362,6 +363,7 @@ static bool judge_exposed_comm(const struct finding_book *b, struct finding *f)
 		return false;
 	f->tid = b->comm_tid;
 	f->times = b->comms;
+	f->each_ns = b->comm_ns / b->comms;
 	add_kernel(&f->cause, b->comm_kernel ? b->comm_kernel : "communication");
 	strbuf_addstr(&f->cause, " runs with no compute beside it");
 	if (f->tid) {
@@ -445,6 +447,7 @@ static bool judge_unpinned_copies(const struct finding_book *b, struct finding *
 	if (!c->count || !set_share(f, b, &(struct lost){ sum.ns, c->owned_ns, sum.unseen_ns }))
 		return false;
 	f->times = c->count;
+	f->each_ns = c->owned_ns / c->count;
 	if (sum.most)
 		add_main_thread(f, &sum);
 	strbuf_addf(&f->cause,

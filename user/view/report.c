@@ -6,6 +6,7 @@
 #include "view/report.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -300,6 +301,14 @@ static bool locale_is_ascii(void)
 	return !locale || !(strcasestr(locale, "utf-8") || strcasestr(locale, "utf8"));
 }
 
+static void read_size(const char *text, unsigned int *size)
+{
+	const unsigned long n = text ? strtoul(text, NULL, 10) : 0;
+
+	if (n && n <= INT_MAX)
+		*size = (unsigned int)n;
+}
+
 /* Of the terminal; else as COLUMNS and LINES say. */
 static struct screen_shape screen_shape_of(const char *path)
 {
@@ -310,13 +319,12 @@ static struct screen_shape screen_shape_of(const char *path)
 
 	if (!path && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col) {
 		shape.columns = size.ws_col;
-		shape.lines = num_sub(size.ws_row, 1);	/* the shell's prompt follows */
+		if (size.ws_row)
+			shape.lines = size.ws_row - 1;	/* the shell's prompt follows */
 		return shape;
 	}
-	if (columns && atoi(columns) > 0)
-		shape.columns = (unsigned int)atoi(columns);
-	if (lines && atoi(lines) > 0)
-		shape.lines = (unsigned int)atoi(lines);
+	read_size(columns, &shape.columns);
+	read_size(lines, &shape.lines);
 	return shape;
 }
 

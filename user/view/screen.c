@@ -57,16 +57,17 @@ enum {				/* lines */
 /* Ends the line; what does not fit is cut. */
 static void end_line(struct screen *sc)
 {
-	size_t len = sc->line.len;
+	size_t len;
 
 	sc->left = num_sub(sc->left, 1);
+	while (sc->line.len && sc->line.s[sc->line.len - 1] == ' ')
+		sc->line.s[--sc->line.len] = '\0';
+	len = sc->line.len;
 	if (utf8_str_width(sc->line.s) > sc->width)
 		len = fit(sc->line.s, sc->width - 1);
 	strbuf_add(sc->out, sc->line.s, len);
 	if (len < sc->line.len)
 		strbuf_addstr(sc->out, sc->ascii ? "~" : "…");
-	while (sc->out->len && sc->out->s[sc->out->len - 1] == ' ')
-		sc->out->s[--sc->out->len] = '\0';
 	strbuf_addch(sc->out, '\n');
 	sc->out->failed |= sc->line.failed;
 	strbuf_reset(&sc->line);
@@ -127,6 +128,20 @@ static void add_sentences(struct screen *sc, const char *text, size_t most)
 		end_line(sc);
 	sc->out->failed |= safe.failed;
 	strbuf_free(&safe);
+}
+
+/* "3,971", "12.3k": at most five columns */
+static struct unit_text short_count(uint64_t n)
+{
+	struct unit_text text;
+
+	if (n < 10000)
+		return count_text(n);
+	if (n < 1000000)
+		snprintf(text.s, sizeof(text.s), n < 99950 ? "%.1fk" : "%.0fk", (double)n / 1e3);
+	else
+		snprintf(text.s, sizeof(text.s), "%.3gM", (double)n / 1e6);
+	return text;
 }
 
 struct percent_text {
@@ -195,6 +210,39 @@ static uint64_t wall_of(const struct snapshot_device *s)
 	return s->sum.close_ns - s->sum.open_ns;
 }
 
+/* Idle, as far as its book has it, and not certainly so. */
+static uint64_t unknown_ns(const struct snapshot_device *s)
+{
+	return s->idle_ns[IDLE_UNKNOWN] + s->idle_ns[IDLE_LOST] + s->idle_ns[IDLE_UNARMED];
+}
+
+/* What shares of findings are of: where others use the device, too, it is the device's time. */
+static uint64_t share_wall(const struct snapshot_device *s)
+{
+	return snapshot_host_is_shared(s->host) ?
+		       s->host->sum.close_ns - s->host->sum.open_ns : wall_of(s);
+}
+
+static void add_loss(struct strbuf *out, const struct finding *f, const struct snapshot_device *s)
+{
+	const bool shared = snapshot_host_is_shared(s->host);
+	const uint64_t wall_ns = share_wall(s);
+	const uint64_t idle_ns = shared ? s->host->sum.idle_ns + s->host->sum.unknown_ns :
+					  s->sum.idle_ns;
+	const uint64_t unknown = shared ? s->host->sum.unknown_ns : unknown_ns(s);
+
+	strbuf_addf(out, "GPU %s was busy %s%s of the time. %s is lost to %s: %s. Without that: at "
+		    "best %.2fx", device_text(s->number).s,
+		    unknown * 100 >= wall_ns ? "at least " : "",
+		    percent(num_ratio(num_sub(wall_ns, idle_ns), wall_ns)).s,
+		    percent(f->share).s, f->name, f->cause.s, speedup(f->gain_bound));
+	if (f->doubts)
+		strbuf_addf(out, "; but %.*s", (int)f->doubts, f->evidence.s);
+	else if (finding_is_own(f))
+		strbuf_addstr(out, "; most of it may be gpuprof's own cost");
+	strbuf_addch(out, '.');
+}
+
 /* A verdict that is a finding with a share, in words; else verdict_add's first sentences. */
 static void add_verdict(struct screen *sc, const char *verdict)
 {
@@ -203,15 +251,16 @@ static void add_verdict(struct screen *sc, const char *verdict)
 	const char *evidence = strstr(verdict, "\nEvidence: "), *next = strstr(verdict, "\nNext: ");
 	const char *end = evidence ? evidence : next ? next : verdict + strlen(verdict);
 	struct strbuf text = STRBUF_INIT;
+	const char *line = end;
 
 	if (!*verdict)
 		return;
+	while (line > verdict && line[-1] != '\n')
+		line--;
 	if (evidence && s && f->has_share && !f->is_severe) {
-		strbuf_addf(&text, "GPU %s was busy %s of the time. %s is lost to %s: %s. Without "
-			    "that: at best %.2fx.",
-			    device_text(s->number).s,
-			    percent(num_ratio(wall_of(s) - s->sum.idle_ns, wall_of(s))).s,
-			    percent(f->share).s, f->name, f->cause.s, speedup(f->gain_bound));
+		if (line > verdict)	/* how the command ended */
+			strbuf_addf(&text, "%.*s ", (int)(line - verdict - 1), verdict);
+		add_loss(&text, f, s);
 	} else {
 		strbuf_add(&text, verdict, (size_t)(end - verdict));
 		for (char *c = text.len ? text.s : NULL; c && *c; c++)
@@ -220,7 +269,7 @@ static void add_verdict(struct screen *sc, const char *verdict)
 	}
 	if (!sc->interval)
 		add_empty_line(sc);
-	add_sentences(sc, text.s, sc->width < SCREEN_COLUMNS ? VERDICT_LINES : VERDICT_LINES - 1);
+	add_sentences(sc, text.s, VERDICT_LINES);
 	sc->out->failed |= text.failed;
 	strbuf_free(&text);
 }
@@ -232,6 +281,7 @@ static void add_reasons(struct screen *sc, const struct notes *notes)
 		const struct note *n = &notes->all.v[i];
 
 		if (strcmp(n->code, note_name(NOTE_NO_CALLS)) != 0 &&
+		    strcmp(n->code, note_name(NOTE_CHILDREN_NOT_FOLLOWED)) != 0 &&
 		    strcmp(n->code, note_name(NOTE_DEVICE_TIMES_MISSING)) != 0)
 			continue;
 		add_empty_line(sc);
@@ -251,7 +301,7 @@ static const char *glyph_of(const struct screen *sc, const struct part *part)
 	return sc->ascii ? part->ascii : part->glyph;
 }
 
-#define LABEL 8
+#define LABEL 10
 
 /* Behind a label: the parts in proportion to their times, and all of it. */
 static void add_parts(struct screen *sc, const struct part *parts, const uint64_t *ns, size_t n)
@@ -259,13 +309,15 @@ static void add_parts(struct screen *sc, const struct part *parts, const uint64_
 	const size_t width = sc->width - LABEL - 12;
 	uint64_t at_ns = 0, wall_ns = 0;
 	size_t at = 0;
+	double end;
 
 	for (size_t i = 0; i < n; i++)
 		wall_ns += ns[i];
 	go_to(sc, LABEL);
 	for (size_t i = 0; i < n; i++) {
 		at_ns += ns[i];
-		for (; at < (size_t)(num_ratio(at_ns, wall_ns) * (double)width + 0.5); at++)
+		end = num_ratio(at_ns, wall_ns) * (double)width;
+		for (; at < width && (double)at + 0.5 < end; at++)
 			strbuf_addstr(&sc->line, glyph_of(sc, &parts[i]));
 	}
 	go_to(sc, LABEL + width);
@@ -280,7 +332,7 @@ static void add_part(struct screen *sc, const struct part *part, uint64_t ns, ui
 		    100 * num_ratio(ns, wall_ns));
 }
 
-enum device_part { COMPUTE, COPY, COMM, IDLE, UNKNOWN, DEVICE_PARTS };
+enum device_part { COMPUTE, COPY, COMM, UNKNOWN, IDLE, DEVICE_PARTS };
 
 static const struct part device_parts[DEVICE_PARTS] = {
 	[COMPUTE] = { "compute", "█", "C" }, [COPY] = { "copy", "▓", "m" },
@@ -292,6 +344,7 @@ static const struct part device_parts[DEVICE_PARTS] = {
 struct bar {
 	const struct snapshot_device *s;
 	uint64_t ns[DEVICE_PARTS], wall_ns;
+	bool is_first;			/* the screen is about it */
 	size_t alike;			/* so many more devices */
 	uint32_t last;			/* number of the last of them */
 };
@@ -306,8 +359,8 @@ static struct bar read_bar(const struct snapshot_device *s)
 		b.ns[!strcmp(state, "comm") ? COMM : !strcmp(state, "compute") ? COMPUTE : COPY] +=
 			s->sum.owned_ns[i];
 	}
-	b.ns[UNKNOWN] = s->idle_ns[IDLE_UNKNOWN] + s->idle_ns[IDLE_LOST] + s->idle_ns[IDLE_UNARMED];
-	b.ns[IDLE] = s->sum.idle_ns - b.ns[UNKNOWN];
+	b.ns[UNKNOWN] = unknown_ns(s);
+	b.ns[IDLE] = num_sub(s->sum.idle_ns, b.ns[UNKNOWN]);
 	return b;
 }
 
@@ -330,17 +383,29 @@ static bool are_alike(const struct bar *a, const struct bar *b)
 		if (more > ALIKE || more < -ALIKE)
 			return false;
 	}
-	return true;
+	for (unsigned int i = 0; i < IDLE_CAUSES; i++) {
+		const double more = num_ratio(a->s->idle_ns[i], a->wall_ns) -
+				    num_ratio(b->s->idle_ns[i], b->wall_ns);
+
+		if (more > ALIKE || more < -ALIKE)
+			return false;
+	}
+	return !snapshot_host_is_shared(a->s->host) && !snapshot_host_is_shared(b->s->host);
 }
 
 static int compare_bars(const void *a, const void *b)
 {
 	const struct bar *x = a, *y = b;
 
+	const double x_idle = num_ratio(x->s->sum.idle_ns, x->wall_ns),
+		     y_idle = num_ratio(y->s->sum.idle_ns, y->wall_ns);
+
+	if (x->is_first != y->is_first)
+		return x->is_first ? -1 : 1;
 	if (x->s->number != y->s->number)
 		return x->s->number < y->s->number ? -1 : 1;
-	if (x->ns[IDLE] != y->ns[IDLE])
-		return x->ns[IDLE] < y->ns[IDLE] ? -1 : 1;
+	if (x_idle != y_idle)
+		return x_idle < y_idle ? -1 : 1;
 	return x->s->process < y->s->process ? -1 : x->s->process > y->s->process;
 }
 
@@ -399,7 +464,7 @@ static void add_bar(struct screen *sc, const struct bar *b)
 	else if (sc->snap->processes.n > 1)
 		format_safef(&sc->line, "%s (pid %u)  ", comm ? comm : "", b->s->pid);
 	for (unsigned int i = 0; i < DEVICE_PARTS; i++) {
-		if (!b->ns[i])
+		if (b->ns[i] * 200 < b->wall_ns)
 			continue;
 		add_part(sc, &device_parts[i], b->ns[i], b->wall_ns);
 		if (i == IDLE)
@@ -409,7 +474,7 @@ static void add_bar(struct screen *sc, const struct bar *b)
 	end_line(sc);
 }
 
-static void add_bars(struct screen *sc)
+static void add_bars(struct screen *sc, const struct snapshot_device *first)
 {
 	const size_t findings = sc->findings.all.n ? sc->findings.all.n + 3 : 0;
 	const size_t kept = sc->interval ? 3 : num_min(findings, FINDINGS_LINES) + TIMES_LINES;
@@ -418,9 +483,12 @@ static void add_bars(struct screen *sc)
 	size_t n = 0, shown;
 
 	sc->out->failed |= !v;
-	for (size_t i = 0; v && i < sc->snap->devices.n; i++)
-		if (has_worked(&sc->snap->devices.v[i]))
-			v[n++] = read_bar(&sc->snap->devices.v[i]);
+	for (size_t i = 0; v && i < sc->snap->devices.n; i++) {
+		if (!has_worked(&sc->snap->devices.v[i]))
+			continue;
+		v[n] = read_bar(&sc->snap->devices.v[i]);
+		v[n++].is_first = &sc->snap->devices.v[i] == first;
+	}
 	if (n) {
 		qsort(v, n, sizeof(*v), compare_bars);
 		n = fold_bars(v, n);
@@ -432,7 +500,7 @@ static void add_bars(struct screen *sc)
 	for (size_t i = 0; i < shown; i++)
 		add_bar(sc, &v[i]);
 	if (shown < n) {
-		strbuf_addf(&sc->line, "%zu more devices or processes (--table ledger)", n - shown);
+		strbuf_addf(&sc->line, "%zu more (--table ledger)", n - shown);
 		end_line(sc);
 	}
 	free(v);
@@ -483,10 +551,10 @@ static void add_where(struct screen *sc, const struct group *g, size_t width)
 	struct strbuf text = STRBUF_INIT;
 
 	if (g->n > 1)
-		strbuf_addf(&text, "%zu of them%s%s", g->n, f->has_share ? ", from " : "",
+		strbuf_addf(&text, "%zu%s%s", g->n, f->has_share ? ", from " : " of them",
 			    f->has_share ? percent(g->least).s : "");
 	else if (f->tid)
-		format_safef(&text, "thread %u%s%s%s", f->tid, comm ? " (" : "", comm ? comm : "",
+		format_safef(&text, "%u%s%s%s", f->tid, comm ? " (" : "", comm ? comm : "",
 			     comm ? ")" : "");
 	else if (f->pid)
 		format_safef(&text, "pid %u%s%s%s", f->pid, comm ? " (" : "", comm ? comm : "",
@@ -499,7 +567,6 @@ static void add_where(struct screen *sc, const struct group *g, size_t width)
 static void add_finding(struct screen *sc, size_t number, const struct group *g)
 {
 	const struct finding *f = g->first;
-	const struct snapshot_device *s = device_of(sc->snap, f);
 	const bool is_wide = sc->width >= 90;
 	char text[64] = "";
 
@@ -509,14 +576,13 @@ static void add_finding(struct screen *sc, size_t number, const struct group *g)
 	snprintf(text, sizeof(text), f->has_share ? "%.2fx" : "-", speedup(f->gain_bound));
 	add_field(sc, text, 9, true);
 	strbuf_addstr(&sc->line, "  ");
-	add_field(sc, f->name, 16, false);
-	strbuf_addch(&sc->line, ' ');
+	add_field(sc, f->name, 18, false);
 	if (is_wide)
-		add_field(sc, title_of(f), 26, false);
-	add_where(sc, g, 21);
-	if (f->times && s && f->has_share)
-		strbuf_addf(&sc->line, " %s x %s", count_text(f->times).s,
-			    ns_text((uint64_t)(f->share * (double)wall_of(s)) / f->times).s);
+		add_field(sc, title_of(f), 24, false);
+	add_where(sc, g, 20);
+	if (f->times && f->has_share)
+		strbuf_addf(&sc->line, " %s%s%s", short_count(f->times).s, f->each_ns ? " x " : "",
+			    f->each_ns ? ns_text(f->each_ns).s : "");
 	end_line(sc);
 }
 
@@ -545,9 +611,12 @@ static void add_sum(struct screen *sc)
 	}
 	if (n < 2 || gain >= 0.999)
 		return;
-	strbuf_addf(&sc->line, "    all %zu of GPU %s gone: at best %.2fx (%s instead of %s)", n,
-		    device_text(s->number).s, speedup(gain),
-		    ns_text((uint64_t)((1 - gain) * (double)wall_of(s))).s, ns_text(wall_of(s)).s);
+	strbuf_addf(&sc->line, "    all %zu findings of GPU %s", n, device_text(s->number).s);
+	if (sc->snap->processes.n > 1)
+		strbuf_addf(&sc->line, ", pid %u,", s->pid);
+	strbuf_addf(&sc->line, " fixed: at best %.2fx (%s instead of %s)", speedup(gain),
+		    ns_text((uint64_t)((1 - gain) * (double)share_wall(s))).s,
+		    ns_text(share_wall(s)).s);
 	end_line(sc);
 }
 
@@ -556,7 +625,8 @@ static void add_findings(struct screen *sc, size_t kept)
 {
 	struct group *groups = calloc(sc->findings.all.n + 1, sizeof(*groups));
 	const size_t n = groups ? read_groups(&sc->findings, groups) : 0;
-	const size_t shown = num_min(n, num_sub(num_sub(sc->left, kept), 3));
+	const size_t most = num_max(num_sub(sc->left, kept), num_min(sc->left, 4));
+	const size_t shown = num_min(n, num_sub(most, 3));
 
 	sc->out->failed |= !groups;
 	if (!shown) {
@@ -565,10 +635,10 @@ static void add_findings(struct screen *sc, size_t kept)
 	}
 	if (!sc->interval)
 		add_empty_line(sc);
-	strbuf_addf(&sc->line, " %-2s%7s%9s  %-17s", "#", "lost", "at best", "finding");
+	strbuf_addf(&sc->line, " %-2s%7s%9s  %-18s", "#", "lost", "at best", "finding");
 	if (sc->width >= 90)
-		strbuf_addf(&sc->line, "%-26s", "what is wrong");
-	strbuf_addf(&sc->line, "%-21s how often", "where");
+		strbuf_addf(&sc->line, "%-24s", "what is wrong");
+	strbuf_addf(&sc->line, "%-20s how often", "where (thread)");
 	end_line(sc);
 	for (size_t i = 0; i < shown; i++)
 		add_finding(sc, i + 1, &groups[i]);
@@ -606,10 +676,10 @@ static size_t read_rows(const struct snapshot_device *s, struct time_row *rows)
 	for (unsigned int i = 0; i < DEVICE_BUCKETS_END; i++)
 		if (ns[i])
 			rows[n++] = (struct time_row){ device_bucket_name(i), ns[i] };
-	if (s->sum.idle_ns)
-		rows[n++] = (struct time_row){ "idle", s->sum.idle_ns - s->idle_ns[IDLE_UNKNOWN] };
-	if (s->idle_ns[IDLE_UNKNOWN])
-		rows[n++] = (struct time_row){ "unknown", s->idle_ns[IDLE_UNKNOWN] };
+	if (s->sum.idle_ns > unknown_ns(s))
+		rows[n++] = (struct time_row){ "idle", s->sum.idle_ns - unknown_ns(s) };
+	if (unknown_ns(s))
+		rows[n++] = (struct time_row){ "unknown", unknown_ns(s) };
 	qsort(rows, n, sizeof(*rows), compare_rows);
 	return n;
 }
@@ -637,17 +707,17 @@ static void add_small_bar(struct screen *sc, double share)
 
 #define LEFT 48
 
-static void add_kernel(struct screen *sc, const struct snapshot_device *s,
-		       const struct kernel_stats *k)
+/* all_ns: of all kernels, which may run side by side */
+static void add_kernel(struct screen *sc, const struct kernel_stats *k, uint64_t all_ns)
 {
 	struct strbuf name = STRBUF_INIT, safe = STRBUF_INIT;
 
 	elf_demangle(&name, k->name ? k->name : "(no name)");
 	format_safef(&safe, "%s", name.s);
 	add_field(sc, safe.s, sc->width - LEFT - 28, false);
-	add_field(sc, count_text(k->time.count).s, 8, true);
+	add_field(sc, short_count(k->time.count).s, 8, true);
 	add_field(sc, ns_text(k->time.total / k->time.count).s, 11, true);
-	add_field(sc, percent(num_ratio(k->time.total, wall_of(s))).s, 9, true);
+	add_field(sc, percent(num_ratio(k->time.total, all_ns)).s, 9, true);
 	sc->line.failed |= name.failed | safe.failed;
 	strbuf_free(&name);
 	strbuf_free(&safe);
@@ -661,20 +731,26 @@ static void add_times(struct screen *sc, const struct snapshot_device *s)
 	const bool both = sc->width >= 90;
 	const size_t lines = num_min(num_max(n_rows, both ? n_kernels : 0), num_sub(sc->left, 2));
 
+	uint64_t all_ns = 0;
+
 	sc->out->failed |= !kernels;
 	if (!kernels || !lines) {
 		free(kernels);
 		return;
 	}
-	for (size_t i = 0; i < n_kernels; i++)
+	for (size_t i = 0; i < n_kernels; i++) {
 		kernels[i] = kernels_at(&s->kernels, i);
+		all_ns = num_add(all_ns, kernels[i]->time.total);
+	}
 	qsort(kernels, n_kernels, sizeof(kernels[0]), compare_kernels);
 	add_empty_line(sc);
 	strbuf_addf(&sc->line, "time of GPU %s", device_text(s->number).s);
+	if (sc->snap->processes.n > 1)
+		strbuf_addf(&sc->line, ", pid %u", s->pid);
 	if (both && n_kernels) {
 		go_to(sc, LEFT);
 		add_field(sc, "kernels", sc->width - LEFT - 28, false);
-		strbuf_addf(&sc->line, "%8s%11s%9s", "count", "avg", "share");
+		strbuf_addf(&sc->line, "%8s%11s%9s", "count", "avg", "of all");
 	}
 	end_line(sc);
 	for (size_t i = 0; i < lines; i++) {
@@ -690,7 +766,7 @@ static void add_times(struct screen *sc, const struct snapshot_device *s)
 		}
 		go_to(sc, LEFT);
 		if (both && i < n_kernels)
-			add_kernel(sc, s, kernels[i]);
+			add_kernel(sc, kernels[i], all_ns);
 		end_line(sc);
 	}
 	free(kernels);
@@ -776,7 +852,7 @@ static void add_threads(struct screen *sc)
 	for (size_t i = 0; i < num_min(n, most); i++)
 		add_thread(sc, v[i]);
 	if (n > most) {
-		strbuf_addf(&sc->line, "%zu more threads (--table threads)", n - most);
+		strbuf_addf(&sc->line, "%zu more (--table threads)", n - most);
 		end_line(sc);
 	}
 	free(v);
@@ -815,6 +891,14 @@ static void add_calls(struct screen *sc)
 
 /* ---- next and more --------------------------------------------------------------------------- */
 
+/* So many the next command takes, which is not cut. */
+static size_t next_lines(const char *verdict, size_t width)
+{
+	const char *next = strstr(verdict, "Next: ");
+
+	return next ? 1 + strcspn(next, "\n") / width : 1;
+}
+
 static void add_more(struct screen *sc, const char *verdict)
 {
 	const char *next = strstr(verdict, "Next: ");
@@ -833,15 +917,22 @@ static void add_more(struct screen *sc, const char *verdict)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-/* The device of the first finding; else the first that has worked. */
+/* The device of the first finding; else of those that have worked the one least is known of. */
 static const struct snapshot_device *first_device(const struct screen *sc)
 {
 	const struct snapshot_device *s =
 		sc->findings.all.n ? device_of(sc->snap, &sc->findings.all.v[0]) : NULL;
+	const struct snapshot_device *most = NULL;
 
-	for (size_t i = 0; !(s && has_worked(s)) && i < sc->snap->devices.n; i++)
+	if (s && has_worked(s))
+		return s;
+	for (size_t i = 0; i < sc->snap->devices.n; i++) {
 		s = &sc->snap->devices.v[i];
-	return s && has_worked(s) ? s : NULL;
+		if (has_worked(s) && (!most || num_ratio(unknown_ns(s), wall_of(s)) >
+					       num_ratio(unknown_ns(most), wall_of(most))))
+			most = s;
+	}
+	return most;
 }
 
 int screen_add(struct strbuf *out, const struct summary *s, const char *verdict,
@@ -858,6 +949,8 @@ int screen_add(struct strbuf *out, const struct summary *s, const char *verdict,
 
 	if (sc.interval)
 		sc.left = SCREEN_INTERVAL_LINES;
+	else
+		sc.left = num_sub(sc.left, next_lines(verdict, sc.width) - 1);
 	if (!err) {
 		device = first_device(&sc);
 		add_title(&sc);
@@ -865,7 +958,7 @@ int screen_add(struct strbuf *out, const struct summary *s, const char *verdict,
 		if (!*verdict)
 			add_reasons(&sc, notes);
 		if (device)
-			add_bars(&sc);
+			add_bars(&sc, device);
 		else
 			add_threads(&sc);
 		add_findings(&sc, sc.interval ? 0 : TIMES_LINES);

@@ -144,6 +144,14 @@ static size_t mark(const struct screen *sc, unsigned int doing, bool *wanted)
 	return n;
 }
 
+static bool are_ranked(const struct screen *sc, const bool *wanted)
+{
+	for (size_t i = 0; i < sc->n_processes; i++)
+		if (wanted[i] && sc->processes[i].rank < 0)
+			return false;
+	return true;
+}
+
 /* What one look shows: a process that is stopped, or ranks of which some wait and some do not. */
 static void add_sentence(struct screen *sc, bool *waits, bool *others)
 {
@@ -152,6 +160,8 @@ static void add_sentence(struct screen *sc, bool *waits, bool *others)
 	const char *where = "in no call that waits";
 
 	if (stopped) {
+		if (!are_ranked(sc, waits) || !are_ranked(sc, others))
+			n_waits = 0;	/* they may have nothing to do with each other */
 		if (n_waits) {
 			strbuf_addstr(sc->out, "This job hangs: ");
 			add_list(sc, waits, false);
@@ -173,7 +183,7 @@ static void add_sentence(struct screen *sc, bool *waits, bool *others)
 		n_waits = mark(sc, IN_SYNC, waits);
 		where = "in a collective that it has not launched yet";
 	}
-	if (!n_waits || !n)
+	if (!n_waits || !n || !are_ranked(sc, waits) || !are_ranked(sc, others))
 		return;
 	add_list(sc, waits, false);
 	strbuf_addf(sc->out, " wait%s in a call; ", n_waits > 1 ? "" : "s");

@@ -28,7 +28,7 @@ const struct word word_list[] = {
 		.see = "lock io sleep offcpu",
 	}, {
 		.name = "needless-sync", .kind = WORD_FINDING,
-		.title = "syncs leave the GPU empty",
+		.title = "syncs empty the GPU",
 		.what = "The GPU runs out of work while the thread waits for it in a "
 			"synchronizing call or in a copy of less than 64 KiB, and stays idle "
 			"until the thread has launched again.",
@@ -46,7 +46,7 @@ const struct word word_list[] = {
 		.see = "sync launch-bound",
 	}, {
 		.name = "exposed-comm", .kind = WORD_FINDING,
-		.title = "communication runs alone",
+		.title = "communication alone",
 		.what = "Communication between GPUs runs while no compute runs beside it.",
 		.measured = "time of communication kernels (NCCL and the like) that no kernel of "
 			    "another kind overlaps. Where another rank's are four times shorter, "
@@ -54,9 +54,9 @@ const struct word word_list[] = {
 		.cuda = "launch collectives on a stream of their own as soon as their input is "
 			"there; fuse small ones; check NCCL_ALGO, NCCL_PROTO and the topology "
 			"(nvidia-smi topo -m) if a large one is slow.",
-		.pytorch = "DistributedDataParallel with bucket_cap_mb and "
-			   "gradient_as_bucket_view=True; no_sync() while gradients accumulate; "
-			   "FSDP with backward_prefetch and forward_prefetch.",
+		.pytorch = "DistributedDataParallel with a larger bucket_cap_mb; no_sync() while "
+			   "gradients accumulate; FSDP with backward_prefetch and "
+			   "forward_prefetch.",
 		.see = "comm overlapped hang",
 	}, {
 		.name = "cpu-starved", .kind = WORD_FINDING,
@@ -78,7 +78,7 @@ const struct word word_list[] = {
 		.see = "cpu-starved",
 	}, {
 		.name = "launch-bound", .kind = WORD_FINDING,
-		.title = "launches come too slowly",
+		.title = "launches come slowly",
 		.what = "The GPU waits for the next launch: the CPU needs longer to launch "
 			"kernels than the GPU to run them.",
 		.measured = "GPU idle time while the thread was in launch calls or in host code "
@@ -131,8 +131,9 @@ const struct word word_list[] = {
 		.measured = "GPU idle time inside of calls that allocate or free.",
 		.cuda = "allocate once and reuse; cudaMallocAsync with a pool whose release "
 			"threshold is raised.",
-		.pytorch = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; no "
-			   "torch.cuda.empty_cache() in the loop; batches of one size.",
+		.pytorch = "PYTORCH_CUDA_ALLOC_CONF (newer: PYTORCH_ALLOC_CONF) with "
+			   "expandable_segments:True; no torch.cuda.empty_cache() in the loop; "
+			   "batches of one size.",
 		.see = "alloc memory",
 	}, {
 		.name = "comm-call", .kind = WORD_FINDING,
@@ -187,8 +188,9 @@ const struct word word_list[] = {
 		.cuda = "gpuprof stacks shows where each rank is. Usual causes: ranks that call "
 			"collectives in another order or number, one that failed, one that is "
 			"stopped.",
-		.pytorch = "TORCH_NCCL_TRACE_BUFFER_SIZE and torch.distributed's flight recorder "
-			   "name the collective; uneven inputs need DDP's join().",
+		.pytorch = "TORCH_NCCL_TRACE_BUFFER_SIZE (newer: TORCH_FR_BUFFER_SIZE) and "
+			   "torch.distributed's flight recorder name the collective; uneven "
+			   "inputs need DDP's join().",
 		.see = "comm stopped",
 	}, {
 		.name = "cuda-error", .kind = WORD_FINDING,
@@ -198,7 +200,8 @@ const struct word word_list[] = {
 		.measured = "results of calls.",
 		.cuda = "compute-sanitizer finds the kernel that writes where it must not; "
 			"CUDA_LAUNCH_BLOCKING=1 makes the failing launch the one that reports it.",
-		.pytorch = "the same variables; TORCH_USE_CUDA_DSA=1 names the assertion.",
+		.pytorch = "the same variables; in a PyTorch built with TORCH_USE_CUDA_DSA, "
+			   "PYTORCH_USE_CUDA_DSA=1 names the assertion.",
 		.see = "errors device-fault",
 	}, {
 		.name = "device-fault", .kind = WORD_FINDING,
@@ -236,7 +239,7 @@ const struct word word_list[] = {
 	/* ---- buckets of threads and devices ---- */
 	{
 		.name = "other-process", .kind = WORD_BUCKET,
-		.title = "waits for another process",
+		.title = "another process had it",
 		.what = "Of a device: work of this process was ready, and another watched process "
 			"had the device. As a finding it costs the device nothing.",
 		.cuda = "separate the jobs (another GPU, MIG), or share by MPS.",
@@ -371,7 +374,8 @@ const struct word word_list[] = {
 		.name = "unknown", .kind = WORD_BUCKET,
 		.what = "It is not known: the device may run what was launched before, or whose "
 			"end was not seen; a call that began before gpuprof may have returned; "
-			"nothing was recorded just then. It is never counted as idle or as busy.",
+			"nothing was recorded just then. It is part of no loss. The ledger has it "
+			"as a cause of idle time.",
 		.see = "lost unarmed",
 	}, {
 		.name = "gpuprof", .kind = WORD_BUCKET,
@@ -380,7 +384,8 @@ const struct word word_list[] = {
 		.see = "own_cost_ns",
 	}, {
 		.name = "idle", .kind = WORD_BUCKET,
-		.what = "Of a device: it ran nothing, and that is certain.",
+		.what = "Of a device: it ran nothing; where that is not certain, the cause is "
+			"unknown, lost or unarmed.",
 		.see = "ledger unknown",
 	}, {
 		.name = "busy", .kind = WORD_BUCKET,
@@ -450,6 +455,21 @@ const struct word word_list[] = {
 			"helper. Of launches (a column of events): made while nothing was "
 			"recorded.",
 		.see = "untold-process",
+	},
+
+	/* ---- words of the screen ---- */
+	{
+		.name = "at best", .kind = WORD_SCREEN,
+		.what = "How much faster the program is without that one loss, at most.",
+		.measured = "1 / (1 - gain_bound).",
+		.see = "gain_bound share",
+	}, {
+		.name = "cost", .kind = WORD_SCREEN,
+		.what = "An estimate of what gpuprof took of the time of the threads it measured.",
+		.see = "own_cost_share gpuprof",
+	}, {
+		.name = "how often", .kind = WORD_SCREEN,
+		.what = "How many times a loss happened, and how long one lasted on average.",
 	},
 
 	/* ---- notes ---- */
@@ -783,6 +803,7 @@ static const struct {
 } kinds[WORD_KINDS] = {
 	[WORD_FINDING] = { "finding", "findings" },
 	[WORD_BUCKET] = { "bucket of time", "buckets of time" },
+	[WORD_SCREEN] = { "word of the screen", "words of the screen" },
 	[WORD_NOTE] = { "note", "notes" },
 	[WORD_FIELD] = { "field of json", "fields of json" },
 };

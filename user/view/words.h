@@ -12,12 +12,12 @@
 
 #include "base/str.h"
 
-enum word_kind { WORD_FINDING, WORD_BUCKET, WORD_NOTE, WORD_FIELD, WORD_KINDS };
+enum word_kind { WORD_FINDING, WORD_BUCKET, WORD_SCREEN, WORD_NOTE, WORD_FIELD, WORD_KINDS };
 
 struct word {
 	const char *name;	/* as in csv and json */
 	uint8_t kind;		/* enum word_kind */
-	const char *title;	/* of findings: what is wrong, in at most 25 columns; or NULL */
+	const char *title;	/* of findings: what is wrong, in at most 23 columns; or NULL */
 	const char *what;	/* sentences */
 	const char *measured;	/* how it is known; NULL: `what` has it */
 	/* What one does about it in CUDA, and in PyTorch; NULL: nothing particular. */
