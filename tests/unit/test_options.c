@@ -89,6 +89,16 @@ TEST(nothing_on_the_line_is_all_processes_without_a_verb)
 	assert_null(o.session.cmd);
 }
 
+TEST(pids_may_stand_as_pgrep_prints_them)
+{
+	assert_int_equal(parse("-p 30\n10\n\t20,\n40\n stat"), 0);
+	assert_int_equal(o.session.n_pids, 4);
+	assert_int_equal(o.session.pids[3], 40);
+	refused("-p 30,,10");
+	refused("-p 30\n,\n");
+	refused("-p \n");
+}
+
 TEST(pids_are_distinct_and_keep_their_order)
 {
 	assert_int_equal(parse("-p 30,10,30 stat --pid=20 -p10"), 0);
@@ -232,6 +242,7 @@ TEST(a_refusal_names_the_valid_values)
 	answered("reprot f", "gpuprof: unknown verb 'reprot'; did you mean 'report'?\n");
 	answered("top", "gpuprof: unknown verb 'top'; the verbs are stat, record, report, stacks, env, doctor, "
 		 "version, help\n");
+	answered("/bin/true -x", "gpuprof: '/bin/true' is a program; type: gpuprof stat -- /bin/true\n");
 	answered("-i 249ms", "gpuprof: option '--interval': '249ms' is not accepted; "
 		 "give a duration of at least 250ms, such as 5s\n");
 	answered("stat -d soon", "gpuprof: option '--duration': 'soon' is not accepted; "

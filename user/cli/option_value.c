@@ -175,6 +175,9 @@ static int add_pid(struct options *o, uint32_t pid)
 	return 0;
 }
 
+#define BLANKS " \t\n"
+
+/* Commas, or blanks and newlines, as pgrep prints them. */
 OPTION_SETTER(pids)
 {
 	(void)row;
@@ -183,14 +186,17 @@ OPTION_SETTER(pids)
 		char *end;
 		int err;
 
+		value += strspn(value, BLANKS);
 		if (parse_number(value, &end, &pid) || !pid || pid > PID_LIMIT)
 			return -EINVAL;
 		err = add_pid(o, (uint32_t)pid);
-		if (err || !*end)
+		value = end + strspn(end, BLANKS);
+		if (err || !*value)
 			return err;
-		if (*end != ',')
+		if (*value == ',')
+			value++;
+		else if (value == end)
 			return -EINVAL;
-		value = end + 1;
 	}
 }
 

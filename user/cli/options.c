@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/log.h"
 #include "base/str.h"
@@ -136,6 +137,23 @@ static void add_verbs(struct strbuf *out, uint32_t mask)
 				    *v->name ? v->name : "gpuprof without a verb");
 }
 
+/* A capture or a program where a verb should be: what to type is logged. */
+static bool suggest_for_file(const char *name)
+{
+	const size_t len = strlen(name);
+	struct stat st;
+
+	if (stat(name, &st) || !S_ISREG(st.st_mode))
+		return false;
+	if (len > 4 && !strcmp(name + len - 4, ".gpr"))
+		log_error("'%s' is a capture; type: gpuprof report %s", name, name);
+	else if (st.st_mode & 0111 && strchr(name, '/'))
+		log_error("'%s' is a program; type: gpuprof stat -- %s", name, name);
+	else
+		return false;
+	return true;
+}
+
 /* NULL, and a line with the nearest, if none. */
 static const struct verb *find_verb(const char *name)
 {
@@ -148,6 +166,8 @@ static const struct verb *find_verb(const char *name)
 		if (!strcmp(name, v->name))
 			return v;
 	}
+	if (suggest_for_file(name))
+		return NULL;
 	near = str_nearest(name, names, n);
 	if (near) {
 		log_error("unknown verb '%s'; did you mean '%s'?", name, near);
