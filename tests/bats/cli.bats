@@ -111,6 +111,25 @@ load ../lib/common
 	assert_output --partial "who 65534:65534 kept"
 }
 
+# As sudo does: it is called with one environment, and runs gpuprof with another.
+@test "cli: -- CMD under sudo has the PATH, HOME and virtual environment that sudo was called with" {
+	mkdir venv
+	chmod 755 . venv
+	printf '#!/bin/sh\necho "mine $HOME $VIRTUAL_ENV ${PYTHONPATH-none} $KEPT"\n' >venv/mine
+	chmod 755 venv/mine
+	cp "$(command -v bash)" sudo
+	cat >call <<-EOF_CALL
+		env -i SUDO_UID=65534 SUDO_GID=65534 SUDO_USER=nobody PATH=/usr/bin:/bin HOME=/root PYTHONPATH=/root KEPT=yes \
+			'$GPUPROF' stat -o /dev/null -- mine
+		exit \$?
+	EOF_CALL
+	cp -r venv /tmp/gpuprof-venv-$$ # which every user can reach
+	run -0 --separate-stderr env -u PYTHONPATH HOME=/home/alice VIRTUAL_ENV=/v PATH="/tmp/gpuprof-venv-$$:$PATH" ./sudo call
+	rm -r /tmp/gpuprof-venv-$$
+	assert_line "mine /home/alice /v none yes"
+	[[ $stderr == *"mine runs as nobody, with the PATH, HOME and the like that sudo was called with"* ]]
+}
+
 # bats test_tags=needs:targets
 @test "cli: without a verb it prints a report every interval, -n times" {
 	start_target t cudart-dyn --launches 1000000 --pause-us 200

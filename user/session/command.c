@@ -21,6 +21,8 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/exit.h"
+#include "host/environment.h"
+#include "host/proc.h"
 #include "host/users.h"
 #include "inject/install.h"
 
@@ -59,6 +61,54 @@ struct invoker {
 	gid_t *groups;		/* also those that give access to the GPU: render, video */
 	size_t n_groups;
 };
+
+/* What sudo replaces or removes, and a program finds its interpreter and libraries by. */
+static const char *const kept_variables[] = {
+	"HOME", "USER", "LOGNAME", "SHELL", "PATH", "LD_LIBRARY_PATH", "PYTHONPATH",
+	"VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "CONDA_EXE", "CONDA_PYTHON_EXE",
+	"CONDA_SHLVL",
+};
+
+#define SUDO_DEPTH 8	/* of sudo's own processes above us */
+
+/* With a pseudo-terminal sudo has one more process above its command. 0: there is none. */
+static pid_t find_sudo(void)
+{
+	pid_t pid = getppid(), top = 0;
+	struct proc_stat stat;
+
+	for (int i = 0; i < SUDO_DEPTH && proc_stat_of(pid, &stat); i++) {
+		if (strcmp(stat.comm, "sudo") != 0)
+			break;
+		top = pid;
+		pid = stat.ppid;
+	}
+	return top;
+}
+
+/* As sudo was called with them: ours, since what the command will load is looked for by them, too.
+ * False: they are as sudo made them. */
+static bool restore_environment(void)
+{
+	struct environment env = { .block = NULL };
+	const pid_t sudo = find_sudo();
+	struct proc p;
+
+	if (!sudo)
+		return false;
+	if (!proc_open(&p, sudo))
+		env = environment_read(&p);
+	for (size_t i = 0; env.block && i < sizeof(kept_variables) / sizeof(char *); i++) {
+		const char *value = environment_find(&env, kept_variables[i]);
+
+		if (value)
+			setenv(kept_variables[i], value, 1);
+		else
+			unsetenv(kept_variables[i]);
+	}
+	proc_close(&p);
+	return env.block != NULL;
+}
 
 /* 0 or -ENOMEM. The caller frees groups. */
 static int find_invoker(struct invoker *who)
@@ -163,9 +213,13 @@ static int start_child(struct command *c, char *const *argv, const struct invoke
 
 int command_start(struct command *c, char *const *argv)
 {
+	const char *user = getenv("SUDO_USER");
 	struct invoker who;
 	int err = find_invoker(&who);
 
+	if (!err && who.known && restore_environment())
+		log_info("%s runs as %s, with the PATH, HOME and the like that sudo was called "
+			 "with", argv[0], user ? user : "the invoking user");
 	if (!err)
 		err = start_child(c, argv, &who);
 	free(who.groups);
@@ -183,9 +237,7 @@ int command_cannot_run(struct command *c, const char *name, int err)
 	const char *more =
 		is_there && err == -ENOENT ? " (what it names as its interpreter is missing)" :
 		is_there && err == -EACCES ? "; is it a program, with the right to execute it?" :
-		err == -ENOENT && !is_path ? " in PATH; under sudo, PATH is sudo's: give the "
-					     "command's whole path" :
-					     "";
+		err == -ENOENT && !is_path ? " in PATH" : "";
 
 	c->unrun = err == -ENOENT && !is_there ? EXIT_NOT_FOUND : EXIT_NOT_RUN;
 	log_error("cannot run %s: %s%s", name, strerror(-err), more);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * `-- CMD`: the command is started stopped before its exec, so that probes can be in place first,
- * and run as the user who typed sudo, with their groups (render, video) and with the
- * environment as it is.
+ * and run as the user who typed sudo, with their groups (render, video) and, of the environment,
+ * with the PATH, HOME, library path and Python environment that sudo was called with.
  */
 #ifndef SESSION_COMMAND_H
 #define SESSION_COMMAND_H
