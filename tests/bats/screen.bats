@@ -96,10 +96,9 @@ on_terminal() { # COMMAND
 @test "screen: on a terminal it says at once what is measured and how to end it, then each second how far it is" {
 	sleep 60 3>&- &
 	STARTED+=($!)
-	on_terminal "'$GPUPROF' stat -p $! -d 2200ms"
-	assert_equal "${lines[0]}" "gpuprof: measuring process $! and its children for 2.200 s; Ctrl-C ends it"
-	assert_line --regexp '^1 s, [0-9,]+ events$'
-	assert_line --regexp '^2 s, [0-9,]+ events$'
+	on_terminal "'$GPUPROF' stat -p $! -d 3s"
+	assert_equal "${lines[0]}" "gpuprof: measuring process $! and its children for 3.000 s; Ctrl-C ends it"
+	assert_line --regexp '^[1-3] s, [0-9,]+ events$'
 	on_terminal "'$GPUPROF' stat -q -p $! -d 100ms"
 	refute_output --partial measuring
 	on_terminal "'$GPUPROF' stat --isolate -p $!,$$ -d 100ms"
@@ -125,7 +124,7 @@ on_terminal() { # COMMAND
 	LD_LIBRARY_PATH=$SIM "$SIM/train" --steps 20000 --quiet 3>&- &
 	STARTED+=($!)
 	run -0 "$GPUPROF" -i 250ms -n 3 -p $!
-	assert_equal "$(grep -cE '^[0-2][0-9]:[0-5][0-9]:[0-5][0-9]  pid [0-9]+ \(train\), ' <<<"$output")" 3
+	assert_equal "$(grep -cE '^[0-2][0-9]:[0-5][0-9]:[0-5][0-9]  .*pid [0-9]+' <<<"$output")" 3
 	[ "$(awk -v RS= 'split($0, line, "\n") > most { most = split($0, line, "\n") } END { print most }' <<<"$output")" -le 12 ] || fail "$output"
 	assert_line --partial 'did was not seen: no helper is in it'
 	refute_line calls

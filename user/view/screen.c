@@ -274,7 +274,7 @@ static void add_verdict(struct screen *sc, const char *verdict)
 	strbuf_free(&text);
 }
 
-/* Why there is none: what the report's notes say of that. */
+/* Why there is no verdict, by the report's notes. */
 static void add_reasons(struct screen *sc, const struct notes *notes)
 {
 	for (size_t i = 0; i < notes->all.n && sc->left > 2; i++) {
@@ -396,7 +396,6 @@ static bool are_alike(const struct bar *a, const struct bar *b)
 static int compare_bars(const void *a, const void *b)
 {
 	const struct bar *x = a, *y = b;
-
 	const double x_idle = num_ratio(x->s->sum.idle_ns, x->wall_ns),
 		     y_idle = num_ratio(y->s->sum.idle_ns, y->wall_ns);
 
@@ -545,7 +544,6 @@ static size_t read_groups(const struct findings *f, struct group *groups)
 static void add_where(struct screen *sc, const struct group *g, size_t width)
 {
 	const struct finding *f = g->first;
-
 	const char *comm = f->tid ? snapshot_thread_comm(sc->snap, f->process, f->tid) :
 				    view_comm(sc->snap, f->process);
 	struct strbuf text = STRBUF_INIT;
@@ -730,7 +728,6 @@ static void add_times(struct screen *sc, const struct snapshot_device *s)
 	const struct kernel_stats **kernels = calloc(n_kernels + 1, sizeof(kernels[0]));
 	const bool both = sc->width >= 90;
 	const size_t lines = num_min(num_max(n_rows, both ? n_kernels : 0), num_sub(sc->left, 2));
-
 	uint64_t all_ns = 0;
 
 	sc->out->failed |= !kernels;
@@ -909,7 +906,7 @@ static void add_more(struct screen *sc, const char *verdict)
 	strbuf_addch(sc->out, '\n');
 	if (next)	/* whole, however long: it is to be copied */
 		strbuf_addf(sc->out, "next   %.*s\n", (int)strcspn(next + 6, "\n"), next + 6);
-	strbuf_addf(&sc->line, "more   --full: all tables");
+	strbuf_addstr(&sc->line, "more   --full: all tables");
 	if (f)
 		strbuf_addf(&sc->line, "   words: gpuprof help %s", f->name);
 	end_line(sc);
