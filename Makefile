@@ -191,6 +191,15 @@ install: $(BUILD)/gpuprof man completions ## install under DESTDIR and PREFIX
 	install -m 0644 $(DOC)/man/man7/*.7 $(SHARE)/man/man7
 	for f in $(COMPLETIONS); do install -D -m 0644 $(DOC)/$$f $(SHARE)/$$f || exit; done
 
+deb: all ## a Debian package of it, in build/dist
+	$(Q)scripts/package deb
+
+wheel: all ## a Python wheel that holds the binary, in build/dist
+	$(Q)scripts/package wheel
+
+static: ## a binary that needs no library (and so cannot load NVML): build/static/gpuprof
+	$(Q)$(MAKE) BUILD=$(BUILD)/static STATIC=1 $(BUILD)/static/gpuprof
+
 uninstall: ## remove what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/gpuprof $(SHARE)/man/man1/gpuprof.1 \
 		$(SHARE)/man/man1/gpuprof-*.1 $(SHARE)/man/man7/gpuprof-*.7 $(COMPLETIONS:%=$(SHARE)/%)
