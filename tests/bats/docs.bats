@@ -31,6 +31,15 @@ completion() { # SHELL FILE
 	done
 }
 
+@test "docs: the page for programs is user/doc/agents.md, and what it names is there" {
+	"$GPUPROF" help agents | diff - "$ROOT/user/doc/agents.md"
+	local word
+	for word in share gain_bound cause evidence next wall_ns state bucket verdict lost complete notes; do
+		"$GPUPROF" help agents | grep -q "$word"
+		"$GPUPROF" help $word >explained
+	done
+}
+
 @test "docs: help explains every word of the stored captures' reports" {
 	run -0 "$TEST_LIB/check_words.py" "$GPUPROF"
 	assert_output --regexp '^2[0-9][0-9] words$'

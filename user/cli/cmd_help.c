@@ -769,6 +769,10 @@ static int explain(struct strbuf *out, enum help_form form, const char *name)
 			man_add_tables(out);
 		return EXIT_OK;
 	}
+	if (!strcmp(name, "agents")) {
+		strbuf_addstr(out, agents_text);
+		return EXIT_OK;
+	}
 	if (!words_explain(out, name, WORDS_WIDTH))
 		return EXIT_OK;
 	read_names(&all);

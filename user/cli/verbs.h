@@ -25,6 +25,8 @@ int report_interval(const struct options *o, const struct model *m, uint64_t now
 		    const struct snapshot *before, const struct report_state *how);
 int judge_model(const struct options *o, const struct model *m);
 
+extern const char agents_text[];	/* the page of `gpuprof help agents` */
+
 /* -h and --help: the output of `gpuprof help VERB`. */
 int help_verb(const struct verb *v);
 
