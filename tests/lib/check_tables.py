@@ -12,7 +12,7 @@ import sys
 
 # The contract: a name never goes away and never changes its meaning; more may follow.
 CONTRACT = {
-    "findings": "pid severity finding cause evidence share gain_bound next",
+    "findings": "pid severity finding cause evidence share gain_bound next tid function count each_ns",
     "ledger": "pid comm rank device device_uuid bucket ns share busy_ns overlapped_ns wall_ns",
     "devices": "device device_uuid owner ns share wall_ns sm_active_pct tensor_active_pct dram_active_pct "
                "users power_w energy_j energy_ns sm_mhz memory_mhz power_device",
@@ -30,7 +30,7 @@ CONTRACT = {
     "lanes": "pid comm device lane works busy_ns",
     "offcpu": "pid tid comm reason syscall waker_comm count total_ns",
 }
-META = ("host start end version complete lost own_cost_ns own_cost_share clock_uncertainty_ns sources")
+META = ("host start end version complete lost own_cost_ns own_cost_share clock_uncertainty_ns sources command gpus")
 
 
 def sections(path):

@@ -71,6 +71,7 @@ struct finding {
 	uint32_t pid, device;		/* pid 0: about the device, not a process; or
 					 * FINDING_NO_DEVICE */
 	uint32_t tid;			/* 0: no one thread */
+	const char *function;		/* that most of it is in; NULL: none. The snapshot's */
 	bool is_severe, is_notable;	/* high, or at least medium, whatever its share */
 	const char *headline;		/* of a verdict, where it is severe, or nothing is known
 					 * of any device */

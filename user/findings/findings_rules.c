@@ -190,6 +190,7 @@ static void add_thread(struct strbuf *out, uint32_t tid, const char *comm)
 static void add_main_thread(struct finding *f, const struct stall_sum *sum)
 {
 	f->tid = sum->most->stall.key.tid;
+	f->function = sum->most->function;
 	if (f->tid)
 		add_thread(&f->cause, f->tid, sum->most->comm);
 	else

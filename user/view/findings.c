@@ -4,7 +4,8 @@
 
 #include "view/view.h"
 
-enum { SEVERITY, FINDING, PID, DEVICE, SHARE, GAIN, CAUSE, EVIDENCE, NEXT, N_COLUMNS };
+enum { SEVERITY, FINDING, PID, DEVICE, SHARE, GAIN, CAUSE, EVIDENCE, NEXT, TID, FUNCTION, COUNT,
+       EACH, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[SEVERITY] = { "severity", NULL, CELL_TEXT, 0, ROLE_LABEL, "high, medium, low" },
@@ -17,6 +18,10 @@ static const struct column columns[N_COLUMNS] = {
 	[CAUSE] = { "cause", NULL, CELL_PROSE, 0, ROLE_LABEL, "what is wrong, in a sentence" },
 	[EVIDENCE] = { "evidence", NULL, CELL_PROSE, 0, ROLE_LABEL, "figures that show it" },
 	[NEXT] = { "next", NULL, CELL_COMMAND, 0, ROLE_LABEL, "command that looks closer" },
+	[TID] = { "tid", NULL, CELL_ID, 1, ROLE_LABEL, "thread that most of it is of" },
+	[FUNCTION] = { "function", NULL, CELL_TEXT, 1, ROLE_LABEL, "call that most of it is in" },
+	[COUNT] = { "count", NULL, CELL_INT, 1, ROLE_SUM, "times that it happened" },
+	[EACH] = { "each_ns", NULL, CELL_NS, 1, ROLE_MEAN, "mean time of one" },
 };
 
 static void add_row(struct table *t, const struct finding *f)
@@ -31,6 +36,13 @@ static void add_row(struct table *t, const struct finding *f)
 		cell_d(&row[SHARE], f->share);
 		cell_d(&row[GAIN], f->gain_bound);
 	}
+	if (f->tid)
+		cell_u(&row[TID], f->tid);
+	cell_s(t, &row[FUNCTION], f->function);
+	if (f->times)
+		cell_u(&row[COUNT], f->times);
+	if (f->each_ns)
+		cell_u(&row[EACH], f->each_ns);
 	cell_s(t, &row[SEVERITY], finding_severity(f));
 	cell_s(t, &row[FINDING], f->name);
 	cell_s(t, &row[CAUSE], f->cause.s);

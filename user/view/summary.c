@@ -797,6 +797,29 @@ static uint64_t unarmed_ns(const struct snapshot *snap)
 	return ns;
 }
 
+/* "NVIDIA H200 x 8, NVIDIA H100": the devices that processes used. */
+static void add_gpus(struct summary_text *t, const struct snapshot *snap)
+{
+	struct strbuf names = STRBUF_INIT;
+
+	for (size_t i = 0; i < snap->hosts.n; i++) {
+		const char *name = snap->hosts.v[i].name;
+		size_t n = 0, before = 0;
+
+		for (size_t k = 0; k < snap->hosts.n; k++) {
+			n += !strcmp(snap->hosts.v[k].name, name);
+			before += k < i && !strcmp(snap->hosts.v[k].name, name);
+		}
+		if (!*name || before)
+			continue;
+		strbuf_addf(&names, "%s%s", names.len ? ", " : "", name);
+		if (n > 1)
+			strbuf_addf(&names, " x %zu", n);
+	}
+	add_text(t, "gpus", names.len ? names.s : NULL);
+	strbuf_free(&names);
+}
+
 static void add_meta(struct summary_text *t, const struct summary *s, const char *verdict)
 {
 	const struct snapshot *snap = s->snap;
@@ -827,6 +850,8 @@ static void add_meta(struct summary_text *t, const struct summary *s, const char
 	add_fact(t, "sources", snap, "sources");
 	add_fact(t, "nvml", snap, "nvml");
 	add_fact(t, "nvml_missing", snap, "nvml_missing");
+	add_fact(t, "command", snap, "command");
+	add_gpus(t, snap);
 	add_text(t, "verdict", *verdict ? verdict : NULL);
 }
 

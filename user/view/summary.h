@@ -6,7 +6,7 @@
 #include "view/render.h"
 #include "model/own_cost.h"
 
-#define SUMMARY_META 29
+#define SUMMARY_META 31
 
 struct summary {
 	const struct snapshot *snap;

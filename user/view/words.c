@@ -694,6 +694,12 @@ const struct word word_list[] = {
 		.name = "host", .kind = WORD_FIELD,
 		.what = "Name of the host.",
 	}, {
+		.name = "command", .kind = WORD_FIELD,
+		.what = "The command that gpuprof started, as a shell takes it, or CMD.",
+	}, {
+		.name = "gpus", .kind = WORD_FIELD,
+		.what = "Models of the devices that were used, with their number.",
+	}, {
 		.name = "start", .kind = WORD_FIELD,
 		.what = "When the session began, ISO 8601, UTC.",
 	}, {
