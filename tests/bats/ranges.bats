@@ -49,9 +49,9 @@ BETWEEN_STAMPS="a busy machine takes the CPU between a range's stamp and the pro
 
 @test "ranges: text shows them if there are any, and --filter matches names" {
 	needs_ranges
-	run -0 profile stat --attach none -- "$SIM/ranges_truth" 1 2 truth.json
+	run -0 profile stat --full --attach none -- "$SIM/ranges_truth" 1 2 truth.json
 	assert_line --regexp "^ranges$"
-	run profile stat --attach none -- "$SIM/train" --steps 2 --quiet
+	run profile stat --full --attach none -- "$SIM/train" --steps 2 --quiet
 	refute_line --regexp "^ranges$"
 	run -0 profile stat -q --attach none --table ranges --filter '^(load|step)$' --format csv -- "$SIM/ranges_truth" 1 2 truth.json
 	assert_line --index 0 "pid,nvtx_domain,range,kind,count,open,wall_ns,host_ns,device_ns,launches"

@@ -193,7 +193,7 @@ text_differs() {
 # some are, and no thread of gpuprof (of start_gpuprof) is at work.
 wait_armed() { # PID [LIBRARY]
 	wait_for 10 text_differs "$@" || { cat gpuprof.err >&2; return 1; }
-	[ ! -d "/proc/${PROFILER:-none}" ] || wait_for 10 all_wait "$PROFILER"
+	[ "$(cat "/proc/${PROFILER:-none}/comm" 2>/dev/null)" != gpuprof ] || wait_for 10 all_wait "$PROFILER"
 }
 all_wait() { [ -d "/proc/$1/task" ] && ! grep -LE 'poll|futex' "/proc/$1/task/"*/wchan | grep -q .; } # PID
 
