@@ -34,3 +34,12 @@ TEST(a_process_of_our_own_namespace_has_our_clock)
 	assert_int_equal(proc_clock_offset_ns(getpid()), time_own_shift()->now_ns);
 	assert_int_equal(proc_clock_offset_ns(-1), 0);
 }
+
+TEST(a_process_maps_its_libraries_and_no_others)
+{
+	const char *const parts[] = { "/no-such-library", "[stack]" };
+
+	assert_true(proc_maps_any(getpid(), parts, 2));
+	assert_false(proc_maps_any(getpid(), parts, 1));
+	assert_false(proc_maps_any(-1, parts, 2));
+}

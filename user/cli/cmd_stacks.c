@@ -85,17 +85,9 @@ static int add_process(struct stack_snapshot *s, uint32_t pid, bool found)
 /* Has it a library of CUDA or NCCL? Others have a rank because they inherited the variable. */
 static bool maps_cuda(pid_t pid)
 {
-	char path[40], line[512];
-	bool found = false;
-	FILE *maps;
+	static const char *const libraries[] = { "/libcuda", "/libnccl" };
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	maps = fopen(path, "re");
-	while (maps && !found && fgets(line, sizeof(line), maps))
-		found = strstr(line, "/libcuda") || strstr(line, "/libnccl");
-	if (maps)
-		fclose(maps);
-	return found;
+	return proc_maps_any(pid, libraries, 2);
 }
 
 static int64_t read_rank(struct identity_room *room, pid_t pid)

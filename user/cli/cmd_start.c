@@ -19,6 +19,7 @@
 #include "cli/verbs.h"
 #include "facts/samples.h"
 #include "host/identity.h"
+#include "host/proc.h"
 #include "session/nvml_source.h"
 #include "view/output.h"
 #include "view/render.h"
@@ -77,17 +78,9 @@ static void read_devices(struct host *host, struct nvml_status *st)
 /* Has the process the helper, as far as this user can see? */
 static bool has_helper(pid_t pid)
 {
-	char path[64], line[512];
-	bool found = false;
-	FILE *maps;
+	static const char *const ring[] = { "gpuprof-ring" };
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	maps = fopen(path, "re");
-	while (maps && !found && fgets(line, sizeof(line), maps))
-		found = strstr(line, "gpuprof-ring") != NULL;
-	if (maps)
-		fclose(maps);
-	return found;
+	return proc_maps_any(pid, ring, 1);
 }
 
 static void add_user(struct strbuf *out, struct identity_room *room, const struct sample_user *u)

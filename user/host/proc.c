@@ -138,6 +138,24 @@ bool proc_stat_of(pid_t pid, struct proc_stat *out)
 	return is_read;
 }
 
+bool proc_maps_any(pid_t pid, const char *const *parts, size_t n)
+{
+	char path[32], *line = NULL;
+	bool found = false;
+	size_t size = 0;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	maps = fopen(path, "re");
+	while (maps && !found && getline(&line, &size, maps) > 0)
+		for (size_t i = 0; i < n && !found; i++)
+			found = strstr(line, parts[i]);
+	free(line);
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
 const char *proc_status_field(const char *text, const char *name)
 {
 	size_t len = strlen(name);

@@ -45,6 +45,10 @@ int proc_parse_stat(const char *text, struct proc_stat *out);	/* 0 or -EBADMSG *
 /* false: it is gone, or cannot be read */
 bool proc_stat_of(pid_t pid, struct proc_stat *out);
 
+/* Does it map a file whose path (or [name]) holds one of these n parts? false also when its maps
+ * cannot be read. */
+bool proc_maps_any(pid_t pid, const char *const *parts, size_t n);
+
 /* Appends the reason why a process of this state (of its stat) is stopped and the way to
  * continue it; false: it is not. */
 bool proc_add_stopped(struct strbuf *out, pid_t pid, char state);
