@@ -242,6 +242,6 @@ clean: ## remove build/
 
 -include tests/sim/sim.mk tests/torch/torch.mk tests/jax/jax.mk tests/gpu/gpu.mk tests/targets/targets.mk tests/rows/rows.mk tests/fuzz/fuzz.mk tests/bench/bench.mk tests/kernels/kernels.mk
 
-.PHONY: all help man completions install uninstall unit check-captures check-arm64 emulator clean
+.PHONY: all help man completions install uninstall deb wheel static unit check-captures check-arm64 emulator clean
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)
