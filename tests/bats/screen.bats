@@ -29,7 +29,7 @@ print(max(len(l) for l in lines if not l.startswith("next ")), len(lines))' <<<"
 	assert_line --regexp '^ 2 +14\.0 % +1\.16x  unpinned-copies +copies pageable memory +[0-9]+ \(pretrain\) +30 x 11\.18 ms$'
 	assert_line --regexp '^    all 5 findings of GPU 0 fixed: at best 2\.[0-9]+x \([0-9.]+ ms instead of 2\.431 s\)$'
 	assert_line --regexp '^time of GPU 0 +kernels +count +avg +of all$'
-	assert_line --regexp '^next   gpuprof stat .* -- sim/pretrain --faults all$'
+	assert_line --regexp '^next   gpuprof report [^ ]*/pretrain-faulty\.gpr --wide --table offcpu$'
 	assert_line --regexp '^more   --full: all tables   words: gpuprof help input-stall$'
 	refute_line ledger
 	for option in --full --wide '--table ledger' '--top 3' '--sort ns' '--by launch' '--format md'; do

@@ -23,6 +23,25 @@
 
 /* ---- strings -------------------------------------------------------------------------------- */
 
+static void as_word(const char *text, const char *wanted)
+{
+	struct strbuf sb = STRBUF_INIT;
+
+	strbuf_add_shell(&sb, text);
+	assert_string_equal(sb.s, wanted);
+	strbuf_free(&sb);
+}
+
+TEST_TITLED("strbuf: a word for a shell has quotes where it needs them", strbuf_quotes_words)
+{
+	as_word("/a/b_1.gpr", "/a/b_1.gpr");
+	as_word("", "''");
+	as_word("a b", "'a b'");
+	as_word("it's", "'it'\\''s'");
+	as_word("$(x)", "'$(x)'");
+	as_word("a|b", "'a|b'");
+}
+
 TEST_TITLED("strbuf: is a string at all times", strbuf_is_always_a_string)
 {
 	struct strbuf sb = STRBUF_INIT;

@@ -128,7 +128,7 @@ TEST(a_needless_sync_is_named_with_its_function_and_thread)
 	assert_has(&found.evidence, "750 times, 2.000 ms each, 5.000 ms at most");
 	assert_has(&found.evidence, "400.0 ms still in the call, 1.100 s until");
 	assert_has(&found.evidence, "500 calls x 3.000 ms");
-	assert_string_equal(found.next.s, "gpuprof stat --stacks --by stack "
+	assert_string_equal(found.next.s, "gpuprof stat --stacks --by stack --table calls "
 			    "--filter cudaStreamSynchronize -d 10s -p 12");
 }
 
@@ -410,7 +410,8 @@ TEST(no_stacks_are_proposed_of_a_process_that_has_ended)
 	b.target.ended = true;
 	b.target.command = "./train";
 	only(&b, "input-stall");
-	assert_string_equal(found.next.s, "gpuprof stat --stacks --by stack --filter . -- ./train");
+	assert_string_equal(found.next.s,
+			    "gpuprof stat --stacks --by stack --table calls --filter . -- ./train");
 }
 
 /* The thread was ready for 2 s of 10, and gpuprof ran for 0.5 s of the session, or for 1.5 s. */

@@ -10,6 +10,7 @@
 #include "lib/test.h"
 #include "model_room.h"
 #include "findings/findings_next.h"
+#include "view/view.h"
 
 enum { PROBES = 1, ENDED = 2, SUDO = 4 };
 
@@ -28,23 +29,25 @@ TEST(a_next_command_is_one_this_user_may_run)
 		const char *command, *filter, *wanted;
 	} cases[] = {
 		{ NEXT_CALLERS, PROBES, NULL, "cudaFree",
-		  "gpuprof stat --stacks --by stack --filter cudaFree -d 10s -p 12" },
+		  "gpuprof stat --stacks --by stack --table calls --filter cudaFree -d 10s -p 12" },
 		{ NEXT_CALLERS, PROBES, NULL, "Malloc|Free",
-		  "gpuprof stat --stacks --by stack --filter 'Malloc|Free' -d 10s -p 12" },
+		  "gpuprof stat --stacks --by stack --table calls --filter 'Malloc|Free' -d 10s -p 12" },
 		{ NEXT_CALLERS, PROBES | ENDED, NULL, "cudaFree",
-		  "gpuprof stat --stacks --by stack --filter cudaFree -d 10s --name train" },
+		  "gpuprof stat --stacks --by stack --table calls --filter cudaFree -d 10s --name train" },
 		{ NEXT_CALLERS, PROBES | ENDED, "./train --steps 5", "cudaFree",
-		  "gpuprof stat --stacks --by stack --filter cudaFree -- ./train --steps 5" },
+		  "gpuprof stat --stacks --by stack --table calls --filter cudaFree -- ./train --steps 5" },
 		{ NEXT_CALLERS, 0, NULL, "cudaFree", "gpuprof stacks -p 12" },
 		{ NEXT_CALLERS, ENDED, "./train", "cudaFree",
-		  "sudo gpuprof stat --stacks --by stack --filter cudaFree -- ./train" },
+		  "sudo gpuprof stat --stacks --by stack --table calls --filter cudaFree -- ./train" },
 		{ NEXT_WAITING, PROBES, "./train", NULL,
 		  "gpuprof stat --stacks --wide --table offcpu -d 10s -p 12" },
 		{ NEXT_WAITING, 0, NULL, NULL, "gpuprof stacks -p 12" },
 		{ NEXT_STACKS, 0, NULL, NULL, "gpuprof stacks -p 12" },
 		{ NEXT_STACKS, ENDED, "./train", NULL, "gpuprof stacks --name train" },
-		{ NEXT_COMM, 0, NULL, NULL, "gpuprof stat --table kernels --filter nccl -d 10s -p 12" },
-		{ NEXT_COMM, ENDED, "CMD", NULL, "gpuprof stat --table kernels --filter nccl -- CMD" },
+		{ NEXT_COMM, 0, NULL, "nccl",
+		  "gpuprof stat --table kernels --filter nccl -d 10s -p 12" },
+		{ NEXT_COMM, ENDED, "CMD", "nccl",
+		  "gpuprof stat --table kernels --filter nccl -- CMD" },
 		{ NEXT_THREADS, PROBES, NULL, NULL, "gpuprof stat --table threads -d 10s -p 12" },
 		{ NEXT_SMALL, 0, NULL, NULL, "gpuprof stat --table kernels --sort count -d 10s -p 12" },
 		{ NEXT_QUEUED, PROBES, NULL, NULL,
@@ -60,7 +63,7 @@ TEST(a_next_command_is_one_this_user_may_run)
 		{ NEXT_DOCTOR, PROBES, NULL, NULL, "gpuprof doctor -p 12" },
 		{ NEXT_HOST, ENDED, NULL, NULL, "gpuprof doctor" },
 		{ NEXT_CALLERS, PROBES | SUDO, NULL, "cudaFree",
-		  "sudo gpuprof stat --stacks --by stack --filter cudaFree -d 10s -p 12" },
+		  "sudo gpuprof stat --stacks --by stack --table calls --filter cudaFree -d 10s -p 12" },
 		{ NEXT_STACKS, PROBES | SUDO, NULL, NULL, "sudo gpuprof stacks -p 12" },
 		{ NEXT_RESTART, SUDO | ENDED, NULL, NULL, "gpuprof stat -- CMD" },
 		{ NEXT_RESTART, SUDO | ENDED, "./train", NULL, "sudo gpuprof stat -- ./train" },
@@ -110,9 +113,90 @@ static void fact(struct model *m, const char *key, const char *value)
 	push(m, (struct event){ .kind = EVENT_FACT, .fact.key = key, .fact.value = value });
 }
 
+static void assert_typed(const char *command, bool wanted)
+{
+	if (next_is_typed(command) != wanted)
+		fail_msg("%s: %s", command, wanted ? "refused" : "taken");
+}
+
+TEST(a_command_is_shown_if_a_shell_would_only_split_it)
+{
+	char long_one[512];
+
+	assert_typed("torchrun --nproc=2 /home/a_b/t.py x=1", true);
+	assert_typed("sh -c './train | tee '\\''my log'\\'''", true);
+	assert_typed("./train ''", true);
+	assert_typed("./train '\xc3\xa4 $(reboot)'", true);
+	assert_typed("", false);
+	assert_typed("./a $(reboot)", false);
+	assert_typed("./a;reboot", false);
+	assert_typed("./a 'b", false);
+	assert_typed("./a \\", false);
+	assert_typed("./a 'b\nc'", false);
+	assert_typed("./a 'b\x1b[2J'", false);
+	assert_typed("./a '\xff'", false);
+	memset(long_one, 'a', sizeof(long_one));
+	long_one[sizeof(long_one) - 1] = '\0';
+	assert_typed(long_one, false);
+}
+
+static void call(struct model *m, uint32_t seq, uint16_t func, uint64_t stack)
+{
+	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END, .pid = 12, .tid = 12,
+				.seq = seq,
+				.start_ns = 1000 + 100 * seq, .end_ns = 1010 + 100 * seq,
+				.func = func, .call.stack = stack });
+}
+
+static void assert_next(const struct snapshot *snap, enum next what, const char *filter,
+			const char *wanted)
+{
+	struct next_target who = next_of(snap, snap->processes.v[0].process, 0);
+	struct strbuf out = STRBUF_INIT;
+
+	next_add(&out, what, &who, filter);
+	assert_string_equal(out.s, wanted);
+	strbuf_free(&out);
+}
+
+TEST(what_a_capture_holds_is_read_from_it_and_the_rest_measured_anew)
+{
+	struct model *m = session(1000);
+	struct consumers consumers;
+	struct snapshot *snap;
+
+	assert_int_equal(model_use_consumers(m, view_consumers(&consumers)), 0);
+	call(m, 1, S, 7);
+	call(m, 2, L, 0);
+	finish(m, 2000);
+	snap = snapshot_take(m, 0);
+	assert_next(snap, NEXT_THREADS, NULL, "gpuprof stat --table threads -d 10s -p 12");
+	snap->capture = "run.gpr";
+	assert_next(snap, NEXT_THREADS, NULL, "gpuprof report run.gpr --table threads");
+	assert_next(snap, NEXT_CALLERS, "Synchronize|Wait",
+		    "gpuprof report run.gpr --by stack --table calls --filter 'Synchronize|Wait'");
+	assert_next(snap, NEXT_CALLERS, "Launch",	/* no stack of it was taken */
+		    "gpuprof stat --stacks --by stack --table calls --filter Launch -d 10s -p 12");
+	assert_next(snap, NEXT_WAITING, NULL,
+		    "gpuprof stat --stacks --wide --table offcpu -d 10s -p 12");
+	assert_next(snap, NEXT_SMALL, NULL,
+		    "gpuprof stat --table kernels --sort count -d 10s -p 12");
+	assert_next(snap, NEXT_STACKS, NULL, "gpuprof stacks -p 12");
+	snap->capture = "my run's.gpr";
+	assert_next(snap, NEXT_THREADS, NULL,
+		    "gpuprof report 'my run'\\''s.gpr' --table threads");
+	snap->capture = "-x.gpr";
+	assert_next(snap, NEXT_THREADS, NULL, "gpuprof report ./-x.gpr --table threads");
+	snap->capture = "a\nb.gpr";	/* in no line */
+	assert_next(snap, NEXT_THREADS, NULL, "gpuprof stat --table threads -d 10s -p 12");
+	snapshot_free(snap);
+	model_free(m);
+}
+
 TEST(names_from_a_capture_are_quoted_or_left_out_of_commands)
 {
 	struct model *m = session(1000);
+	struct strbuf out = STRBUF_INIT;
 	struct snapshot *snap;
 	struct next_target who;
 
@@ -120,8 +204,14 @@ TEST(names_from_a_capture_are_quoted_or_left_out_of_commands)
 	fact(m, "command", "./a $(reboot)");
 	snap = snapshot_take(m, 0);
 	who = next_of(snap, snap->processes.v[0].process, 3);
-	assert_string_equal(who.name, "");
+	assert_string_equal(who.name, "a;reboot");
 	assert_string_equal(who.command, "CMD");
+	who.ended = true;
+	who.command = NULL;
+	next_add(&out, NEXT_STACKS, &who, NULL);
+	assert_string_equal(out.s, "gpuprof stacks --name 'a;reboot'");
+	strbuf_free(&out);
+	who = next_of(snap, snap->processes.v[0].process, 3);
 	assert_true(who.probes && !who.ended);
 	assert_int_equal(who.device, 3);
 	snapshot_free(snap);

@@ -72,6 +72,24 @@ void strbuf_addf(struct strbuf *sb, const char *fmt, ...)
 	va_end(ap);
 }
 
+void strbuf_add_shell(struct strbuf *sb, const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789/._+-=,:@%";
+
+	if (*text && !text[strspn(text, plain)]) {
+		strbuf_addstr(sb, text);
+		return;
+	}
+	strbuf_addch(sb, '\'');
+	for (; *text; text++)
+		if (*text == '\'')
+			strbuf_addstr(sb, "'\\''");
+		else
+			strbuf_addch(sb, *text);
+	strbuf_addch(sb, '\'');
+}
+
 char *strbuf_detach(struct strbuf *sb)
 {
 	char *s = NULL;

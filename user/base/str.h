@@ -59,6 +59,9 @@ static inline void strbuf_free(struct strbuf *sb)
 	*sb = (struct strbuf)STRBUF_INIT;
 }
 
+/* As one word for a shell of the Bourne kind; text that needs no quotes has none. */
+void strbuf_add_shell(struct strbuf *sb, const char *text);
+
 char *strbuf_detach(struct strbuf *sb);	/* caller frees; NULL after a failure */
 
 /* the part behind the last slash; points into path */

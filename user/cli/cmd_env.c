@@ -41,25 +41,6 @@ static void add_escaped(struct strbuf *out, const char *text, const char *specia
 	}
 }
 
-/* For every shell of the Bourne kind. Text that needs no quotes has none, so that $(gpuprof env)
- * works. */
-static void add_shell(struct strbuf *out, const char *text)
-{
-	if (!text[strspn(
-		    text,
-		    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-=,:@%")]) {
-		strbuf_addstr(out, text);
-		return;
-	}
-	strbuf_addch(out, '\'');
-	for (; *text; text++)
-		if (*text == '\'')
-			strbuf_addstr(out, "'\\''");
-		else
-			strbuf_addch(out, *text);
-	strbuf_addch(out, '\'');
-}
-
 static void add_yaml(struct strbuf *out, const char *text, const char *special)
 {
 	strbuf_addch(out, '"');
@@ -73,7 +54,7 @@ static void form_shell(struct strbuf *out, const struct variables *vs)
 {
 	for (size_t i = 0; i < vs->n; i++) {
 		strbuf_addf(out, "export %s=", vs->v[i].name);
-		add_shell(out, vs->v[i].value);
+		strbuf_add_shell(out, vs->v[i].value);
 		strbuf_addch(out, '\n');
 	}
 }
@@ -94,12 +75,12 @@ static void form_docker(struct strbuf *out, const struct variables *vs)
 
 	strbuf_addf(&word, "type=bind,src=%s,dst=%s,readonly", vs->dir, vs->dir);
 	strbuf_addstr(out, "--mount ");
-	add_shell(out, word.s);
+	strbuf_add_shell(out, word.s);
 	for (size_t i = 0; i < vs->n; i++) {
 		strbuf_reset(&word);
 		strbuf_addf(&word, "%s=%s", vs->v[i].name, vs->v[i].value);
 		strbuf_addstr(out, " --env ");
-		add_shell(out, word.s);
+		strbuf_add_shell(out, word.s);
 	}
 	strbuf_addch(out, '\n');
 	out->failed |= word.failed;

@@ -181,6 +181,7 @@ int report_interval(const struct options *o, const struct model *m, uint64_t now
 		log_error("cannot report: out of memory");
 		return EXIT_FAIL;
 	}
+	snap->capture = how ? how->capture : NULL;
 	if (before)
 		snapshot_subtract(snap, before);
 	lines = o->lines ? find_lines(&snap->stacks) : 0;
@@ -200,7 +201,7 @@ int judge_model(const struct options *o, const struct model *m)
 
 static int report_capture(const struct options *o, struct capture_reader *r, struct model *m)
 {
-	struct report_state how = { 0 };
+	struct report_state how = { .capture = o->args[0] };
 	struct consumers consumers;
 	int state, rc, err;
 

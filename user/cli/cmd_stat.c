@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* `gpuprof stat`: measure, then print one report; with --capture also keep it. */
+#include <string.h>
+
 #include "base/exit.h"
 #include "view/report.h"
 #include "session/session.h"
@@ -14,6 +16,9 @@ int verb_stat(const struct options *o)
 				     .output = o->report.output,
 				     .by_launch = o->report.by == CALLS_BY_LAUNCH,
 				     .consumers = view_consumers(&consumers) };
+	/* Of a pattern the name that it becomes is not known here. */
+	const bool is_named = o->capture && !strchr(o->capture, '%');
+	const struct report_state how = { .capture = is_named ? o->capture : NULL };
 	int rc = report_check(&o->report), printed;
 	struct progress progress;
 	struct session *s;
@@ -31,7 +36,7 @@ int verb_stat(const struct options *o)
 	rc = session_stop(s);
 	/* Data measured before an error is printed all the same. */
 	if (session_model(s)) {
-		printed = report_interval(o, session_model(s), 0, NULL, NULL);
+		printed = report_interval(o, session_model(s), 0, NULL, &how);
 		rc = rc ? rc : printed;
 	}
 	return session_close(s, rc);

@@ -1,50 +1,157 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * In the texts of the table, %w is the target to measure and for how long, %p which process that
- * runs, %d the device, %f the filter, %c a command that is started.
+ * In the texts of the table, %r is the capture, %w the target to measure and for how long, %p which
+ * process that runs, %d the device, %f the filter, %c a command that is started.
  */
 #include "findings/findings_next.h"
 
+#include <regex.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "event/device_number.h"
 
-#define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-"
-#define COMMAND_MAX 100		/* longer ones are not copied by anybody */
+#define COMMAND_MAX 400		/* longer ones would fill the screen */
+
+/* ---- what a capture holds -------------------------------------------------------------------- */
+
+static bool keeps_callers(const struct next_target *w, const regex_t *names)
+{
+	const struct snapshot_process *p = snapshot_process(w->snap, w->process);
+	const struct funcs *funcs = w->snap->funcs;
+
+	for (size_t i = 0; p && i < call_stats_count(&p->calls); i++) {
+		const struct call_key *key = &call_stats_at(&p->calls, i)->key;
+
+		if (key->stack && key->func < funcs->n &&
+		    !regexec(names, funcs->v[key->func].name, 0, NULL, 0))
+			return true;
+	}
+	return false;
+}
+
+static bool keeps_offcpu(const struct next_target *w, const regex_t *names)
+{
+	const struct offcpu *o = w->snap->offcpu;
+
+	(void)names;
+	for (size_t i = 0; i < offcpu_count(o); i++)
+		if (offcpu_at(o, i)->key.process == w->process)
+			return true;
+	return false;
+}
+
+static bool keeps_kernels(const struct next_target *w, const regex_t *names)
+{
+	const struct snapshot_device *s = snapshot_device(w->snap, w->process, w->ordinal);
+
+	for (size_t i = 0; s && i < kernels_count(&s->kernels); i++) {
+		const char *name = kernels_at(&s->kernels, i)->name;
+
+		if (name && !regexec(names, name, 0, NULL, 0))
+			return true;
+	}
+	return false;
+}
+
+static bool keeps_threads(const struct next_target *w, const regex_t *names)
+{
+	const struct snapshot *snap = w->snap;
+
+	(void)names;
+	for (size_t i = 0; i < snap->threads.n; i++)
+		if (snap->threads.v[i].has_book &&
+		    snap->processes.v[snap->threads.v[i].process].process == w->process)
+			return true;
+	return false;
+}
+
+static bool keeps_users(const struct next_target *w, const regex_t *names)
+{
+	(void)names;
+	return snapshot_process(w->snap, w->process) && w->snap->devices.n;
+}
+
+static bool keeps_allocators(const struct next_target *w, const regex_t *names)
+{
+	const struct snapshot_process *p = snapshot_process(w->snap, w->process);
+
+	(void)names;
+	for (size_t i = 0; p && i < p->memory.n; i++)
+		if (p->memory.v[i].key.by_stack && p->memory.v[i].key.stack)
+			return true;
+	return false;
+}
+
+/* ---- the commands ---------------------------------------------------------------------------- */
 
 static const struct {
+	const char *kept;	/* of a capture; NULL: none has it */
+	bool (*keeps)(const struct next_target *w, const regex_t *names);
 	const char *probed;	/* the command that shows most */
 	bool needs_probes;
 	const char *runs;	/* without them, of a process that runs; NULL: there is none */
 } steps[NEXT_KINDS] = {
-	[NEXT_CALLERS] = { "stat --stacks --by stack --filter %f %w", true, "stacks %p" },
-	[NEXT_WAITING] = { "stat --stacks --wide --table offcpu %w", true, "stacks %p" },
-	[NEXT_STACKS] = { "stacks %p", false, NULL },
-	[NEXT_COMM] = { "stat --table kernels --filter nccl %w", false, NULL },
-	[NEXT_THREADS] = { "stat --table threads %w", false, NULL },
-	[NEXT_SMALL] = { "stat --table kernels --sort count %w", false, NULL },
-	[NEXT_QUEUED] = { "stat --table kernels --sort queue_p99_ns %w", false, NULL },
-	[NEXT_DEVICE] = { "stat --table processes,devices -d 10s --gpu %d", true,
+	[NEXT_CALLERS] = { "--by stack --table calls --filter %f", keeps_callers,
+			   "stat --stacks --by stack --table calls --filter %f %w", true,
+			   "stacks %p" },
+	[NEXT_WAITING] = { "--wide --table offcpu", keeps_offcpu,
+			   "stat --stacks --wide --table offcpu %w", true, "stacks %p" },
+	[NEXT_STACKS] = { NULL, NULL, "stacks %p", false, NULL },
+	[NEXT_COMM] = { "--table kernels --filter %f", keeps_kernels,
+			"stat --table kernels --filter %f %w", false, NULL },
+	[NEXT_THREADS] = { "--table threads", keeps_threads, "stat --table threads %w", false,
+			   NULL },
+	[NEXT_SMALL] = { "--table kernels --sort count", keeps_kernels,
+			 "stat --table kernels --sort count %w", false, NULL },
+	[NEXT_QUEUED] = { "--table kernels --sort queue_p99_ns", keeps_kernels,
+			  "stat --table kernels --sort queue_p99_ns %w", false, NULL },
+	[NEXT_DEVICE] = { "--table processes,devices", keeps_users,
+			  "stat --table processes,devices -d 10s --gpu %d", true,
 			  "stat --table processes,devices %w" },
-	[NEXT_MEMORY] = { "stat --stacks --by stack --table memory %w", true, NULL },
-	[NEXT_INJECT] = { "stat --inject %w", false, NULL },
-	[NEXT_RESTART] = { "stat -- %c", false, NULL },
-	[NEXT_DOCTOR] = { "doctor %p", false, NULL },
-	[NEXT_UNPROBED] = { "stat --attach none %w", false, NULL },
-	[NEXT_HOST] = { "doctor", false, NULL },
+	[NEXT_MEMORY] = { "--by stack --table memory", keeps_allocators,
+			  "stat --stacks --by stack --table memory %w", true, NULL },
+	[NEXT_INJECT] = { NULL, NULL, "stat --inject %w", false, NULL },
+	[NEXT_RESTART] = { NULL, NULL, "stat -- %c", false, NULL },
+	[NEXT_DOCTOR] = { NULL, NULL, "doctor %p", false, NULL },
+	[NEXT_UNPROBED] = { NULL, NULL, "stat --attach none %w", false, NULL },
+	[NEXT_HOST] = { NULL, NULL, "doctor", false, NULL },
 };
 
-static bool is_plain(const char *text)
+/* Nothing in it ends the line or changes how the terminal shows it. */
+static bool is_one_line(const char *text)
 {
-	return *text && !text[strspn(text, PLAIN)];
+	while (*text) {
+		int32_t code = utf8_next(&text);
+
+		if (code < 0 || utf8_is_unsafe(code))
+			return false;
+	}
+	return true;
 }
 
 bool next_is_typed(const char *command)
 {
-	size_t plain = strspn(command, PLAIN "/=:,@ ");
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789/._+-=,:@% ";
+	const char *s = command;
 
-	return plain && plain <= COMMAND_MAX && !command[plain];
+	if (!*s || strlen(s) > COMMAND_MAX || !is_one_line(s))
+		return false;
+	while (*s) {
+		if (*s == '\'') {
+			s = strchr(s + 1, '\'');
+			if (!s)
+				return false;
+		} else if (*s == '\\' && s[1] == '\'') {
+			s++;
+		} else if (!strchr(plain, *s)) {
+			return false;
+		}
+		s++;
+	}
+	return true;
 }
 
 struct next_target next_of(const struct snapshot *snap, uint32_t process, uint32_t device)
@@ -54,6 +161,7 @@ struct next_target next_of(const struct snapshot *snap, uint32_t process, uint32
 	const struct snapshot_process *p = snapshot_process(snap, process);
 	const struct snapshot_device *d = snapshot_device(snap, process, device);
 	struct next_target target = {
+		.snap = snap, .process = process, .ordinal = device,
 		.pid = p ? p->pid : d ? d->pid : 0, .device = d ? d->number : device,
 		.command = command && !next_is_typed(command) ? "CMD" : command,
 		.probes = !blind || !strncmp(blind, "--attach none", 13),
@@ -61,7 +169,7 @@ struct next_target next_of(const struct snapshot *snap, uint32_t process, uint32
 		.ended = p && p->has_ended,
 	};
 
-	if (p && is_plain(p->comm))
+	if (p && is_one_line(p->comm) && !strpbrk(p->comm, "*?[\\"))	/* --name has globs */
 		snprintf(target.name, sizeof(target.name), "%s", p->comm);
 	return target;
 }
@@ -69,10 +177,12 @@ struct next_target next_of(const struct snapshot *snap, uint32_t process, uint32
 /* One that runs, or its name, for when it runs again. */
 static void add_process(struct strbuf *out, const struct next_target *w)
 {
-	if (w->ended && *w->name)
-		strbuf_addf(out, "--name %s", w->name);
-	else
+	if (w->ended && *w->name) {
+		strbuf_addstr(out, "--name ");
+		strbuf_add_shell(out, w->name);
+	} else {
 		strbuf_addf(out, "-p %u", w->pid);
+	}
 }
 
 static void add_target(struct strbuf *out, const struct next_target *w)
@@ -88,8 +198,6 @@ static void add_target(struct strbuf *out, const struct next_target *w)
 static void add_step(struct strbuf *out, const char *text, const struct next_target *w,
 		     const char *filter)
 {
-	const char *quote = is_plain(filter) ? "" : "'";	/* one word for a shell */
-
 	for (; *text; text++) {
 		if (*text != '%') {
 			strbuf_addch(out, *text);
@@ -110,10 +218,35 @@ static void add_step(struct strbuf *out, const char *text, const struct next_tar
 			strbuf_addf(out, "%u", device_number_gpu(w->device));
 			break;
 		default:
-			strbuf_addf(out, "%s%s%s", quote, filter, quote);
+			strbuf_add_shell(out, filter);
 			break;
 		}
 	}
+}
+
+/* Is there a row that the filter keeps? */
+static bool is_kept(enum next what, const struct next_target *w, const char *filter)
+{
+	regex_t names;
+	bool kept;
+
+	if (!w->snap || !w->snap->capture || !is_one_line(w->snap->capture) || !steps[what].kept ||
+	    regcomp(&names, filter, REG_EXTENDED | REG_NOSUB))
+		return false;
+	kept = steps[what].keeps(w, &names);
+	regfree(&names);
+	return kept;
+}
+
+static void add_report(struct strbuf *out, enum next what, const struct next_target *w,
+		       const char *filter)
+{
+	const char *path = w->snap->capture;
+
+	strbuf_addf(out, "gpuprof report %s", *path == '-' ? "./" : "");	/* no option */
+	strbuf_add_shell(out, path);
+	strbuf_addch(out, ' ');
+	add_step(out, steps[what].kept, w, filter);
 }
 
 void next_add(struct strbuf *out, enum next what, const struct next_target *target,
@@ -126,7 +259,12 @@ void next_add(struct strbuf *out, enum next what, const struct next_target *targ
 	/* A command that has not been started by sudo yet is its user's. */
 	bool sudo = target->sudo && (what != NEXT_RESTART || target->command);
 
+	filter = filter ? filter : ".";
+	if (is_kept(what, target, filter)) {
+		add_report(out, what, target, filter);
+		return;
+	}
 	strbuf_addstr(out, sudo || (denied && !instead) ? "sudo gpuprof " : "gpuprof ");
 	w.probes &= what != NEXT_UNPROBED;	/* only of a process that runs, or a command */
-	add_step(out, instead ? instead : steps[what].probed, &w, filter ? filter : ".");
+	add_step(out, instead ? instead : steps[what].probed, &w, filter);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The next command to type: for which evidence, of which process, with the rights of this user.
- * A table; knows nothing of the books that led to it.
+ * The next command to type: for which evidence, of which process, with the rights of this user. It
+ * reads the capture where that holds the evidence; else it measures. Always one line, with what a
+ * shell would split in quotes. A table; knows nothing of the books that led to it.
  */
 #ifndef FINDINGS_FINDINGS_NEXT_H
 #define FINDINGS_FINDINGS_NEXT_H
@@ -31,21 +32,25 @@ enum next {
 };
 
 struct next_target {
+	const struct snapshot *snap;	/* NULL: nothing is kept of it */
+	uint32_t process, ordinal;	/* in the snapshot */
 	uint32_t pid, device;
-	char name[16];		/* its comm, where it can be typed; "" */
+	char name[16];		/* its comm, where --name takes it; "" */
 	bool ended;
 	const char *command;	/* that gpuprof started, as it can be typed, or "CMD"; NULL: none */
 	bool probes;		/* the user who measured may use them */
 	bool sudo;		/* ... and is another by `sudo` */
 };
 
-/* Can it be typed in a shell without quoting? */
+/* Is it one line of words, quoted where a shell would do more than split them? */
 bool next_is_typed(const char *command);
 
 /* As the snapshot has it; the texts live as long as its facts. */
 struct next_target next_of(const struct snapshot *snap, uint32_t process, uint32_t device);
 
-/* Appends "gpuprof stat ..."; filter is a regular expression, for NEXT_CALLERS. */
+/* Appends "gpuprof report FILE ..." where the snapshot is of a capture that holds what the table
+ * needs, else "gpuprof stat ..."; filter is a regular expression, for
+ * NEXT_CALLERS and NEXT_COMM; NULL: all. */
 void next_add(struct strbuf *out, enum next what, const struct next_target *target,
 	      const char *filter);
 

@@ -355,6 +355,12 @@ static void add_kernel(struct strbuf *out, const char *symbol)
 	strbuf_free(&name);
 }
 
+/* Of the kernels of communication; others than NCCL's have names of no one kind. */
+static const char *comm_filter(const char *kernel)
+{
+	return !kernel || strstr(kernel, "nccl") ? "nccl" : ".";
+}
+
 static bool judge_exposed_comm(const struct finding_book *b, struct finding *f)
 {
 	uint64_t hidden_ns = b->comm_busy_ns - b->comm_ns;
@@ -383,7 +389,7 @@ static bool judge_exposed_comm(const struct finding_book *b, struct finding *f)
 		    ns_text(b->comm_busy_ns / b->comms).s,
 		    b->comm_busy_ns ? 100.0 * (double)hidden_ns / (double)b->comm_busy_ns : 0,
 		    ns_text(num_min(free_ns, b->comm_ns)).s);
-	next_add(&f->next, NEXT_COMM, &b->target, NULL);
+	next_add(&f->next, NEXT_COMM, &b->target, comm_filter(b->comm_kernel));
 	return true;
 }
 

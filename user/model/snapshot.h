@@ -88,6 +88,8 @@ struct snapshot_host {		/* a device of the host */
 
 struct snapshot {
 	struct model_session session;
+	const char *capture;		/* the file that keeps these events, as its user names it;
+					 * NULL: none. The reporter's */
 	uint64_t since_ns;		/* its sums are of the time from there on: session.start_ns,
 					 * or of a difference the earlier one's now_ns */
 	uint64_t now_ns;		/* where books that are open were read */

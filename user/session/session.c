@@ -458,14 +458,14 @@ static void drop_privileges(const struct session *s)
 static void fact_command(const struct session *s)
 {
 	struct strbuf all = STRBUF_INIT;
-	bool typed = !s->plan->o->no_cmdline;
+	bool kept = !s->plan->o->no_cmdline;
 
 	for (char *const *arg = s->plan->o->cmd; *arg; arg++) {
-		typed &= **arg && !strchr(*arg, ' ');
-		strbuf_addf(&all, "%s%s", all.len ? " " : "", *arg);
+		strbuf_addstr(&all, all.len ? " " : "");
+		strbuf_add_shell(&all, *arg);
 	}
 	live_push_fact(&s->sink, "command", "%s",
-		     typed && !all.failed && next_is_typed(all.s) ? all.s : "CMD");
+		     kept && !all.failed && next_is_typed(all.s) ? all.s : "CMD");
 	strbuf_free(&all);
 }
 

@@ -45,6 +45,7 @@ struct report_options {
 };
 
 struct report_state {
+	const char *capture;	/* the file that keeps the events; NULL: none */
 	bool incomplete;	/* the capture was cut or damaged */
 	/* not the first report of this output: set apart by an empty line */
 	bool again;
