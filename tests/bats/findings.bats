@@ -48,20 +48,6 @@ compared() {
 	assert_output --partial ",none,"
 }
 
-@test "findings: the next command of a finding can be typed" {
-	pretrain --steps 5 --faults all || true # shares of so few steps are not compared
-	report_value r.json '"\n".join(f["next"] for f in t["findings"])' >next
-	[ -s next ]
-	"$SIM/pretrain" --steps 100000 --faults all 3>&- &
-	STARTED+=($!)
-	wait_for 10 grep -q libcudart "/proc/$!/maps"
-	while read -r program arguments; do
-		assert_equal "$program" gpuprof
-		eval "set -- ${arguments/-d 10s/-d 200ms}" # as a shell reads it
-		run -0 timeout 60 "$GPUPROF" "$@"
-	done <next
-}
-
 # Programs that share devices, and the verdict on them: its share is the device's true idle share.
 shared_verdict() { # GPUPROF_ARGS... <SCRIPT
 	cat >all.sh

@@ -16,6 +16,8 @@
 
 /* ---- what a capture holds -------------------------------------------------------------------- */
 
+/* names: the filter of the command; NULL: it has none, and rows without a name are shown, too. */
+
 static bool keeps_callers(const struct next_target *w, const regex_t *names)
 {
 	const struct snapshot_process *p = snapshot_process(w->snap, w->process);
@@ -49,7 +51,7 @@ static bool keeps_kernels(const struct next_target *w, const regex_t *names)
 	for (size_t i = 0; s && i < kernels_count(&s->kernels); i++) {
 		const char *name = kernels_at(&s->kernels, i)->name;
 
-		if (name && !regexec(names, name, 0, NULL, 0))
+		if (!names || (name && !regexec(names, name, 0, NULL, 0)))
 			return true;
 	}
 	return false;
@@ -227,13 +229,14 @@ static void add_step(struct strbuf *out, const char *text, const struct next_tar
 /* Is there a row that the filter keeps? */
 static bool is_kept(enum next what, const struct next_target *w, const char *filter)
 {
+	const bool is_filtered = steps[what].kept && strstr(steps[what].kept, "%f");
 	regex_t names;
 	bool kept;
 
 	if (!w->snap || !w->snap->capture || !is_one_line(w->snap->capture) || !steps[what].kept ||
 	    regcomp(&names, filter, REG_EXTENDED | REG_NOSUB))
 		return false;
-	kept = steps[what].keeps(w, &names);
+	kept = steps[what].keeps(w, is_filtered ? &names : NULL);
 	regfree(&names);
 	return kept;
 }
