@@ -141,7 +141,7 @@ TEST(unseen_time_between_calls_is_not_blamed_on_a_sync)
 	row.stall.cause_ns[IDLE_SYNC] = 300 * MS;
 	row.stall.cause_ns[IDLE_UNKNOWN] = 700 * MS;
 	only(&b, "needless-sync");
-	assert_share(0.03, 0.1);
+	assert_share(0.03, 0.106);	/* and the copies of the clean book */
 	assert_has(&found.evidence, "300.0 ms still in the call, 0 ns until the next work began; "
 		   "500 calls x 3.000 ms; 700.0 ms more, between calls, are not counted: the thread may have had no CPU");
 	row.stall.cause_ns[IDLE_SYNC] = 50 * MS;
@@ -152,6 +152,39 @@ TEST(unseen_time_between_calls_is_not_blamed_on_a_sync)
 	row.stall.cause_ns[IDLE_UNKNOWN] = 800 * MS;
 	only(&b, "launch-bound");
 	assert_share(0.02, 0.1);
+}
+
+static const struct finding *find(const struct findings *f, const char *name)
+{
+	for (size_t i = 0; i < f->all.n; i++)
+		if (!strcmp(f->all.v[i].name, name))
+			return &f->all.v[i];
+	fail_msg("no %s", name);
+	return NULL;
+}
+
+TEST(without_a_sync_the_host_runs_ahead_of_what_other_findings_have)
+{
+	struct finding_stall rows[] = { loss(STALL_SYNC, 500 * MS, "cudaStreamSynchronize"),
+				       loss(STALL_HOST, 2000 * MS, NULL) };
+	struct finding_book b = book_with(rows, 2);
+	struct findings f = { 0 };
+	const struct finding *sync;
+
+	rows[0].stall.cause_ns[IDLE_SYNC] = 500 * MS;
+	rows[1].stall.cause_ns[IDLE_OTHER] = 2000 * MS;
+	rows[0].calls_ns = 4000 * MS;
+	assert_int_equal(findings_judge(&f, &b), 0);
+	sync = find(&f, "needless-sync");
+	assert_float_equal((float)sync->share, 0.05f, 1e-6f);
+	assert_float_equal((float)sync->gain_bound, 0.256f, 1e-6f);	/* with 60 ms of copies */
+	assert_float_equal((float)sync->gain_of_others, 0.206f, 1e-6f);
+	assert_float_equal((float)find(&f, "input-stall")->gain_bound, 0.2f, 1e-6f);
+	findings_free(&f);
+	rows[0].calls_ns = 700 * MS;	/* the rest the host does all the same */
+	assert_int_equal(findings_judge(&f, &b), 0);
+	assert_float_equal((float)find(&f, "needless-sync")->gain_bound, 0.07f, 1e-6f);
+	findings_free(&f);
 }
 
 TEST(an_input_stall_has_its_known_cause_only)

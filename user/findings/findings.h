@@ -18,7 +18,8 @@
  * rule            time that it costs, which fixing it saves at most
  * needless-sync   the GPU ran out of work while the thread waited for it in a synchronising call or
  *                 a copy of less than 64 KiB, until it had work again; less the host code or
- *                 waiting of 1 ms or more in between
+ *                 waiting of 1 ms or more in between; saves that and what copies have, too, since
+ *                 the host runs ahead (for at most as long as it is in these calls)
  * input-stall     GPU idle while the thread was outside of all calls for 1 ms or more
  * exposed-comm    communication that no compute overlaps; where another rank's communications are
  *                 much shorter, that one is late, and its findings come first
@@ -77,6 +78,7 @@ struct finding {
 					 * of any device */
 	bool has_share;
 	double share, gain_bound;	/* of the device's wall time */
+	double gain_of_others;		/* of gain_bound: time that other findings have */
 	double waits_share;		/* of its own: other processes may have had it */
 	uint32_t late_process;		/* the rank that this one waits for; 0: none is known */
 	bool is_after;			/* a larger part of that one's loss is a finding: it comes

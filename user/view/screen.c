@@ -604,7 +604,7 @@ static void add_sum(struct screen *sc)
 
 		if (!is_in_sum(f, first))
 			continue;
-		gain += f->gain_bound;
+		gain += f->gain_bound - f->gain_of_others;
 		n++;
 	}
 	if (n < 2 || gain >= 0.999)

@@ -34,7 +34,8 @@ const struct word word_list[] = {
 			"until the thread has launched again.",
 		.measured = "GPU idle time from the end of the last work, inside of such a call, "
 			    "to the next work; less the host code or waiting of 1 ms or more in "
-			    "between, which is input-stall.",
+			    "between, which is input-stall. `at best` has that time and what "
+			    "copies take, too: a host that runs ahead hides them under compute.",
 		.cuda = "wait for what you need, as late as possible: cudaEventSynchronize or "
 			"cudaStreamWaitEvent instead of cudaDeviceSynchronize; launch the next "
 			"step before you read the last one's result; copy results to pinned "
