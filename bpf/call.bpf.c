@@ -222,9 +222,9 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 	if (stack_bytes)
 		note_stack(ctx, st);
 	row = row_at(row_id);
+	recording_begin(st);
 	st->off.blocked_ns = 0;
 	st->off.late_from_ns = 0;
-	recording_begin(st);
 	if (row->flags & GP_ROW_ENTRY_ONLY || skips_return()) {
 		st->rec.head.start_ns = entry_time(st);
 		send_entry_only(ctx, st);

@@ -100,12 +100,10 @@ static __always_inline void describe(struct task_struct *task, bool preempted, s
 /* Records held back, or not followed to their end, before the thread leaves again. */
 static __always_inline void send_pending_off(struct thread_state *st)
 {
-	if (st->off.until_ns) {
+	if (st->off.until_ns)
 		send_off(st, st->off.until_ns);
-	} else if (!st->open) {
-		st->off.rec.flags = GP_OFF_END_UNKNOWN;
-		send_off(st, bpf_ktime_get_ns());
-	}
+	else
+		end_unreported(st);
 }
 
 /* All that is kept of it in an open call. It waits for a CPU if it was woken while it went to

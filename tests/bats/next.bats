@@ -80,7 +80,7 @@ walk() { # FINDING|all COMMAND...
 	wait_for 10 grep -q libcudart "/proc/$TARGET/maps"
 	mkdir bin
 	ln -s "$GPUPROF" bin/gpuprof
-	"$GPUPROF" stat -q -p "$TARGET" -d 1s --format json -o r.json
+	"$GPUPROF" stat -q -p "$TARGET" -d 2s --format json -o r.json
 	run run_next r.json all "gpuprof (stat .* -d 10s|stacks) -p $TARGET\$"
 	echo "$output"
 	assert_success

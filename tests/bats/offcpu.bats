@@ -100,12 +100,16 @@ late_sync() {
 }
 
 @test "offcpu: a capture gives the same for an attached process" {
-	start_waits lock pipe sync
-	start_gpuprof record --max-loss 100% --budget 1s -o c.gpr -p "$WAITS"
-	wait_running
-	: >go
-	wait_gpuprof 0
-	"$GPUPROF" report c.gpr --max-loss 100% --table threads,offcpu,events --format json >r.json
+	for _ in 1 2 3 4 5; do
+		rm -f truth ready go
+		start_waits lock pipe sync
+		start_gpuprof record --max-loss 100% --budget 1s -o c.gpr -p "$WAITS"
+		wait_running
+		: >go
+		wait_gpuprof 0
+		"$GPUPROF" report c.gpr --max-loss 100% --table threads,offcpu,events --format json >r.json
+		! is_whole r.json || break
+	done
 	is_as_it_was r.json
 	run report_value r.json '[e["hits"] == e["received"] > 0 for e in t["events"] if e["kind"] == "off"]'
 	assert_output '[True]'

@@ -49,8 +49,8 @@ bool next_is_typed(const char *command);
 struct next_target next_of(const struct snapshot *snap, uint32_t process, uint32_t device);
 
 /* Appends "gpuprof report FILE ..." where the snapshot is of a capture that holds what the table
- * needs, else "gpuprof stat ..."; filter is a regular expression, for
- * NEXT_CALLERS and NEXT_COMM; NULL: all. */
+ * needs, else "gpuprof stat ..."; filter is a regular expression, for NEXT_CALLERS and NEXT_COMM;
+ * NULL: all. */
 void next_add(struct strbuf *out, enum next what, const struct next_target *target,
 	      const char *filter);
 
