@@ -114,11 +114,11 @@ static void push_late_sync(enum off_reason why)
 	finish(m, BASE + 100 * MS);
 }
 
-static void assert_sync(const struct finding *sync)
+static void assert_sync(const struct finding *sync, float gain)
 {
 	assert_string_equal(sync->name, "needless-sync");
 	assert_float_equal((float)sync->share, 0.06f, 1e-6f);
-	assert_float_equal((float)sync->gain_bound, 0.06f, 1e-6f);
+	assert_float_equal((float)sync->gain_bound, gain, 1e-6f);
 }
 
 TEST(that_a_sync_had_no_cpu_is_no_fault_of_the_sync)
@@ -128,7 +128,7 @@ TEST(that_a_sync_had_no_cpu_is_no_fault_of_the_sync)
 	assert_int_equal(f.all.n, 2);
 	assert_string_equal(f.all.v[0].name, "cpu-starved");
 	assert_float_equal((float)f.all.v[0].share, 0.15f, 1e-6f);
-	assert_sync(&f.all.v[1]);
+	assert_sync(&f.all.v[1], 0.21f);	/* a host that runs ahead hides that, too */
 }
 
 TEST(that_a_process_was_stopped_is_no_fault_of_its_calls)
@@ -139,7 +139,7 @@ TEST(that_a_process_was_stopped_is_no_fault_of_its_calls)
 	assert_string_equal(f.all.v[0].name, "stopped");
 	assert_float_equal((float)f.all.v[0].share, 0.15f, 1e-6f);
 	assert_has(&f.all.v[0].cause, "thread 13 was stopped by a signal");
-	assert_sync(&f.all.v[1]);
+	assert_sync(&f.all.v[1], 0.06f);
 }
 
 /* A crafted capture may hold any number: it is no index into sums. */
