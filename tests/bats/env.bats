@@ -44,7 +44,7 @@ as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"; }
 	run -0 --separate-stderr "$GPUPROF" env --for systemd --dir "$odd"
 	assert_line --index 0 '[Service]'
 	assert_line "Environment=\"CUDA_INJECTION64_PATH=$PWD/odd \$a'b%%c\\\"d\\\\e/libgpuprof.so\""
-	run -0 --separate-stderr "$GPUPROF" env --for k8s --dir "$odd"
+	run -0 --separate-stderr "$GPUPROF" env --for k8s --dir "$PWD/$odd"
 	assert_line "          value: \"$PWD/odd \$\$a'b%c\\\"d\\\\e/libgpuprof.so\"" # it expands \$(NAME)
 	assert_line "          mountPath: \"$PWD/odd \$a'b%c\\\"d\\\\e\""
 	run -2 "$GPUPROF" env --for docker --dir "$odd"
@@ -76,14 +76,123 @@ read_shell() {
 	)
 }
 read_slurm() { read_shell; }
+read_cdi() {
+	python3 -c 'import json, sys
+edits = json.load(sys.stdin)["devices"][0]["containerEdits"]
+print(dict(e.split("=", 1) for e in edits["env"])["CUDA_INJECTION64_PATH"])'
+}
+read_apptainer() { read_docker; }
+read_prolog() { # Slurm takes the rest of the line as it is
+	env -u CUDA_INJECTION64_PATH -u NVTX_INJECTION64_PATH sh -c "$(cat)" | sed -n 's/^export CUDA_INJECTION64_PATH=//p'
+}
+
+@test "env: in a pod an init container copies the helper to where the application mounts it read-only" {
+	cd / # no directory here is used
+	run -0 --separate-stderr "$GPUPROF" env --for k8s
+	assert_output "$(cat <<-END
+		spec:
+		  template:
+		    spec:
+		      initContainers:
+		      - name: gpuprof
+		        image: IMAGE-WITH-GPUPROF
+		        command:
+		        - sh
+		        - -c
+		        - gpuprof env -q --dir /tmp/gpuprof >/dev/null && cp /tmp/gpuprof/libgpuprof.so /helper/
+		        volumeMounts:
+		        - name: gpuprof
+		          mountPath: /helper
+		      containers:
+		      - name: CONTAINER
+		        env:
+		        - name: CUDA_INJECTION64_PATH
+		          value: "/usr/lib/gpuprof/libgpuprof.so"
+		        - name: NVTX_INJECTION64_PATH
+		          value: "/usr/lib/gpuprof/libgpuprof.so"
+		        volumeMounts:
+		        - name: gpuprof
+		          mountPath: "/usr/lib/gpuprof"
+		          readOnly: true
+		      volumes:
+		      - name: gpuprof
+		        emptyDir: {}
+	END
+	)"
+	assert_regex "$stderr" "an image that holds gpuprof"
+	assert_equal "${#stderr_lines[@]}" 1 # nothing is installed on this host
+	run -0 "$GPUPROF" env -q --for k8s --dir "$BATS_TEST_TMPDIR/nowhere"
+	assert_file_not_exists "$BATS_TEST_TMPDIR/nowhere"
+	for dir in here /; do
+		run -2 "$GPUPROF" env --for k8s --dir $dir
+		one_line "cannot mount the helper at '$dir' in a container; give the whole name of a directory with --dir"
+	done
+}
+
+@test "env: the init container's command leaves a helper that every user can read, also where all can write" {
+	mkdir -m 777 helper
+	run -0 --separate-stderr "$GPUPROF" env --for k8s
+	local command
+	command=$(sed -n 's/^ *- \(gpuprof env .*\)$/\1/p' <<<"$output" | sed "s|/tmp/gpuprof|$PWD/own|g; s|/helper/|$PWD/helper/|")
+	PATH=$(dirname "$GPUPROF"):$PATH sh -c "$command"
+	cmp helper/libgpuprof.so "$ROOT/build/libgpuprof.so"
+	assert_equal "$(stat -c %a helper/libgpuprof.so)" 644
+}
+
+@test "env: the form cdi is a device that sets the variables and mounts the helper read-only" {
+	run -0 --separate-stderr "$GPUPROF" env --for cdi --dir here
+	run -0 python3 -c 'import json, sys
+spec = json.loads(sys.argv[1])
+print(spec["cdiVersion"], spec["kind"], *(d["name"] for d in spec["devices"]), sorted(spec))
+edits = spec["devices"][0]["containerEdits"]
+print(*edits["env"], sep="\n")
+for m in edits["mounts"]:
+    print(m["hostPath"], m["containerPath"], m["options"], len(m))' "$output"
+	assert_output "$(cat <<-END
+		0.6.0 gpuprof.dev/helper on ['cdiVersion', 'devices', 'kind']
+		CUDA_INJECTION64_PATH=$PWD/here/libgpuprof.so
+		NVTX_INJECTION64_PATH=$PWD/here/libgpuprof.so
+		$PWD/here $PWD/here ['ro', 'nosuid', 'nodev', 'bind'] 3
+	END
+	)"
+}
+
+@test "env: the form apptainer is options, and refuses names that these or the container would cut or expand" {
+	run -0 --separate-stderr "$GPUPROF" env --for apptainer --dir here
+	assert_output "--bind $PWD/here:$PWD/here:ro --env CUDA_INJECTION64_PATH=$PWD/here/libgpuprof.so --env NVTX_INJECTION64_PATH=$PWD/here/libgpuprof.so"
+	for bad in ',' : = '"' '$' "\`" "\\"; do
+		run -2 "$GPUPROF" env --for apptainer --dir "a${bad}b"
+		one_line "it has a '$bad'; choose another one with --dir"
+	done
+	CUDA_INJECTION64_PATH=/opt/a,b.so run -2 "$GPUPROF" env -q --for apptainer --dir here
+	one_line "cannot write GPUPROF_CHAIN_INJECTION in the form asked for: its value has a ','"
+}
+
+@test "env: the form prolog prints Slurm's lines, but none for a task with its own injection or without the file" {
+	run -0 --separate-stderr "$GPUPROF" env --for prolog --dir "it's here"
+	echo "$output" >prolog
+	run -0 sh prolog
+	assert_line --index 0 "export CUDA_INJECTION64_PATH=$PWD/it's here/libgpuprof.so"
+	assert_line --index 1 "export NVTX_INJECTION64_PATH=$PWD/it's here/libgpuprof.so"
+	assert_equal "${#lines[@]}" 2
+	NVTX_INJECTION64_PATH=/opt/nvtx.so run -0 sh prolog
+	assert_output "export CUDA_INJECTION64_PATH=$PWD/it's here/libgpuprof.so"
+	CUDA_INJECTION64_PATH=/opt/tool.so run -0 sh prolog
+	assert_output ""
+	rm "it's here/libgpuprof.so"
+	run -0 sh prolog
+	assert_output ""
+}
 
 @test "env: hostile names are quoted in every form, or refused" {
 	local form name
 	# shellcheck disable=SC2016 # not to be expanded
 	local -a names=('$(touch evil)' '`touch evil`' "a'b" 'a;touch evil' '#a' '~a' '-a' 'a$$(HOME)b' '%h%%' '{a}: [b]' 'é')
-	for form in shell systemd docker k8s slurm; do
+	for form in shell systemd docker k8s slurm cdi apptainer prolog; do
 		for name in "${names[@]}"; do
-			[ "$form:$name" != 'k8s:{a}: [b]' ] || continue
+			case $form:$name in
+			k8s:*:* | apptainer:*[\$\`:]*) continue ;;
+			esac
 			run --separate-stderr "$GPUPROF" env --for "$form" --dir "$PWD/$name"
 			assert_equal "$form $name $status" "$form $name 0"
 			assert_equal "$form $("read_$form" <<<"$output")" "$form $PWD/$name/libgpuprof.so"
@@ -93,13 +202,13 @@ read_slurm() { read_shell; }
 			assert_equal "$form $status $output" "$form 2 "
 			assert_regex "$stderr" "it has a control character; choose another one with --dir$"
 			assert_equal "${#stderr_lines[@]}" 1
-			CUDA_INJECTION64_PATH=/opt/$name.so run --separate-stderr "$GPUPROF" env --for "$form" --dir here
+			CUDA_INJECTION64_PATH=/opt/$name.so run --separate-stderr "$GPUPROF" env --for "$form" --dir "$PWD/here"
 			assert_equal "$form $status $output" "$form 2 "
 			assert_regex "$stderr" "cannot write GPUPROF_CHAIN_INJECTION in the form asked for: its value has a control"
 		done
 	done
 	assert_file_not_exists evil
-	for form in systemd k8s; do
+	for form in systemd k8s cdi; do
 		for name in $'a\xffb' $'a\xc2\x85b' $'a\xe2\x80\xa8b'; do
 			run -2 "$GPUPROF" env --for $form --dir "$PWD/$name"
 			assert_output --partial "it has what is no plain UTF-8"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * `gpuprof env`: installs the helper, and prints the variables by which processes started
- * elsewhere load it. The output can be pasted; instructions go to standard error. Each form is a
+ * elsewhere load it. In a pod an init container installs it. The output can be pasted; instructions go to standard error. Each form is a
  * row of `forms`. The helper sleeps until gpuprof watches the process.
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +42,8 @@ static void add_escaped(struct strbuf *out, const char *text, const char *specia
 	}
 }
 
-static void add_yaml(struct strbuf *out, const char *text, const char *special)
+/* As YAML and JSON have it. */
+static void add_quoted(struct strbuf *out, const char *text, const char *special)
 {
 	strbuf_addch(out, '"');
 	add_escaped(out, text, special);
@@ -69,13 +71,11 @@ static void form_systemd(struct strbuf *out, const struct variables *vs)
 	}
 }
 
-static void form_docker(struct strbuf *out, const struct variables *vs)
+/* --env NAME=VALUE for each, and the line's end */
+static void add_env_options(struct strbuf *out, const struct variables *vs)
 {
 	struct strbuf word = STRBUF_INIT;
 
-	strbuf_addf(&word, "type=bind,src=%s,dst=%s,readonly", vs->dir, vs->dir);
-	strbuf_addstr(out, "--mount ");
-	strbuf_add_shell(out, word.s);
 	for (size_t i = 0; i < vs->n; i++) {
 		strbuf_reset(&word);
 		strbuf_addf(&word, "%s=%s", vs->v[i].name, vs->v[i].value);
@@ -87,47 +87,135 @@ static void form_docker(struct strbuf *out, const struct variables *vs)
 	strbuf_free(&word);
 }
 
+static void form_docker(struct strbuf *out, const struct variables *vs)
+{
+	struct strbuf word = STRBUF_INIT;
+
+	strbuf_addf(&word, "type=bind,src=%s,dst=%s,readonly", vs->dir, vs->dir);
+	strbuf_addstr(out, "--mount ");
+	strbuf_add_shell(out, word.s);
+	add_env_options(out, vs);
+	out->failed |= word.failed;
+	strbuf_free(&word);
+}
+
+/* The helper comes with an image, so that nodes need nothing. A volume of this kind can be written
+ * by all, where `env --dir` refuses to install: so it is copied there. */
 static void form_k8s(struct strbuf *out, const struct variables *vs)
 {
-	strbuf_addstr(out, "spec:\n  template:\n    spec:\n      containers:\n"
-			   "      - name: CONTAINER\n        env:\n");
+	strbuf_addstr(out, "spec:\n  template:\n    spec:\n      initContainers:\n"
+			   "      - name: gpuprof\n        image: IMAGE-WITH-GPUPROF\n"
+			   "        command:\n        - sh\n        - -c\n"
+			   "        - gpuprof env -q --dir /tmp/gpuprof >/dev/null && "
+			   "cp /tmp/gpuprof/" INJECT_FILE " /helper/\n"
+			   "        volumeMounts:\n        - name: gpuprof\n"
+			   "          mountPath: /helper\n"
+			   "      containers:\n      - name: CONTAINER\n        env:\n");
 	for (size_t i = 0; i < vs->n; i++) {
 		strbuf_addf(out, "        - name: %s\n          value: ", vs->v[i].name);
 		/* Kubernetes expands $(NAME) in a value and halves $$. */
-		add_yaml(out, vs->v[i].value, "\"\\\\\\$$");
+		add_quoted(out, vs->v[i].value, "\"\\\\\\$$");
 		strbuf_addch(out, '\n');
 	}
 	strbuf_addstr(out, "        volumeMounts:\n        - name: gpuprof\n          mountPath: ");
-	add_yaml(out, vs->dir, "\"\\\\\\");
+	add_quoted(out, vs->dir, "\"\\\\\\");
 	strbuf_addstr(out, "\n          readOnly: true\n      volumes:\n      - name: gpuprof\n"
-			   "        hostPath:\n          path: ");
-	add_yaml(out, vs->dir, "\"\\\\\\");
-	strbuf_addstr(out, "\n          type: Directory\n");
+			   "        emptyDir: {}\n");
+}
+
+/* A device of the Container Device Interface without a device node. 0.6 is the first version that
+ * lets the second part of `kind` have dots, and one that all runtimes of today read. */
+static void form_cdi(struct strbuf *out, const struct variables *vs)
+{
+	struct strbuf word = STRBUF_INIT;
+
+	strbuf_addstr(out, "{\n  \"cdiVersion\": \"0.6.0\",\n  \"kind\": \"gpuprof.dev/helper\",\n"
+			   "  \"devices\": [\n    {\n      \"name\": \"on\",\n"
+			   "      \"containerEdits\": {\n        \"env\": [");
+	for (size_t i = 0; i < vs->n; i++) {
+		strbuf_reset(&word);
+		strbuf_addf(&word, "%s=%s", vs->v[i].name, vs->v[i].value);
+		strbuf_addstr(out, i ? ",\n          " : "\n          ");
+		add_quoted(out, word.s, "\"\\\\\\");
+	}
+	strbuf_addstr(out, "\n        ],\n        \"mounts\": [\n          {\n"
+			   "            \"hostPath\": ");
+	add_quoted(out, vs->dir, "\"\\\\\\");
+	strbuf_addstr(out, ",\n            \"containerPath\": ");
+	add_quoted(out, vs->dir, "\"\\\\\\");
+	strbuf_addstr(out, ",\n            \"options\": [\"ro\", \"nosuid\", \"nodev\", \"bind\"]\n"
+			   "          }\n        ]\n      }\n    }\n  ]\n}\n");
+	out->failed |= word.failed;
+	strbuf_free(&word);
+}
+
+static void form_apptainer(struct strbuf *out, const struct variables *vs)
+{
+	struct strbuf word = STRBUF_INIT;
+
+	strbuf_addf(&word, "%s:%s:ro", vs->dir, vs->dir);
+	strbuf_addstr(out, "--bind ");
+	strbuf_add_shell(out, word.s);
+	add_env_options(out, vs);
+	out->failed |= word.failed;
+	strbuf_free(&word);
+}
+
+/* Slurm takes what is printed as it is, without quotes. A task that names an injection itself
+ * keeps it, and a node without the file starts tasks as before. */
+static void form_prolog(struct strbuf *out, const struct variables *vs)
+{
+	struct strbuf line = STRBUF_INIT;
+
+	strbuf_addstr(out, "#!/bin/sh\n[ -z \"$" INJECT_CUDA "\" ] || exit 0\n[ -r ");
+	strbuf_add_shell(out, vs->v[0].value);
+	strbuf_addstr(out, " ] || exit 0\n");
+	for (size_t i = 0; i < vs->n; i++) {
+		strbuf_reset(&line);
+		strbuf_addf(&line, "export %s=%s", vs->v[i].name, vs->v[i].value);
+		strbuf_addf(out, "[ -n \"$%s\" ] || printf '%%s\\n' ", vs->v[i].name);
+		strbuf_add_shell(out, line.s);
+		strbuf_addch(out, '\n');
+	}
+	out->failed |= line.failed;
+	strbuf_free(&line);
 }
 
 static const struct {
 	void (*print)(struct strbuf *out, const struct variables *vs);
 	const char *what;	/* to do with it */
-	/* characters that its reader does not accept in a directory; beside control characters */
-	const char *not_dir;
+	/* characters that its reader does not accept; beside control characters */
+	const char *not_dir, *not_value;	/* in a directory; in any value */
 	bool is_text;		/* its reader takes UTF-8 only */
+	bool is_elsewhere;	/* the directory is not of this host: nothing is installed */
 } forms[ENV_FORMS] = {
 	[ENV_SHELL] = { form_shell,
 			"paste it, or: eval \"$(gpuprof env)\"; it is for what is started then", "",
-			false },
+			"", false, false },
 	[ENV_SYSTEMD] = { form_systemd, "add it with `systemctl edit UNIT`, then restart the unit",
-			  "", true },
+			  "", "", true, false },
 	[ENV_DOCKER] = { form_docker,
 			 "add it to the options of `docker run`, before the image's name", ",\"",
-			 false },
+			 "", false, false },
 	[ENV_K8S] = { form_k8s,
-		      "with the container's name in it: `kubectl patch deployment NAME "
-		      "--patch-file FILE`; the helper must be installed on every node",
-		      ":", true },
+		      "put in the container's name and an image that holds gpuprof (of your own: "
+		      "FROM debian, with the package of `make deb`), then: `kubectl patch "
+		      "deployment NAME --patch-file FILE`", ":", "", true, true },
 	[ENV_SLURM] = { form_shell,
 			"put it into the job's script before srun; the helper must be installed "
 			"on every node (or with --dir on a shared file system)",
-			"", false },
+			"", "", false, false },
+	[ENV_CDI] = { form_cdi,
+		      "write it to /etc/cdi/gpuprof.json, then add to the options of `docker "
+		      "run` or `podman run`: --device gpuprof.dev/helper=on", "", "", true, false },
+	/* --bind is cut at , and :, --env at ,; values are expanded by a shell inside */
+	[ENV_APPTAINER] = { form_apptainer,
+			    "add it to the options of `apptainer exec` (or run), before the "
+			    "image's name", ":", ",=\"\\$`", false, false },
+	[ENV_PROLOG] = { form_prolog,
+			 "name it as TaskProlog in slurm.conf, or by `srun --task-prolog`; "
+			 "the helper must be installed on every node (or with --dir on a "
+			 "shared file system)", "", "", false, false },
 };
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -174,15 +262,24 @@ static const char *flaw_of(const char *text, enum env_form form)
 	return NULL;
 }
 
+/* The first of these characters in the text, as a flaw. */
+static const char *flaw_in(const char *text, const char *bad, char shown[6])
+{
+	const char *at = text + strcspn(text, bad);
+
+	snprintf(shown, 6, "a '%c'", *at);
+	return *at ? shown : NULL;
+}
+
 static bool is_plain_dir(const char *dir, enum env_form form)
 {
 	const char *flaw = flaw_of(dir, form);
-	const char bad = dir[strcspn(dir, forms[form].not_dir)];
-	const char character[] = { 'a', ' ', '\'', bad, '\'', '\0' };
-	char shown[256];
+	char shown[256], character[6];
 
-	if (!flaw && bad)
-		flaw = character;
+	if (!flaw)
+		flaw = flaw_in(dir, forms[form].not_dir, character);
+	if (!flaw)
+		flaw = flaw_in(dir, forms[form].not_value, character);
 	if (!flaw)
 		return true;
 	str_copy_line(shown, sizeof(shown), dir, strlen(dir));
@@ -196,7 +293,10 @@ static bool are_plain(const struct variables *vs, enum env_form form)
 {
 	for (size_t i = 0; i < vs->n; i++) {
 		const char *flaw = flaw_of(vs->v[i].value, form);
+		char character[6];
 
+		if (!flaw)
+			flaw = flaw_in(vs->v[i].value, forms[form].not_value, character);
 		if (!flaw)
 			continue;
 		log_error("cannot write %s in the form asked for: its value has %s; "
@@ -230,25 +330,54 @@ static int print(const char *path, enum env_form form)
 	return rc;
 }
 
-int verb_env(const struct options *o)
+/* In the containers; nothing is installed here. */
+static int print_elsewhere(const char *dir, enum env_form form)
 {
-	char *dir = o->dir ? strdup(o->dir) : install_default_dir(), *path = NULL;
+	struct strbuf path = STRBUF_INIT;
+	int rc = EXIT_USAGE;
+
+	strbuf_addf(&path, "%s/" INJECT_FILE, dir);
+	if (path.failed) {
+		log_error("out of memory");
+		rc = EXIT_FAIL;
+	} else if (*dir != '/' || !dir[1]) {
+		log_error("cannot mount the helper at '%s' in a container; give the whole name of "
+			  "a directory with --dir", dir);
+	} else {
+		rc = print(path.s, form);
+	}
+	strbuf_free(&path);
+	return rc;
+}
+
+static int install_and_print(const char *given, enum env_form form)
+{
+	char *dir = given ? strdup(given) : install_default_dir(), *path = NULL;
 	int rc = EXIT_FAIL, err;
 
 	if (!dir) {
 		log_error("cannot tell where to install the helper: HOME is not set; give --dir");
 		return EXIT_FAIL;
 	}
-	if (!is_plain_dir(dir, (enum env_form)o->env_form)) {
+	if (!is_plain_dir(dir, form)) {
 		free(dir);
 		return EXIT_USAGE;
 	}
 	err = install_helper(dir, &path);
 	if (err >= 0) {
 		log_info("%s %s", err ? "the helper is" : "installed", path);
-		rc = print(path, (enum env_form)o->env_form);
+		rc = print(path, form);
 	}
 	free(path);
 	free(dir);
 	return rc;
+}
+
+int verb_env(const struct options *o)
+{
+	const enum env_form form = (enum env_form)o->env_form;
+
+	if (forms[form].is_elsewhere)
+		return print_elsewhere(o->dir ? o->dir : INSTALL_SYSTEM_DIR, form);
+	return install_and_print(o->dir, form);
 }

@@ -21,7 +21,8 @@ enum help_form { HELP_TEXT, HELP_MAN, HELP_BASH, HELP_ZSH, HELP_FISH, HELP_VERBS
 		 HELP_WORDS, HELP_END };
 
 /* The purpose of the environment: the forms of `gpuprof env --for`. */
-enum env_form { ENV_SHELL, ENV_SYSTEMD, ENV_DOCKER, ENV_K8S, ENV_SLURM, ENV_FORMS };
+enum env_form { ENV_SHELL, ENV_SYSTEMD, ENV_DOCKER, ENV_K8S, ENV_SLURM, ENV_CDI,
+		ENV_APPTAINER, ENV_PROLOG, ENV_FORMS };
 
 struct verb {
 	const char *name;		/* "" for no verb */

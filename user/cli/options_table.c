@@ -58,8 +58,8 @@ static const char *const form_names[] = {
 
 static const char *const env_names[] = {
 	[ENV_SHELL] = "shell", [ENV_SYSTEMD] = "systemd", [ENV_DOCKER] = "docker",
-	[ENV_K8S] = "k8s",
-	[ENV_SLURM] = "slurm", [ENV_FORMS] = NULL,
+	[ENV_K8S] = "k8s", [ENV_SLURM] = "slurm", [ENV_CDI] = "cdi",
+	[ENV_APPTAINER] = "apptainer", [ENV_PROLOG] = "prolog", [ENV_FORMS] = NULL,
 };
 
 const char *const options_groups[GROUP_END] = {
@@ -291,8 +291,9 @@ static const struct option_row rows[] = {
 	}, {
 		.name = "for", .group = GROUP_OUTPUT, .arg = "WHAT",
 		.verbs = ON(ENV), .set = option_set_choice, .at = MEMBER(env_form),
-		.choices = env_names, .accepts = "shell, systemd, docker, k8s or slurm",
-		.help = "shell (default), systemd, docker, k8s or slurm",
+		.choices = env_names,
+		.accepts = "shell, systemd, docker, cdi, apptainer, k8s, slurm or prolog",
+		.help = "shell (default), or see above",
 	}, {
 		.name = "dir", .group = GROUP_OUTPUT, .arg = "DIR",
 		.verbs = ON(ENV), .set = option_set_text, .at = MEMBER(dir),
@@ -388,7 +389,10 @@ static const struct verb verbs[VERB_END + 1] = {
 			 "the helper\n"
 			 "(without root: below ~/.local/state) and prints the variables by which "
 			 "CUDA and\n"
-			 "NVTX load it. It sleeps until gpuprof watches the process (-p PID).\n",
+			 "NVTX load it. It sleeps until gpuprof watches the process (-p PID).\n"
+			 "--for shell, systemd; docker, cdi (a device of Docker and Podman), "
+			 "apptainer;\n"
+			 "k8s (an init container brings the helper); slurm, prolog (TaskProlog).\n",
 		.examples = "  eval \"$(gpuprof env)\"; ./train & sudo gpuprof stat -d 10s -p $!\n"
 			    "  docker run $(gpuprof env --for docker) ...\n"
 			    "  gpuprof env --for k8s > patch.yaml\n",

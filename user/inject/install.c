@@ -89,7 +89,6 @@ bool inject_lacks_room(pid_t pid, char *why, size_t size)
 
 /* ---- install --------------------------------------------------------------------------------- */
 
-#define SYSTEM_DIR "/usr/lib/gpuprof"
 #define OTHERS (S_IWGRP | S_IWOTH)
 #define INSTALL_WHY_BYTES (2 * PATH_MAX + 256)
 
@@ -100,7 +99,7 @@ char *install_default_dir(void)
 	int n;
 
 	if (!geteuid())
-		return strdup(SYSTEM_DIR);
+		return strdup(INSTALL_SYSTEM_DIR);
 	if (state && *state == '/')
 		n = asprintf(&dir, "%s/gpuprof", state);
 	else if (home && *home == '/')

@@ -44,6 +44,8 @@ void inject_environment(const char *file);
  * as enough. */
 bool inject_lacks_room(pid_t pid, char *why, size_t size);
 
+#define INSTALL_SYSTEM_DIR "/usr/lib/gpuprof"
+
 /* Root's: the system's; else in the user's state directory. NULL + errno (ENOENT: no home). The
  * caller frees it. */
 char *install_default_dir(void);
