@@ -184,6 +184,80 @@ for m in edits["mounts"]:
 	assert_output ""
 }
 
+@test "env: --remove takes the variables out again, and puts back what was asked for before" {
+	eval "$("$GPUPROF" env -q --dir here)"
+	run -0 --separate-stderr "$GPUPROF" env --remove
+	assert_output $'unset CUDA_INJECTION64_PATH\nunset NVTX_INJECTION64_PATH'
+	export CUDA_INJECTION64_PATH="/opt/it's.so" NVTX_INJECTION64_PATH=/opt/nvtx.so
+	eval "$("$GPUPROF" env -q --dir here)"
+	run -0 sh -c 'eval "$("$0" env -q --remove)"; env | grep INJECTION | sort' "$GPUPROF"
+	assert_output $'CUDA_INJECTION64_PATH=/opt/it\'s.so\nNVTX_INJECTION64_PATH=/opt/nvtx.so'
+	unset GPUPROF_CHAIN_INJECTION
+	CUDA_INJECTION64_PATH=/opt/tool.so run -0 --separate-stderr "$GPUPROF" env --remove
+	assert_equal "$output: $stderr" ": gpuprof: nothing to remove: no variable names the helper"
+	GPUPROF_CHAIN_INJECTION=$'/opt/a\nb' CUDA_INJECTION64_PATH=$PWD/here/libgpuprof.so run -2 "$GPUPROF" env --remove
+	one_line "its value has a control character"
+	for vain in '--remove --dir here' '--remove --check' '--check --for k8s' '-p 1'; do
+		# shellcheck disable=SC2086 # words
+		run -2 "$GPUPROF" env $vain
+		assert_equal "${#lines[@]}" 1
+	done
+}
+
+@test "env: --check finds what is not set, not there, of another version, another tool's" {
+	run -1 --separate-stderr "$GPUPROF" env --check
+	assert_line --regexp '^no +variable +CUDA_INJECTION64_PATH is not set; type: eval'
+	eval "$("$GPUPROF" env -q --dir here)"
+	run -0 "$GPUPROF" env --check
+	assert_line "ok   variable   CUDA_INJECTION64_PATH=$PWD/here/libgpuprof.so"
+	assert_line "ok   file       $PWD/here/libgpuprof.so is of this version and can be loaded"
+	NVTX_INJECTION64_PATH=/opt/tool.so run -0 "$GPUPROF" env --check
+	assert_line --regexp "^- +variable +NVTX_INJECTION64_PATH=/opt/tool.so is another tool's"
+	CUDA_INJECTION64_PATH=/opt/tool.so run -1 "$GPUPROF" env --check
+	assert_line --regexp "^no +variable +CUDA_INJECTION64_PATH=/opt/tool.so is another tool's"
+	echo longer >>here/libgpuprof.so
+	run -1 "$GPUPROF" env --check
+	assert_line --regexp "^no +file +$PWD/here/libgpuprof.so is of another version"
+	rm here/libgpuprof.so
+	run -1 "$GPUPROF" env --check
+	assert_line --regexp "^no +file +$PWD/here/libgpuprof.so: No such file"
+	assert_equal "$(ls here)" "" # nothing was installed
+}
+
+# bats test_tags=needs:root
+@test "env: --check: where no programs may be executed the helper cannot be loaded" {
+	mkdir noexec
+	run -1 unshare -m sh -c 'mount -t tmpfs -o noexec,mode=755 none noexec &&
+		eval "$("$0" env -q --dir noexec)" && exec "$0" env --check' "$GPUPROF"
+	assert_line --regexp "^no +file +$PWD/noexec/libgpuprof.so cannot be loaded: Operation not permitted"
+}
+
+# bats test_tags=needs:sim
+@test "env: --check -p reads the process's own variables, files and maps" {
+	"$SIM/train" --steps 100000 --quiet 3>&- &
+	STARTED+=($!)
+	wait_for 10 grep -q libcuda.so /proc/$!/maps
+	run -1 "$GPUPROF" env --check -p $!
+	assert_line --regexp "^no +variable +CUDA_INJECTION64_PATH is not set; start it anew"
+	assert_line --regexp "^no +loaded +CUDA is mapped without it"
+	eval "$("$GPUPROF" env -q --dir here)"
+	"$SIM/train" --steps 100000 --quiet 3>&- &
+	STARTED+=($!)
+	wait_for 10 has_ring $!
+	sleep 1000 3>&- &
+	STARTED+=($!)
+	unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH
+	run -0 "$GPUPROF" env --check -p "${STARTED[1]}"
+	assert_line --index 0 "process ${STARTED[1]}"
+	assert_line --regexp "^ok +loaded +it is mapped; its state: gpuprof doctor -p ${STARTED[1]}$"
+	wait_for 10 grep -q sleep "/proc/$!/comm"
+	run -0 "$GPUPROF" env --check -p $!
+	assert_line --regexp "^ok +variable +CUDA_INJECTION64_PATH=$PWD/here/libgpuprof.so"
+	assert_line --regexp "^- +loaded +not yet: the process has not loaded CUDA"
+	run -1 "$GPUPROF" env --check -p 4194303
+	one_line "cannot look at process 4194303: there is no such process"
+}
+
 @test "env: hostile names are quoted in every form, or refused" {
 	local form name
 	# shellcheck disable=SC2016 # not to be expanded

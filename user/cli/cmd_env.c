@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * `gpuprof env`: installs the helper, and prints the variables by which processes started
- * elsewhere load it. In a pod an init container installs it. The output can be pasted; instructions go to standard error. Each form is a
- * row of `forms`. The helper sleeps until gpuprof watches the process.
+ * elsewhere load it. In a pod an init container installs it. The output can be pasted;
+ * instructions go to standard error. Each form is a row of `forms`. The helper sleeps until
+ * gpuprof watches the process.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,6 +15,7 @@
 #include "base/str.h"
 #include "base/exit.h"
 #include "view/output.h"
+#include "cli/env_check.h"
 #include "cli/option_row.h"
 #include "cli/verbs.h"
 #include "inject/install.h"
@@ -373,10 +375,48 @@ static int install_and_print(const char *given, enum env_form form)
 	return rc;
 }
 
+/* Is it ours, of this gpuprof or another one? */
+static bool names_helper(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value && !inject_foreign(name);
+}
+
+static int print_removal(void)
+{
+	const char *before = inject_foreign(INJECT_CHAIN);
+	struct variables vs = { .n = 0 };
+	struct strbuf out = STRBUF_INIT;
+	int rc = EXIT_USAGE;
+
+	if (names_helper(INJECT_CUDA) && before)
+		add_variable(&vs, INJECT_CUDA, before);
+	else if (names_helper(INJECT_CUDA))
+		strbuf_addstr(&out, "unset " INJECT_CUDA "\n");
+	if (names_helper(INJECT_NVTX))
+		strbuf_addstr(&out, "unset " INJECT_NVTX "\n");
+	if (getenv(INJECT_CHAIN))
+		strbuf_addstr(&out, "unset " INJECT_CHAIN "\n");
+	if (are_plain(&vs, ENV_SHELL)) {
+		form_shell(&out, &vs);
+		log_info("%s", !out.len ? "nothing to remove: no variable names the helper" :
+			 "paste it, or: eval \"$(gpuprof env --remove)\"; processes that run keep "
+			 "the helper, and its file stays");
+		rc = output_write(NULL, &out);
+	}
+	strbuf_free(&out);
+	return rc;
+}
+
 int verb_env(const struct options *o)
 {
 	const enum env_form form = (enum env_form)o->env_form;
 
+	if (o->check)
+		return env_check(&o->session);
+	if (o->remove)
+		return print_removal();
 	if (forms[form].is_elsewhere)
 		return print_elsewhere(o->dir ? o->dir : INSTALL_SYSTEM_DIR, form);
 	return install_and_print(o->dir, form);

@@ -292,6 +292,12 @@ static int check_measure(const struct options *o)
 		  "'--yes' needs '--inject': there is nothing to ask" },
 		{ o->session.force && !o->session.inject,
 		  "'--force' needs '--inject': nothing else may harm a process" },
+		{ o->check && (o->remove || o->dir || o->env_form),
+		  "'--check' goes with '--pid' alone: it prints and installs nothing" },
+		{ o->remove && (o->dir || o->env_form),
+		  "'--remove' goes alone: it is for this shell" },
+		{ o->verb == &options_verbs[VERB_ENV] && o->session.n_pids && !o->check,
+		  "'--pid' needs '--check': a process that runs has its variables already" },
 		{ o->lines && o->report.by != CALLS_BY_STACK,
 		  "'--lines' needs '--by stack': lines are those of a stack's frames" },
 	};

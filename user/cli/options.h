@@ -52,6 +52,7 @@ struct options {
 	int form;			/* enum help_form */
 	int env_form;			/* enum env_form */
 	const char *dir;		/* of the helper; NULL: the default */
+	bool check, remove;		/* env: look only; print what unsets the variables */
 
 	const char *args[OPTIONS_ARGS_MAX]; /* after the verb: FILE, VERB */
 	size_t n_args;

@@ -76,7 +76,7 @@ static const char *const on_names[] = { [ON_EXIT] = "exit", [ON_SIGNAL] = "signa
 static const struct option_row rows[] = {
 	{
 		.name = "pid", .letter = 'p', .group = GROUP_TARGETS, .arg = "PID[,PID...]",
-		.verbs = LIVE | ON(STACKS) | ON(DOCTOR), .set = option_set_pids,
+		.verbs = LIVE | ON(STACKS) | ON(ENV) | ON(DOCTOR), .set = option_set_pids,
 		.completes = COMPLETE_PIDS,
 		.accepts = "process ids such as 1234 or 1234,1240",
 		.help = "measure these processes and all below",
@@ -301,6 +301,14 @@ static const struct option_row rows[] = {
 		.accepts = "the name of a directory",
 		.help = "install there (root: /usr/lib/gpuprof)",
 	}, {
+		.name = "check", .group = GROUP_OUTPUT,
+		.verbs = ON(ENV), .set = option_set_flag, .at = MEMBER(check),
+		.help = "is it set, there, loaded? here or in -p; exit 0 or 1",
+	}, {
+		.name = "remove", .group = GROUP_OUTPUT,
+		.verbs = ON(ENV), .set = option_set_flag, .at = MEMBER(remove),
+		.help = "print what unsets the variables in this shell",
+	}, {
 		.name = "verbose", .letter = 'v', .group = GROUP_OTHER,
 		.verbs = EVERY, .set = option_set_flag, .at = MEMBER(verbose),
 		.help = "say more on standard error",
@@ -384,7 +392,7 @@ static const struct verb verbs[VERB_END + 1] = {
 	[VERB_ENV] = {
 		.name = "env",
 		.summary = "install the helper, print what loads it",
-		.usage = "env [--for WHAT] [--dir DIR]",
+		.usage = "env [--for WHAT] [--dir DIR] | --check [-p PID] | --remove",
 		.about = "For device times of processes that gpuprof does not start: installs "
 			 "the helper\n"
 			 "(without root: below ~/.local/state) and prints the variables by which "
@@ -395,7 +403,9 @@ static const struct verb verbs[VERB_END + 1] = {
 			 "k8s (an init container brings the helper); slurm, prolog (TaskProlog).\n",
 		.examples = "  eval \"$(gpuprof env)\"; ./train & sudo gpuprof stat -d 10s -p $!\n"
 			    "  docker run $(gpuprof env --for docker) ...\n"
-			    "  gpuprof env --for k8s > patch.yaml\n",
+			    "  gpuprof env --for k8s > patch.yaml\n"
+			    "  gpuprof env --check -p 1234\n"
+			    "  eval \"$(gpuprof env --remove)\"\n",
 	},
 	[VERB_DOCTOR] = {
 		.name = "doctor",

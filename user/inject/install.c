@@ -378,18 +378,33 @@ int install_helper(const char *dir, char **path)
 
 /* ---- shared file ----------------------------------------------------------------------------- */
 
-/* A security module may still refuse. */
-static bool can_be_loaded(const char *path)
+/* A security module may still refuse. 0 or -errno. */
+static int try_map(int fd)
 {
 	long page = sysconf(_SC_PAGESIZE);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	void *code;
+	void *code = mmap(NULL, (size_t)page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 
-	if (fd < 0)
-		return false;
-	code = mmap(NULL, (size_t)page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	return code == MAP_FAILED || munmap(code, (size_t)page) ? -errno : 0;
+}
+
+static bool can_be_loaded(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool can = fd >= 0 && !try_map(fd);
+
 	io_close(&fd);
-	return code != MAP_FAILED && !munmap(code, (size_t)page);
+	return can;
+}
+
+int install_look(int fd)
+{
+	size_t len, has = 0;
+	const void *image = inject_image(&len);
+	char *text = io_read_start(fd, len + 1, &has);
+	int err = !text ? -errno : has != len || memcmp(text, image, len) ? 1 : try_map(fd);
+
+	free(text);
+	return err;
 }
 
 static char *make_in(const char *place)

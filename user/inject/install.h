@@ -55,6 +55,10 @@ char *install_default_dir(void);
  * written; -errno, logged. */
 int install_helper(const char *dir, char **path);
 
+/* An open file: 0: this helper, and it can be loaded from there; 1: another file or version; or
+ * -errno: the kernel does not let it be loaded (EPERM: no programs there), or be read. */
+int install_look(int fd);
+
 /*
  * The helper as a file that a command and all its descendants can load, with all descriptors
  * closed; root's also as any user. It is where files are kept in memory, if programs may be
