@@ -14,38 +14,17 @@
 #include "elf/demangle.h"
 #include "event/device_number.h"
 #include "findings/findings.h"
+#include "view/screen_line.h"
 #include "view/view.h"
 #include "view/words.h"
 
 struct screen {
 	const struct summary *s;
 	const struct snapshot *snap;
-	size_t width;
-	size_t left;			/* lines that may still be added */
-	bool ascii, interval;
+	bool interval;
 	struct findings findings;
-	struct strbuf *out;
-	struct strbuf line;		/* that is being written */
+	struct screen_line line;	/* that is being written */
 };
-
-/* ---- lines ----------------------------------------------------------------------------------- */
-
-/* How many bytes of it fit into so many columns. */
-static size_t fit(const char *s, size_t columns)
-{
-	const char *at = s, *end = s;
-
-	while (*at) {
-		const int32_t code = utf8_next(&at);
-		const unsigned int width = code < 0 ? 1 : utf8_width(code);
-
-		if (width > columns)
-			break;
-		columns -= width;
-		end = at;
-	}
-	return (size_t)(end - s);
-}
 
 enum {				/* lines */
 	VERDICT_LINES = 4,	/* at most, with the one before */
@@ -54,81 +33,7 @@ enum {				/* lines */
 	MORE_LINES = 3,
 };
 
-/* Ends the line; what does not fit is cut. */
-static void end_line(struct screen *sc)
-{
-	size_t len;
-
-	sc->left = num_sub(sc->left, 1);
-	while (sc->line.len && sc->line.s[sc->line.len - 1] == ' ')
-		sc->line.s[--sc->line.len] = '\0';
-	len = sc->line.len;
-	if (utf8_str_width(sc->line.s) > sc->width)
-		len = fit(sc->line.s, sc->width - 1);
-	strbuf_add(sc->out, sc->line.s, len);
-	if (len < sc->line.len)
-		strbuf_addstr(sc->out, sc->ascii ? "~" : "…");
-	strbuf_addch(sc->out, '\n');
-	sc->out->failed |= sc->line.failed;
-	strbuf_reset(&sc->line);
-}
-
-static void add_empty_line(struct screen *sc)
-{
-	end_line(sc);
-}
-
-/* Blanks up to that column. */
-static void go_to(struct screen *sc, size_t column)
-{
-	for (size_t at = utf8_str_width(sc->line.s); at < column; at++)
-		strbuf_addch(&sc->line, ' ');
-}
-
-/* The text in a field of that width, cut at its end or aligned to its right. */
-static void add_field(struct screen *sc, const char *text, size_t width, bool right)
-{
-	const size_t at = utf8_str_width(sc->line.s), wide = utf8_str_width(text);
-
-	if (wide > width) {
-		strbuf_add(&sc->line, text, fit(text, width - 1));
-		strbuf_addstr(&sc->line, sc->ascii ? "~" : "…");
-	} else {
-		if (right)
-			go_to(sc, at + width - wide);
-		strbuf_addstr(&sc->line, text);
-	}
-	go_to(sc, at + width);
-}
-
-/* Sentences in at most so many lines. */
-static void add_sentences(struct screen *sc, const char *text, size_t most)
-{
-	struct strbuf safe = STRBUF_INIT;
-	char *rest, *word;
-
-	format_safef(&safe, "%s", text);
-	rest = safe.len ? safe.s : NULL;
-	while (most && (word = strsep(&rest, " "))) {
-		const size_t at = utf8_str_width(sc->line.s);
-
-		if (rest && *rest == '%') {	/* its unit stays with a number */
-			rest[-1] = ' ';
-			strsep(&rest, " ");
-		}
-		if (at && at + 1 + utf8_str_width(word) > sc->width) {
-			if (!--most)
-				strbuf_addstr(&sc->line, sc->ascii ? " ..." : " …");
-			end_line(sc);
-		}
-		if (most && *word)
-			strbuf_addf(&sc->line, "%s%s", sc->line.len ? " " : "", word);
-	}
-	if (sc->line.len)
-		end_line(sc);
-	sc->out->failed |= safe.failed;
-	strbuf_free(&safe);
-}
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 /* "3,971", "12.3k": at most five columns */
 static struct unit_text short_count(uint64_t n)
@@ -168,7 +73,7 @@ static void add_time(struct screen *sc)
 	struct tm tm;
 
 	if (offset_ns && localtime_r(&s, &tm) && strftime(text, sizeof(text), "%H:%M:%S", &tm))
-		strbuf_addf(&sc->line, "%s  ", text);
+		strbuf_addf(&sc->line.text, "%s  ", text);
 }
 
 static void add_title(struct screen *sc)
@@ -177,15 +82,15 @@ static void add_title(struct screen *sc)
 
 	if (sc->interval)
 		add_time(sc);
-	summary_add_title(&sc->line, &right, sc->s);
-	if (utf8_str_width(sc->line.s) + 2 + right.len <= sc->width)
-		go_to(sc, sc->width - right.len);
+	summary_add_title(&sc->line.text, &right, sc->s);
+	if (utf8_str_width(sc->line.text.s) + 2 + right.len <= sc->line.width)
+		line_go_to(&sc->line, sc->line.width - right.len);
 	else
-		end_line(sc);
-	strbuf_addstr(&sc->line, right.s);
-	sc->line.failed |= right.failed;
+		line_end(&sc->line);
+	strbuf_addstr(&sc->line.text, right.s);
+	sc->line.text.failed |= right.failed;
 	strbuf_free(&right);
-	end_line(sc);
+	line_end(&sc->line);
 }
 
 /* ---- verdict --------------------------------------------------------------------------------- */
@@ -268,73 +173,47 @@ static void add_verdict(struct screen *sc, const char *verdict)
 				*c = ' ';
 	}
 	if (!sc->interval)
-		add_empty_line(sc);
-	add_sentences(sc, text.s, VERDICT_LINES);
-	sc->out->failed |= text.failed;
+		line_end(&sc->line);
+	line_add_sentences(&sc->line, text.s, VERDICT_LINES);
+	sc->line.out->failed |= text.failed;
 	strbuf_free(&text);
 }
 
 /* Why there is no verdict, by the report's notes. */
 static void add_reasons(struct screen *sc, const struct notes *notes)
 {
-	for (size_t i = 0; i < notes->all.n && sc->left > 2; i++) {
+	for (size_t i = 0; i < notes->all.n && sc->line.left > 2; i++) {
 		const struct note *n = &notes->all.v[i];
 
 		if (strcmp(n->code, note_name(NOTE_NO_CALLS)) != 0 &&
 		    strcmp(n->code, note_name(NOTE_CHILDREN_NOT_FOLLOWED)) != 0 &&
 		    strcmp(n->code, note_name(NOTE_DEVICE_TIMES_MISSING)) != 0)
 			continue;
-		add_empty_line(sc);
-		add_sentences(sc, n->text, VERDICT_LINES);
+		line_end(&sc->line);
+		line_add_sentences(&sc->line, n->text, VERDICT_LINES);
 	}
 }
 
 /* ---- bars ------------------------------------------------------------------------------------ */
 
-/* A part of a bar. */
-struct part {
-	const char *name, *glyph, *ascii;
-};
-
-static const char *glyph_of(const struct screen *sc, const struct part *part)
-{
-	return sc->ascii ? part->ascii : part->glyph;
-}
-
 #define LABEL 10
 
 /* Behind a label: the parts in proportion to their times, and all of it. */
-static void add_parts(struct screen *sc, const struct part *parts, const uint64_t *ns, size_t n)
+static void add_parts(struct screen *sc, const struct bar_part *parts, const uint64_t *ns, size_t n)
 {
-	const size_t width = sc->width - LABEL - 12;
-	uint64_t at_ns = 0, wall_ns = 0;
-	size_t at = 0;
-	double end;
+	const size_t width = sc->line.width - LABEL - 12;
+	uint64_t wall_ns;
 
-	for (size_t i = 0; i < n; i++)
-		wall_ns += ns[i];
-	go_to(sc, LABEL);
-	for (size_t i = 0; i < n; i++) {
-		at_ns += ns[i];
-		end = num_ratio(at_ns, wall_ns) * (double)width;
-		for (; at < width && (double)at + 0.5 < end; at++)
-			strbuf_addstr(&sc->line, glyph_of(sc, &parts[i]));
-	}
-	go_to(sc, LABEL + width);
-	add_field(sc, ns_text(wall_ns).s, 12, true);
-	end_line(sc);
-}
-
-/* "C compute 38 %" */
-static void add_part(struct screen *sc, const struct part *part, uint64_t ns, uint64_t wall_ns)
-{
-	strbuf_addf(&sc->line, "%s %s %.0f %%", glyph_of(sc, part), part->name,
-		    100 * num_ratio(ns, wall_ns));
+	line_go_to(&sc->line, LABEL);
+	wall_ns = line_add_bar(&sc->line, parts, ns, n, width);
+	line_go_to(&sc->line, LABEL + width);
+	line_add_field(&sc->line, ns_text(wall_ns).s, 12, true);
+	line_end(&sc->line);
 }
 
 enum device_part { COMPUTE, COPY, COMM, UNKNOWN, IDLE, DEVICE_PARTS };
 
-static const struct part device_parts[DEVICE_PARTS] = {
+static const struct bar_part device_parts[DEVICE_PARTS] = {
 	[COMPUTE] = { "compute", "█", "C" }, [COPY] = { "copy", "▓", "m" },
 	[COMM] = { "comm", "▒", "c" }, [IDLE] = { "idle", "·", "." },
 	[UNKNOWN] = { "unknown", "?", "?" },
@@ -442,7 +321,7 @@ static void add_causes(struct screen *sc, const struct bar *b)
 				most = i;
 		if (left[most] * 100 < b->wall_ns)
 			break;
-		strbuf_addf(&sc->line, "%s%s %.0f %%", before, idle_name(most),
+		strbuf_addf(&sc->line.text, "%s%s %.0f %%", before, idle_name(most),
 			    100 * num_ratio(left[most], b->wall_ns));
 		left[most] = 0;
 		before = ", ";
@@ -453,35 +332,35 @@ static void add_bar(struct screen *sc, const struct bar *b)
 {
 	const char *comm = view_comm(sc->snap, b->s->process);
 
-	strbuf_addf(&sc->line, "GPU %s", device_text(b->s->number).s);
+	strbuf_addf(&sc->line.text, "GPU %s", device_text(b->s->number).s);
 	if (b->alike)
-		strbuf_addf(&sc->line, "-%s", device_text(b->last).s);
+		strbuf_addf(&sc->line.text, "-%s", device_text(b->last).s);
 	add_parts(sc, device_parts, b->ns, DEVICE_PARTS);
-	go_to(sc, LABEL);
+	line_go_to(&sc->line, LABEL);
 	if (b->alike)
-		strbuf_addf(&sc->line, "%zu alike  ", b->alike + 1);
+		strbuf_addf(&sc->line.text, "%zu alike  ", b->alike + 1);
 	else if (sc->snap->processes.n > 1)
-		format_safef(&sc->line, "%s (pid %u)  ", comm ? comm : "", b->s->pid);
+		format_safef(&sc->line.text, "%s (pid %u)  ", comm ? comm : "", b->s->pid);
 	for (unsigned int i = 0; i < DEVICE_PARTS; i++) {
 		if (b->ns[i] * 200 < b->wall_ns)
 			continue;
-		add_part(sc, &device_parts[i], b->ns[i], b->wall_ns);
+		line_add_part(&sc->line, &device_parts[i], b->ns[i], b->wall_ns);
 		if (i == IDLE)
 			add_causes(sc, b);
-		strbuf_addstr(&sc->line, "  ");
+		strbuf_addstr(&sc->line.text, "  ");
 	}
-	end_line(sc);
+	line_end(&sc->line);
 }
 
 static void add_bars(struct screen *sc, const struct snapshot_device *first)
 {
 	const size_t findings = sc->findings.all.n ? sc->findings.all.n + 3 : 0;
 	const size_t kept = sc->interval ? 3 : num_min(findings, FINDINGS_LINES) + TIMES_LINES;
-	const size_t most = num_max(num_sub(sc->left, kept), 3);
+	const size_t most = num_max(num_sub(sc->line.left, kept), 3);
 	struct bar *v = calloc(sc->snap->devices.n + 1, sizeof(*v));
 	size_t n = 0, shown;
 
-	sc->out->failed |= !v;
+	sc->line.out->failed |= !v;
 	for (size_t i = 0; v && i < sc->snap->devices.n; i++) {
 		if (!has_worked(&sc->snap->devices.v[i]))
 			continue;
@@ -492,15 +371,15 @@ static void add_bars(struct screen *sc, const struct snapshot_device *first)
 		qsort(v, n, sizeof(*v), compare_bars);
 		n = fold_bars(v, n);
 		if (!sc->interval)
-			add_empty_line(sc);
+			line_end(&sc->line);
 	}
 	shown = n * 2 + 1 > most ? (most - 2) / 2 + (most == 3) : n;
 	shown = num_min(shown, n);
 	for (size_t i = 0; i < shown; i++)
 		add_bar(sc, &v[i]);
 	if (shown < n) {
-		strbuf_addf(&sc->line, "%zu more (--table ledger)", n - shown);
-		end_line(sc);
+		strbuf_addf(&sc->line.text, "%zu more (--table ledger)", n - shown);
+		line_end(&sc->line);
 	}
 	free(v);
 }
@@ -557,31 +436,31 @@ static void add_where(struct screen *sc, const struct group *g, size_t width)
 	else if (f->pid)
 		format_safef(&text, "pid %u%s%s%s", f->pid, comm ? " (" : "", comm ? comm : "",
 			     comm ? ")" : "");
-	add_field(sc, text.s, width, false);
-	sc->line.failed |= text.failed;
+	line_add_field(&sc->line, text.s, width, false);
+	sc->line.text.failed |= text.failed;
 	strbuf_free(&text);
 }
 
 static void add_finding(struct screen *sc, size_t number, const struct group *g)
 {
 	const struct finding *f = g->first;
-	const bool is_wide = sc->width >= 90;
+	const bool is_wide = sc->line.width >= 90;
 	char text[64] = "";
 
 	snprintf(text, sizeof(text), "%2zu", number);
-	add_field(sc, text, 3, false);
-	add_field(sc, f->has_share ? percent(f->share).s : "-", 7, true);
+	line_add_field(&sc->line, text, 3, false);
+	line_add_field(&sc->line, f->has_share ? percent(f->share).s : "-", 7, true);
 	snprintf(text, sizeof(text), f->has_share ? "%.2fx" : "-", speedup(f->gain_bound));
-	add_field(sc, text, 9, true);
-	strbuf_addstr(&sc->line, "  ");
-	add_field(sc, f->name, 18, false);
+	line_add_field(&sc->line, text, 9, true);
+	strbuf_addstr(&sc->line.text, "  ");
+	line_add_field(&sc->line, f->name, 18, false);
 	if (is_wide)
-		add_field(sc, title_of(f), 24, false);
+		line_add_field(&sc->line, title_of(f), 24, false);
 	add_where(sc, g, 20);
 	if (f->times && f->has_share)
-		strbuf_addf(&sc->line, " %s%s%s", short_count(f->times).s, f->each_ns ? " x " : "",
-			    f->each_ns ? ns_text(f->each_ns).s : "");
-	end_line(sc);
+		strbuf_addf(&sc->line.text, " %s%s%s", short_count(f->times).s,
+			    f->each_ns ? " x " : "", f->each_ns ? ns_text(f->each_ns).s : "");
+	line_end(&sc->line);
 }
 
 /* Time of different findings of one book does not overlap, but what a graph saves is in both of
@@ -609,13 +488,13 @@ static void add_sum(struct screen *sc)
 	}
 	if (n < 2 || gain >= 0.999)
 		return;
-	strbuf_addf(&sc->line, "    all %zu findings of GPU %s", n, device_text(s->number).s);
+	strbuf_addf(&sc->line.text, "    all %zu findings of GPU %s", n, device_text(s->number).s);
 	if (sc->snap->processes.n > 1)
-		strbuf_addf(&sc->line, ", pid %u,", s->pid);
-	strbuf_addf(&sc->line, " fixed: at best %.2fx (%s instead of %s)", speedup(gain),
+		strbuf_addf(&sc->line.text, ", pid %u,", s->pid);
+	strbuf_addf(&sc->line.text, " fixed: at best %.2fx (%s instead of %s)", speedup(gain),
 		    ns_text((uint64_t)((1 - gain) * (double)share_wall(s))).s,
 		    ns_text(share_wall(s)).s);
-	end_line(sc);
+	line_end(&sc->line);
 }
 
 /* So many lines are for what follows. */
@@ -623,27 +502,27 @@ static void add_findings(struct screen *sc, size_t kept)
 {
 	struct group *groups = calloc(sc->findings.all.n + 1, sizeof(*groups));
 	const size_t n = groups ? read_groups(&sc->findings, groups) : 0;
-	const size_t most = num_max(num_sub(sc->left, kept), num_min(sc->left, 4));
+	const size_t most = num_max(num_sub(sc->line.left, kept), num_min(sc->line.left, 4));
 	const size_t shown = num_min(n, num_sub(most, 3));
 
-	sc->out->failed |= !groups;
+	sc->line.out->failed |= !groups;
 	if (!shown) {
 		free(groups);
 		return;
 	}
 	if (!sc->interval)
-		add_empty_line(sc);
-	strbuf_addf(&sc->line, " %-2s%7s%9s  %-18s", "#", "lost", "at best", "finding");
-	if (sc->width >= 90)
-		strbuf_addf(&sc->line, "%-24s", "what is wrong");
-	strbuf_addf(&sc->line, "%-20s how often", "where (thread)");
-	end_line(sc);
+		line_end(&sc->line);
+	strbuf_addf(&sc->line.text, " %-2s%7s%9s  %-18s", "#", "lost", "at best", "finding");
+	if (sc->line.width >= 90)
+		strbuf_addf(&sc->line.text, "%-24s", "what is wrong");
+	strbuf_addf(&sc->line.text, "%-20s how often", "where (thread)");
+	line_end(&sc->line);
 	for (size_t i = 0; i < shown; i++)
 		add_finding(sc, i + 1, &groups[i]);
 	if (shown < n)
-		strbuf_addf(&sc->line, "    %zu more (--table findings)", n - shown);
+		strbuf_addf(&sc->line.text, "    %zu more (--table findings)", n - shown);
 	if (shown < n)
-		end_line(sc);
+		line_end(&sc->line);
 	else
 		add_sum(sc);
 	free(groups);
@@ -689,20 +568,6 @@ static int compare_kernels(const void *a, const void *b)
 	return (*x)->time.total < (*y)->time.total ? 1 : -((*x)->time.total > (*y)->time.total);
 }
 
-/* "████▌": of ten columns, in eighths. */
-static void add_small_bar(struct screen *sc, double share)
-{
-	static const char *const eighths[] = {
-		"", "▏", "▎", "▍", "▌", "▋", "▊", "▉",
-	};
-	const size_t n = (size_t)(num_min((uint64_t)(share * 1e6), 1000000) * 80 / 1000000);
-
-	for (size_t i = 0; i < n / 8; i++)
-		strbuf_addstr(&sc->line, sc->ascii ? "#" : "█");
-	if (!sc->ascii)
-		strbuf_addstr(&sc->line, eighths[n % 8]);
-}
-
 #define LEFT 48
 
 /* all_ns: of all kernels, which may run side by side */
@@ -712,11 +577,11 @@ static void add_kernel(struct screen *sc, const struct kernel_stats *k, uint64_t
 
 	elf_demangle(&name, k->name ? k->name : "(no name)");
 	format_safef(&safe, "%s", name.s);
-	add_field(sc, safe.s, sc->width - LEFT - 28, false);
-	add_field(sc, short_count(k->time.count).s, 8, true);
-	add_field(sc, ns_text(k->time.total / k->time.count).s, 11, true);
-	add_field(sc, percent(num_ratio(k->time.total, all_ns)).s, 9, true);
-	sc->line.failed |= name.failed | safe.failed;
+	line_add_field(&sc->line, safe.s, sc->line.width - LEFT - 28, false);
+	line_add_field(&sc->line, short_count(k->time.count).s, 8, true);
+	line_add_field(&sc->line, ns_text(k->time.total / k->time.count).s, 11, true);
+	line_add_field(&sc->line, percent(num_ratio(k->time.total, all_ns)).s, 9, true);
+	sc->line.text.failed |= name.failed | safe.failed;
 	strbuf_free(&name);
 	strbuf_free(&safe);
 }
@@ -726,11 +591,12 @@ static void add_times(struct screen *sc, const struct snapshot_device *s)
 	struct time_row rows[DEVICE_BUCKETS_END + 2];
 	const size_t n_rows = read_rows(s, rows), n_kernels = kernels_count(&s->kernels);
 	const struct kernel_stats **kernels = calloc(n_kernels + 1, sizeof(kernels[0]));
-	const bool both = sc->width >= 90;
-	const size_t lines = num_min(num_max(n_rows, both ? n_kernels : 0), num_sub(sc->left, 2));
+	const bool both = sc->line.width >= 90;
+	const size_t lines = num_min(num_max(n_rows, both ? n_kernels : 0),
+				     num_sub(sc->line.left, 2));
 	uint64_t all_ns = 0;
 
-	sc->out->failed |= !kernels;
+	sc->line.out->failed |= !kernels;
 	if (!kernels || !lines) {
 		free(kernels);
 		return;
@@ -740,31 +606,31 @@ static void add_times(struct screen *sc, const struct snapshot_device *s)
 		all_ns = num_add(all_ns, kernels[i]->time.total);
 	}
 	qsort(kernels, n_kernels, sizeof(kernels[0]), compare_kernels);
-	add_empty_line(sc);
-	strbuf_addf(&sc->line, "time of GPU %s", device_text(s->number).s);
+	line_end(&sc->line);
+	strbuf_addf(&sc->line.text, "time of GPU %s", device_text(s->number).s);
 	if (sc->snap->processes.n > 1)
-		strbuf_addf(&sc->line, ", pid %u", s->pid);
+		strbuf_addf(&sc->line.text, ", pid %u", s->pid);
 	if (both && n_kernels) {
-		go_to(sc, LEFT);
-		add_field(sc, "kernels", sc->width - LEFT - 28, false);
-		strbuf_addf(&sc->line, "%8s%11s%9s", "count", "avg", "of all");
+		line_go_to(&sc->line, LEFT);
+		line_add_field(&sc->line, "kernels", sc->line.width - LEFT - 28, false);
+		strbuf_addf(&sc->line.text, "%8s%11s%9s", "count", "avg", "of all");
 	}
-	end_line(sc);
+	line_end(&sc->line);
 	for (size_t i = 0; i < lines; i++) {
 		if (i < n_rows) {
 			const double share = num_ratio(rows[i].ns, wall_of(s));
 
-			strbuf_addstr(&sc->line, " ");
-			add_field(sc, rows[i].name, 13, false);
-			add_field(sc, ns_text(rows[i].ns).s, 11, true);
-			add_field(sc, percent(share).s, 9, true);
-			strbuf_addstr(&sc->line, "  ");
-			add_small_bar(sc, share);
+			strbuf_addstr(&sc->line.text, " ");
+			line_add_field(&sc->line, rows[i].name, 13, false);
+			line_add_field(&sc->line, ns_text(rows[i].ns).s, 11, true);
+			line_add_field(&sc->line, percent(share).s, 9, true);
+			strbuf_addstr(&sc->line.text, "  ");
+			line_add_share(&sc->line, share, 10);
 		}
-		go_to(sc, LEFT);
+		line_go_to(&sc->line, LEFT);
 		if (both && i < n_kernels)
 			add_kernel(sc, kernels[i], all_ns);
-		end_line(sc);
+		line_end(&sc->line);
 	}
 	free(kernels);
 }
@@ -774,7 +640,7 @@ static void add_times(struct screen *sc, const struct snapshot_device *s)
 /* Of a thread's time: what it did, as far as its bar shows. */
 enum thread_part { LAUNCHING, WAITING, CALLS, RUNNING, OFF, UNSEEN, THREAD_PARTS };
 
-static const struct part thread_parts[THREAD_PARTS] = {
+static const struct bar_part thread_parts[THREAD_PARTS] = {
 	[LAUNCHING] = { "launch", "╱", "l" }, [WAITING] = { "sync", "░", "s" },
 	[CALLS] = { "other calls", "▒", "o" }, [RUNNING] = { "on a CPU", "▚", "r" },
 	[OFF] = { "off the CPU", "·", "." }, [UNSEEN] = { "unknown", "?", "?" },
@@ -813,17 +679,17 @@ static void add_thread(struct screen *sc, const struct snapshot_thread *t)
 
 	for (unsigned int i = 0; i < BUCKET_END; i++)
 		ns[part_of(i)] += t->book.ns[i];
-	strbuf_addf(&sc->line, "%u", t->tid);
+	strbuf_addf(&sc->line.text, "%u", t->tid);
 	add_parts(sc, thread_parts, ns, THREAD_PARTS);
-	go_to(sc, LABEL);
-	format_safef(&sc->line, "%s: ", t->comm[0] ? t->comm : t->process_comm);
+	line_go_to(&sc->line, LABEL);
+	format_safef(&sc->line.text, "%s: ", t->comm[0] ? t->comm : t->process_comm);
 	for (unsigned int i = 0; i < THREAD_PARTS; i++) {
 		if (!ns[i])
 			continue;
-		add_part(sc, &thread_parts[i], ns[i], wall_ns);
-		strbuf_addstr(&sc->line, "  ");
+		line_add_part(&sc->line, &thread_parts[i], ns[i], wall_ns);
+		strbuf_addstr(&sc->line.text, "  ");
 	}
-	end_line(sc);
+	line_end(&sc->line);
 }
 
 /* Those that launch and wait most: they drive the devices, as far as is known. */
@@ -831,26 +697,26 @@ static void add_threads(struct screen *sc)
 {
 	const struct snapshot_thread **v = calloc(sc->snap->threads.n + 1, sizeof(v[0]));
 	const size_t kept = sc->interval ? 1 : FINDINGS_LINES + TIMES_LINES;
-	const size_t most = num_sub(sc->left, kept) / 2;
+	const size_t most = num_sub(sc->line.left, kept) / 2;
 	size_t n = 0;
 
-	sc->out->failed |= !v;
+	sc->line.out->failed |= !v;
 	for (size_t i = 0; v && i < sc->snap->threads.n; i++)
 		if (drive_ns(&sc->snap->threads.v[i]))
 			v[n++] = &sc->snap->threads.v[i];
 	if (n) {
 		qsort(v, n, sizeof(v[0]), compare_threads);
 		if (!sc->interval)
-			add_empty_line(sc);
-		strbuf_addf(&sc->line, "thread%s that launch%s and wait%s", n > 1 ? "s" : "",
+			line_end(&sc->line);
+		strbuf_addf(&sc->line.text, "thread%s that launch%s and wait%s", n > 1 ? "s" : "",
 			    n > 1 ? "" : "es", n > 1 ? "" : "s");
-		end_line(sc);
+		line_end(&sc->line);
 	}
 	for (size_t i = 0; i < num_min(n, most); i++)
 		add_thread(sc, v[i]);
 	if (n > most) {
-		strbuf_addf(&sc->line, "%zu more (--table threads)", n - most);
-		end_line(sc);
+		strbuf_addf(&sc->line.text, "%zu more (--table threads)", n - most);
+		line_end(&sc->line);
 	}
 	free(v);
 }
@@ -861,27 +727,28 @@ static void add_calls(struct screen *sc)
 	struct table *t = view_fill(&view_calls, &q);
 	int name, count, total, max;
 
-	sc->out->failed |= !t;
+	sc->line.out->failed |= !t;
 	if (!t)
 		return;
 	name = table_column(t, "function");
 	count = table_column(t, "count");
 	total = table_column(t, "total_ns");
 	max = table_column(t, "max_ns");
-	if (t->n_rows && sc->left > 2) {
-		add_empty_line(sc);
-		strbuf_addf(&sc->line, "%-44s%10s%12s%12s", "calls", "count", "total", "longest");
-		end_line(sc);
+	if (t->n_rows && sc->line.left > 2) {
+		line_end(&sc->line);
+		strbuf_addf(&sc->line.text, "%-44s%10s%12s%12s", "calls", "count", "total",
+			    "longest");
+		line_end(&sc->line);
 	}
-	for (size_t i = 0; i < t->n_rows && sc->left; i++) {
+	for (size_t i = 0; i < t->n_rows && sc->line.left; i++) {
 		const struct cell *c = table_cells(t, i);
 
-		strbuf_addch(&sc->line, ' ');
-		add_field(sc, c[name].known ? c[name].s : "?", 43, false);
-		add_field(sc, count_text(c[count].u).s, 10, true);
-		add_field(sc, c[total].known ? ns_text(c[total].u).s : "?", 12, true);
-		add_field(sc, c[max].known ? ns_text(c[max].u).s : "?", 12, true);
-		end_line(sc);
+		strbuf_addch(&sc->line.text, ' ');
+		line_add_field(&sc->line, c[name].known ? c[name].s : "?", 43, false);
+		line_add_field(&sc->line, count_text(c[count].u).s, 10, true);
+		line_add_field(&sc->line, c[total].known ? ns_text(c[total].u).s : "?", 12, true);
+		line_add_field(&sc->line, c[max].known ? ns_text(c[max].u).s : "?", 12, true);
+		line_end(&sc->line);
 	}
 	table_free(t);
 }
@@ -903,13 +770,13 @@ static void add_more(struct screen *sc, const char *verdict)
 
 	if (sc->interval)
 		return;
-	strbuf_addch(sc->out, '\n');
+	strbuf_addch(sc->line.out, '\n');
 	if (next)	/* whole, however long: it is to be copied */
-		strbuf_addf(sc->out, "next   %.*s\n", (int)strcspn(next + 6, "\n"), next + 6);
-	strbuf_addstr(&sc->line, "more   --full: all tables");
+		strbuf_addf(sc->line.out, "next   %.*s\n", (int)strcspn(next + 6, "\n"), next + 6);
+	strbuf_addstr(&sc->line.text, "more   --full: all tables");
 	if (f)
-		strbuf_addf(&sc->line, "   words: gpuprof help %s", f->name);
-	end_line(sc);
+		strbuf_addf(&sc->line.text, "   words: gpuprof help %s", f->name);
+	line_end(&sc->line);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -935,19 +802,19 @@ static const struct snapshot_device *first_device(const struct screen *sc)
 int screen_add(struct strbuf *out, const struct summary *s, const char *verdict,
 	       const struct notes *notes, const struct screen_shape *shape)
 {
+	const size_t columns = num_max(shape->columns, SCREEN_COLUMNS_MIN);
+	const size_t lines = num_min(num_max(shape->lines, SCREEN_LINES_MIN), SCREEN_LINES);
 	struct screen sc = {
-		.s = s, .snap = s->snap, .ascii = shape->ascii, .out = out, .line = STRBUF_INIT,
-		.interval = shape->interval,
-		.width = num_min(num_max(shape->columns, SCREEN_COLUMNS_MIN), SCREEN_COLUMNS),
-		.left = num_min(num_max(shape->lines, SCREEN_LINES_MIN), SCREEN_LINES) -
-			MORE_LINES };
+		.s = s, .snap = s->snap, .interval = shape->interval,
+		.line = { .text = STRBUF_INIT, .out = out, .ascii = shape->ascii,
+			  .width = num_min(columns, SCREEN_COLUMNS), .left = lines - MORE_LINES } };
 	const struct snapshot_device *device;
 	int err = findings_read(&sc.findings, s->snap);
 
 	if (sc.interval)
-		sc.left = SCREEN_INTERVAL_LINES;
+		sc.line.left = SCREEN_INTERVAL_LINES;
 	else
-		sc.left = num_sub(sc.left, next_lines(verdict, sc.width) - 1);
+		sc.line.left = num_sub(sc.line.left, next_lines(verdict, sc.line.width) - 1);
 	if (!err) {
 		device = first_device(&sc);
 		add_title(&sc);
@@ -968,6 +835,6 @@ int screen_add(struct strbuf *out, const struct summary *s, const char *verdict,
 		add_more(&sc, verdict);
 	}
 	findings_free(&sc.findings);
-	strbuf_free(&sc.line);
+	strbuf_free(&sc.line.text);
 	return err ? err : out->failed ? -ENOMEM : 0;
 }

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Widths are those of terminal columns, not of bytes. */
+#include "view/screen_line.h"
+
+#include <string.h>
+
+#include "base/num.h"
+#include "base/utf8.h"
+#include "view/render.h"
+
+/* How many bytes of it fit into so many columns. */
+static size_t fit(const char *s, size_t columns)
+{
+	const char *at = s, *end = s;
+
+	while (*at) {
+		const int32_t code = utf8_next(&at);
+		const unsigned int width = code < 0 ? 1 : utf8_width(code);
+
+		if (width > columns)
+			break;
+		columns -= width;
+		end = at;
+	}
+	return (size_t)(end - s);
+}
+
+void line_end(struct screen_line *l)
+{
+	struct strbuf *text = &l->text;
+	size_t len;
+
+	l->left = num_sub(l->left, 1);
+	while (text->len && text->s[text->len - 1] == ' ')
+		text->s[--text->len] = '\0';
+	len = text->len;
+	if (utf8_str_width(text->s) > l->width)
+		len = fit(text->s, l->width - 1);
+	strbuf_add(l->out, text->s, len);
+	if (len < text->len)
+		strbuf_addstr(l->out, l->ascii ? "~" : "…");
+	strbuf_addch(l->out, '\n');
+	l->out->failed |= text->failed;
+	strbuf_reset(text);
+}
+
+void line_go_to(struct screen_line *l, size_t column)
+{
+	for (size_t at = utf8_str_width(l->text.s); at < column; at++)
+		strbuf_addch(&l->text, ' ');
+}
+
+void line_add_field(struct screen_line *l, const char *text, size_t width, bool right)
+{
+	const size_t at = utf8_str_width(l->text.s), wide = utf8_str_width(text);
+
+	if (wide > width) {
+		strbuf_add(&l->text, text, fit(text, width - 1));
+		strbuf_addstr(&l->text, l->ascii ? "~" : "…");
+	} else {
+		if (right)
+			line_go_to(l, at + width - wide);
+		strbuf_addstr(&l->text, text);
+	}
+	line_go_to(l, at + width);
+}
+
+void line_add_sentences(struct screen_line *l, const char *text, size_t most)
+{
+	struct strbuf safe = STRBUF_INIT;
+	char *rest, *word;
+
+	format_safef(&safe, "%s", text);
+	rest = safe.len ? safe.s : NULL;
+	while (most && (word = strsep(&rest, " "))) {
+		const size_t at = utf8_str_width(l->text.s);
+
+		if (rest && *rest == '%') {	/* its unit stays with a number */
+			rest[-1] = ' ';
+			strsep(&rest, " ");
+		}
+		if (at && at + 1 + utf8_str_width(word) > l->width) {
+			if (!--most)
+				strbuf_addstr(&l->text, l->ascii ? " ..." : " …");
+			line_end(l);
+		}
+		if (most && *word)
+			strbuf_addf(&l->text, "%s%s", l->text.len ? " " : "", word);
+	}
+	if (l->text.len)
+		line_end(l);
+	l->out->failed |= safe.failed;
+	strbuf_free(&safe);
+}
+
+/* ---- bars ------------------------------------------------------------------------------------ */
+
+static void add_glyph(struct screen_line *l, const struct bar_part *part)
+{
+	strbuf_addstr(&l->text, l->ascii ? part->ascii : part->glyph);
+}
+
+uint64_t line_add_bar(struct screen_line *l, const struct bar_part *parts, const uint64_t *ns,
+		      size_t n, size_t width)
+{
+	uint64_t at_ns = 0, all_ns = 0;
+	size_t at = 0;
+
+	for (size_t i = 0; i < n; i++)
+		all_ns += ns[i];
+	for (size_t i = 0; i < n; i++) {
+		double end;
+
+		at_ns += ns[i];
+		end = num_ratio(at_ns, all_ns) * (double)width;
+		for (; at < width && (double)at + 0.5 < end; at++)
+			add_glyph(l, &parts[i]);
+	}
+	return all_ns;
+}
+
+void line_add_part(struct screen_line *l, const struct bar_part *part, uint64_t ns, uint64_t all_ns)
+{
+	add_glyph(l, part);
+	strbuf_addf(&l->text, " %s %.0f %%", part->name, 100 * num_ratio(ns, all_ns));
+}
+
+void line_add_share(struct screen_line *l, double share, size_t width)
+{
+	static const char *const eighths[] = {
+		"", "▏", "▎", "▍", "▌", "▋", "▊", "▉",
+	};
+	const size_t n = (size_t)(num_min((uint64_t)(share * 1e6), 1000000) * width * 8 / 1000000);
+
+	for (size_t i = 0; i < n / 8; i++)
+		strbuf_addstr(&l->text, l->ascii ? "#" : "█");
+	if (!l->ascii)
+		strbuf_addstr(&l->text, eighths[n % 8]);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lines of a screen of fixed width, written from left to right: fields, sentences, bars. A line is
+ * put together in `text`, to which callers may append what is one line and safe to print, and goes
+ * to `out` when it ends; what does not fit is cut. Knows nothing of what a screen is about. Sample:
+ *
+ *   GPU 0     CCCCCCCCCCCCCCCCCCCCCCCCmmmmmmmmmcccccc.........................     2.431 s
+ *             C compute 38 %  m copy 14 %  c comm 10 %  . idle 38 %
+ */
+#ifndef VIEW_SCREEN_LINE_H
+#define VIEW_SCREEN_LINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+struct screen_line {
+	struct strbuf text;	/* what is written so far */
+	size_t width;		/* columns of the screen */
+	size_t left;		/* lines that may still be added */
+	bool ascii;
+	struct strbuf *out;	/* lines that ended */
+};
+
+/* A part of a bar: a glyph of one column. */
+struct bar_part {
+	const char *name, *glyph, *ascii;
+};
+
+/* Ends the line, without blanks at its end; out->failed where memory ran out. */
+void line_end(struct screen_line *l);
+
+/* Blanks up to that column; none if it is behind it. */
+void line_go_to(struct screen_line *l, size_t column);
+
+/* The text in a field of that width, cut at its end or aligned to its right. */
+void line_add_field(struct screen_line *l, const char *text, size_t width, bool right);
+
+/* Whole lines: sentences, broken at blanks, in at most so many. */
+void line_add_sentences(struct screen_line *l, const char *text, size_t most);
+
+/* A bar of that width: n parts, in proportion to their times. Returns the sum of these. */
+uint64_t line_add_bar(struct screen_line *l, const struct bar_part *parts, const uint64_t *ns,
+		      size_t n, size_t width);
+
+/* "C compute 38 %", of all_ns */
+void line_add_part(struct screen_line *l, const struct bar_part *part, uint64_t ns,
+		   uint64_t all_ns);
+
+/* "████▌": a share of that width, in eighths of a column, or in whole columns of ASCII */
+void line_add_share(struct screen_line *l, double share, size_t width);
+
+#endif
