@@ -58,13 +58,49 @@ print(max(len(l) for l in lines if not l.startswith("next ")), len(lines))' <<<"
 }
 
 @test "screen: on a terminal it fits, with a line for the prompt; without UTF-8 it is ASCII" {
-	run -0 script -qec "stty cols 80 rows 20; '$GPUPROF' report '$CAPTURES/pretrain-faulty.gpr'" /dev/null
+	run -0 script -qec "stty cols 80 rows 20; '$GPUPROF' report --color never '$CAPTURES/pretrain-faulty.gpr'" /dev/null
 	output=${output//$'\r'/}
 	read -r width height < <(shape)
 	[ "$width" -le 80 ] && [ "$height" -le 19 ] || fail "$width x $height"
 	assert_line --partial '█'
-	LC_ALL=C run -0 script -qec "stty cols 80 rows 24; '$GPUPROF' report '$CAPTURES/pretrain-faulty.gpr'" /dev/null
+	LC_ALL=C run -0 script -qec "stty cols 80 rows 24; '$GPUPROF' report --color never '$CAPTURES/pretrain-faulty.gpr'" /dev/null
 	LC_ALL=C refute_output --regexp '[^[:print:][:space:]]'
+}
+
+@test "screen: colours are escape sequences around the same text, and only verdict, lost and bars have any" {
+	local capture colored red=$'\e[31m' yellow=$'\e[33m' bold=$'\e[1m'
+	for capture in "$CAPTURES"/*.gpr; do
+		run "$GPUPROF" report -q --color never "$capture"
+		[[ $output != *$'\e'* ]] || fail "$capture: colours"
+		colored=$("$GPUPROF" report -q --color always "$capture" | sed 's/\x1b\[[0-9;]*m//g') || true
+		assert_equal "$colored" "$output"
+	done
+	run -0 "$GPUPROF" report --color always "$CAPTURES/pretrain-faulty.gpr"
+	assert_line --partial "${bold}GPU 0 was busy "
+	assert_line --partial " 1 $red 26.5 %"
+	assert_line --partial " 4 $yellow  8.9 %"
+	assert_line --regexp '^ 5   2\.0 % '
+	assert_line --regexp '^time of GPU 0  [^'$'\e'']*$'
+	[ "$(grep -cF -e "$red" -e "$yellow" <<<"$output")" -eq 4 ] || fail "$output"
+}
+
+# bats test_tags=needs:pty
+@test "screen: --color auto is on a terminal only, and not with NO_COLOR or TERM=dumb" {
+	local way set options wanted report="'$GPUPROF' report '$CAPTURES/pretrain-faulty.gpr'"
+	for way in 'A=1||yes' 'NO_COLOR=||yes' 'NO_COLOR=1||no' 'TERM=dumb||no' 'NO_COLOR=1|--color always|yes' \
+		'A=1|--color never|no' 'A=1|--full|no' 'A=1|-o c.txt; cat c.txt|no'; do
+		IFS='|' read -r set options wanted <<<"$way"
+		run -0 env -u NO_COLOR TERM=xterm "$set" script -qec "$report $options" /dev/null
+		assert_output --partial input-stall
+		case $output in
+		*$'\e['*) assert_equal "yes: $way" "$wanted: $way" ;;
+		*) assert_equal "no: $way" "$wanted: $way" ;;
+		esac
+	done
+	TERM=xterm run -0 "$GPUPROF" report "$CAPTURES/pretrain-faulty.gpr"
+	[[ $output != *$'\e'* ]] || fail "not on a terminal"
+	run -2 "$GPUPROF" report --color sometimes "$CAPTURES/pretrain-faulty.gpr"
+	one_line 'auto, always or never'
 }
 
 @test "screen: a reader that closes its end is no error" {

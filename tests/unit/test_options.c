@@ -168,6 +168,12 @@ TEST(choices_are_the_enums_of_their_rooms)
 	assert_int_equal(o.report.format, FORMAT_TEXT);
 	assert_int_equal(o.report.by, CALLS_BY_LAUNCH);
 	assert_int_equal(o.session.attach, WAY_SESSION);
+	assert_int_equal(o.report.color, COLOR_AUTO);
+	assert_int_equal(parse("report f --color always"), 0);
+	assert_int_equal(o.report.color, COLOR_ALWAYS);
+	assert_int_equal(parse("-p 1 --color never"), 0);
+	assert_int_equal(o.report.color, COLOR_NEVER);
+	assert_int_equal(parse("record -p 1 --color never"), EXIT_USAGE);
 }
 
 TEST(percentages_become_shares)

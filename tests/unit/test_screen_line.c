@@ -8,6 +8,11 @@
 
 static struct strbuf out = STRBUF_INIT;
 
+static const struct bar_part parts[] = {
+	{ "busy", "█", "C", LINE_GREEN }, { "none", "x", "x", LINE_RED },
+	{ "idle", "·", ".", LINE_PLAIN },
+};
+
 static struct screen_line line_of(size_t width, bool ascii)
 {
 	strbuf_reset(&out);
@@ -22,7 +27,7 @@ static void is_written(struct screen_line *l, const char *wanted)
 		line_end(l);
 	assert_false(out.failed);
 	assert_string_equal(out.s, wanted);
-	strbuf_free(&l->text);
+	line_free(l);
 	strbuf_free(&out);
 }
 
@@ -70,8 +75,6 @@ TEST(sentences_are_broken_at_blanks_and_a_number_keeps_its_percent_sign)
 
 TEST(a_bar_is_full_and_its_parts_are_in_proportion)
 {
-	static const struct bar_part parts[] = {
-		{ "busy", "█", "C" }, { "none", "x", "x" }, { "idle", "·", "." } };
 	static const uint64_t ns[] = { 75, 0, 25 }, none[] = { 0, 0, 0 };
 	struct screen_line l = line_of(40, true);
 
@@ -94,4 +97,34 @@ TEST(a_share_is_drawn_in_eighths_and_more_than_all_is_all)
 	l.ascii = true;
 	line_add_share(&l, 0.45, 10);
 	is_written(&l, "████▌\n████\n####\n");
+}
+
+/* Each way to write a line. */
+static void write_all(struct screen_line *l)
+{
+	static const uint64_t ns[] = { 75, 0, 25 };
+
+	line_set_color(l, LINE_BOLD);
+	line_add_sentences(l, "one two three four five six", 9);
+	line_set_color(l, LINE_PLAIN);
+	line_set_color(l, LINE_RED);
+	line_add_field(l, "1 %", 5, true);
+	line_set_color(l, LINE_PLAIN);
+	line_add_field(l, "abcdef", 4, false);
+	line_add_bar(l, parts, ns, 3, 8);	/* its end is cut */
+	line_end(l);
+	line_add_part(l, &parts[0], ns[0], 100);
+}
+
+TEST(colours_have_no_width_end_with_their_line_and_go_on_in_the_next_one)
+{
+	struct screen_line l = line_of(12, true);
+
+	l.has_color = true;
+	write_all(&l);
+	is_written(&l, "\033[1mone two\033[0m\n\033[1mthree four\033[0m\n\033[1mfive six\033[0m\n"
+		   "\033[31m  1 %\033[0mabc~\033[32mCC\033[0m~\n\033[32mC\033[0m busy 75 %\n");
+	l = line_of(12, true);
+	write_all(&l);
+	is_written(&l, "one two\nthree four\nfive six\n  1 %abc~CC~\nC busy 75 %\n");
 }

@@ -29,6 +29,10 @@ static const char *const by_names[] = {
 	[CALLS_BY_RESULT] = "result", [CALLS_BY_STACK] = "stack", NULL,
 };
 
+static const char *const color_names[] = {
+	[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL,
+};
+
 static const char *const attach_names[] = {
 	[WAY_AUTO] = "auto", [WAY_SESSION] = "session", [WAY_MULTI] = "multi", [WAY_PERF] = "perf",
 	[WAY_NONE] = "none", NULL,
@@ -175,6 +179,11 @@ static const struct option_row rows[] = {
 		.verbs = PRINTS | ON(STACKS), .set = option_set_choice, .at = MEMBER(report.format),
 		.choices = format_names, .accepts = "text, md, csv or json",
 		.help = "text, md, csv or json",
+	}, {
+		.name = "color", .group = GROUP_OUTPUT, .arg = "WHEN",
+		.verbs = PRINTS, .set = option_set_choice, .at = MEMBER(report.color),
+		.choices = color_names, .accepts = "auto, always or never",
+		.help = "the one screen: auto (on a terminal), always, never",
 	}, {
 		.name = "by", .group = GROUP_OUTPUT, .arg = "WHAT",
 		.verbs = PRINTS, .set = option_set_choice, .at = MEMBER(report.by),

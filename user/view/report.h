@@ -31,12 +31,16 @@
 
 #include "model/snapshot.h"
 
+/* Is the screen in colour? auto: on a terminal. */
+enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
 struct report_options {
 	const char *tables;		/* "calls,threads"; NULL: the default ones */
 	const char *sort;		/* column; NULL: each table's own order */
 	const char *filter;		/* extended regex on names; NULL none */
 	const char *output;		/* file; NULL: standard output */
 	int format;			/* enum format of view/render.h */
+	int color;			/* enum color_when */
 	int by;				/* enum calls_by of view/view.h */
 	uint64_t top;			/* rows of each table; 0: all */
 	bool wide;			/* text, md: all columns */

@@ -174,7 +174,9 @@ static void add_verdict(struct screen *sc, const char *verdict)
 	}
 	if (!sc->interval)
 		line_end(&sc->line);
+	line_set_color(&sc->line, LINE_BOLD);
 	line_add_sentences(&sc->line, text.s, VERDICT_LINES);
+	line_set_color(&sc->line, LINE_PLAIN);
 	sc->line.out->failed |= text.failed;
 	strbuf_free(&text);
 }
@@ -214,9 +216,11 @@ static void add_parts(struct screen *sc, const struct bar_part *parts, const uin
 enum device_part { COMPUTE, COPY, COMM, UNKNOWN, IDLE, DEVICE_PARTS };
 
 static const struct bar_part device_parts[DEVICE_PARTS] = {
-	[COMPUTE] = { "compute", "█", "C" }, [COPY] = { "copy", "▓", "m" },
-	[COMM] = { "comm", "▒", "c" }, [IDLE] = { "idle", "·", "." },
-	[UNKNOWN] = { "unknown", "?", "?" },
+	[COMPUTE] = { "compute", "█", "C", LINE_GREEN },
+	[COPY] = { "copy", "▓", "m", LINE_CYAN },
+	[COMM] = { "comm", "▒", "c", LINE_MAGENTA },
+	[IDLE] = { "idle", "·", ".", LINE_PLAIN },
+	[UNKNOWN] = { "unknown", "?", "?", LINE_PLAIN },
 };
 
 /* The book of a device, by the parts of its bar. */
@@ -441,6 +445,14 @@ static void add_where(struct screen *sc, const struct group *g, size_t width)
 	strbuf_free(&text);
 }
 
+static enum line_color color_of(const struct finding *f)
+{
+	const char *severity = finding_severity(f);
+
+	return !strcmp(severity, "high") ? LINE_RED :
+	       !strcmp(severity, "medium") ? LINE_YELLOW : LINE_PLAIN;
+}
+
 static void add_finding(struct screen *sc, size_t number, const struct group *g)
 {
 	const struct finding *f = g->first;
@@ -449,7 +461,9 @@ static void add_finding(struct screen *sc, size_t number, const struct group *g)
 
 	snprintf(text, sizeof(text), "%2zu", number);
 	line_add_field(&sc->line, text, 3, false);
+	line_set_color(&sc->line, color_of(f));
 	line_add_field(&sc->line, f->has_share ? percent(f->share).s : "-", 7, true);
+	line_set_color(&sc->line, LINE_PLAIN);
 	snprintf(text, sizeof(text), f->has_share ? "%.2fx" : "-", speedup(f->gain_bound));
 	line_add_field(&sc->line, text, 9, true);
 	strbuf_addstr(&sc->line.text, "  ");
@@ -641,9 +655,12 @@ static void add_times(struct screen *sc, const struct snapshot_device *s)
 enum thread_part { LAUNCHING, WAITING, CALLS, RUNNING, OFF, UNSEEN, THREAD_PARTS };
 
 static const struct bar_part thread_parts[THREAD_PARTS] = {
-	[LAUNCHING] = { "launch", "╱", "l" }, [WAITING] = { "sync", "░", "s" },
-	[CALLS] = { "other calls", "▒", "o" }, [RUNNING] = { "on a CPU", "▚", "r" },
-	[OFF] = { "off the CPU", "·", "." }, [UNSEEN] = { "unknown", "?", "?" },
+	[LAUNCHING] = { "launch", "╱", "l", LINE_GREEN },
+	[WAITING] = { "sync", "░", "s", LINE_CYAN },
+	[CALLS] = { "other calls", "▒", "o", LINE_MAGENTA },
+	[RUNNING] = { "on a CPU", "▚", "r", LINE_PLAIN },
+	[OFF] = { "off the CPU", "·", ".", LINE_PLAIN },
+	[UNSEEN] = { "unknown", "?", "?", LINE_PLAIN },
 };
 
 static enum thread_part part_of(unsigned int bucket)
@@ -807,6 +824,7 @@ int screen_add(struct strbuf *out, const struct summary *s, const char *verdict,
 	struct screen sc = {
 		.s = s, .snap = s->snap, .interval = shape->interval,
 		.line = { .text = STRBUF_INIT, .out = out, .ascii = shape->ascii,
+			  .has_color = shape->has_color,
 			  .width = num_min(columns, SCREEN_COLUMNS), .left = lines - MORE_LINES } };
 	const struct snapshot_device *device;
 	int err = findings_read(&sc.findings, s->snap);
@@ -835,6 +853,6 @@ int screen_add(struct strbuf *out, const struct summary *s, const char *verdict,
 		add_more(&sc, verdict);
 	}
 	findings_free(&sc.findings);
-	strbuf_free(&sc.line.text);
+	line_free(&sc.line);
 	return err ? err : out->failed ? -ENOMEM : 0;
 }

@@ -20,6 +20,9 @@
  *
  *   next   gpuprof stat --stacks --wide --table offcpu -- ./pretrain
  *   more   --full: all tables   words: gpuprof help input-stall
+ *
+ * In colour the verdict is bold, `lost` red (a finding of high severity) or yellow (medium), and
+ * each kind of part of a bar has a colour; without the escape sequences the text is the same.
  */
 #ifndef VIEW_SCREEN_H
 #define VIEW_SCREEN_H
@@ -30,7 +33,7 @@
 
 struct screen_shape {
 	unsigned int columns, lines;	/* more and less is used as these say */
-	bool ascii;
+	bool ascii, has_color;
 	bool interval;			/* one of many: short, and with the time of day */
 };
 

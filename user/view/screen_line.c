@@ -25,6 +25,37 @@ static size_t fit(const char *s, size_t columns)
 	return (size_t)(end - s);
 }
 
+static void add_run(struct strbuf *out, enum line_color color, const char *s, size_t len)
+{
+	static const char *const sequences[LINE_COLORS] = {
+		[LINE_BOLD] = "\033[1m", [LINE_RED] = "\033[31m", [LINE_YELLOW] = "\033[33m",
+		[LINE_GREEN] = "\033[32m", [LINE_CYAN] = "\033[36m", [LINE_MAGENTA] = "\033[35m",
+	};
+	const char *sequence = len ? sequences[color] : NULL;
+
+	if (sequence)
+		strbuf_addstr(out, sequence);
+	strbuf_add(out, s, len);
+	if (sequence)
+		strbuf_addstr(out, "\033[0m");
+}
+
+/* The first bytes of the text with its colours; the last one goes on in the next line. */
+static void add_colored(struct screen_line *l, size_t len)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < l->marks.n; i++) {
+		const size_t end = num_min(l->marks.v[i].at, len);
+
+		add_run(l->out, l->first, l->text.s + at, end - at);
+		l->first = l->marks.v[i].color;
+		at = end;
+	}
+	add_run(l->out, l->first, l->text.s + at, len - at);
+	l->marks.n = 0;
+}
+
 void line_end(struct screen_line *l)
 {
 	struct strbuf *text = &l->text;
@@ -36,7 +67,7 @@ void line_end(struct screen_line *l)
 	len = text->len;
 	if (utf8_str_width(text->s) > l->width)
 		len = fit(text->s, l->width - 1);
-	strbuf_add(l->out, text->s, len);
+	add_colored(l, len);
 	if (len < text->len)
 		strbuf_addstr(l->out, l->ascii ? "~" : "…");
 	strbuf_addch(l->out, '\n');
@@ -95,9 +126,12 @@ void line_add_sentences(struct screen_line *l, const char *text, size_t most)
 
 /* ---- bars ------------------------------------------------------------------------------------ */
 
-static void add_glyph(struct screen_line *l, const struct bar_part *part)
+static void add_glyphs(struct screen_line *l, const struct bar_part *part, size_t n)
 {
-	strbuf_addstr(&l->text, l->ascii ? part->ascii : part->glyph);
+	line_set_color(l, part->color);
+	while (n--)
+		strbuf_addstr(&l->text, l->ascii ? part->ascii : part->glyph);
+	line_set_color(l, LINE_PLAIN);
 }
 
 uint64_t line_add_bar(struct screen_line *l, const struct bar_part *parts, const uint64_t *ns,
@@ -109,19 +143,21 @@ uint64_t line_add_bar(struct screen_line *l, const struct bar_part *parts, const
 	for (size_t i = 0; i < n; i++)
 		all_ns += ns[i];
 	for (size_t i = 0; i < n; i++) {
+		const size_t from = at;
 		double end;
 
 		at_ns += ns[i];
 		end = num_ratio(at_ns, all_ns) * (double)width;
-		for (; at < width && (double)at + 0.5 < end; at++)
-			add_glyph(l, &parts[i]);
+		while (at < width && (double)at + 0.5 < end)
+			at++;
+		add_glyphs(l, &parts[i], at - from);
 	}
 	return all_ns;
 }
 
 void line_add_part(struct screen_line *l, const struct bar_part *part, uint64_t ns, uint64_t all_ns)
 {
-	add_glyph(l, part);
+	add_glyphs(l, part, 1);
 	strbuf_addf(&l->text, " %s %.0f %%", part->name, 100 * num_ratio(ns, all_ns));
 }
 

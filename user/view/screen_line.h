@@ -2,7 +2,9 @@
 /*
  * Lines of a screen of fixed width, written from left to right: fields, sentences, bars. A line is
  * put together in `text`, to which callers may append what is one line and safe to print, and goes
- * to `out` when it ends; what does not fit is cut. Knows nothing of what a screen is about. Sample:
+ * to `out` when it ends; what does not fit is cut. Colours are kept beside the text and become
+ * escape sequences only then, so that they have no width and are never cut. Knows nothing of what a
+ * screen is about. Sample:
  *
  *   GPU 0     CCCCCCCCCCCCCCCCCCCCCCCCmmmmmmmmmcccccc.........................     2.431 s
  *             C compute 38 %  m copy 14 %  c comm 10 %  . idle 38 %
@@ -14,19 +16,47 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "base/vec.h"
+
+enum line_color { LINE_PLAIN, LINE_BOLD, LINE_RED, LINE_YELLOW, LINE_GREEN, LINE_CYAN,
+		  LINE_MAGENTA, LINE_COLORS };
+
+struct color_mark {
+	size_t at;		/* byte of the text where it begins */
+	enum line_color color;
+};
 
 struct screen_line {
 	struct strbuf text;	/* what is written so far */
 	size_t width;		/* columns of the screen */
 	size_t left;		/* lines that may still be added */
-	bool ascii;
+	bool ascii, has_color;
+	enum line_color first;	/* of the text before the first mark */
+	VEC(struct color_mark) marks;
 	struct strbuf *out;	/* lines that ended */
 };
 
 /* A part of a bar: a glyph of one column. */
 struct bar_part {
 	const char *name, *glyph, *ascii;
+	enum line_color color;	/* of the glyph */
 };
+
+static inline void line_free(struct screen_line *l)
+{
+	strbuf_free(&l->text);
+	VEC_FREE(&l->marks);
+}
+
+/* Of what is added from here on, in the next lines, too. */
+static inline void line_set_color(struct screen_line *l, enum line_color color)
+{
+	struct color_mark *mark = l->has_color ? VEC_PUSH(&l->marks) : NULL;
+
+	if (mark)
+		*mark = (struct color_mark){ l->text.len, color };
+	l->text.failed |= l->has_color && !mark;
+}
 
 /* Ends the line, without blanks at its end; out->failed where memory ran out. */
 void line_end(struct screen_line *l);
