@@ -40,6 +40,20 @@ print(max(len(l) for l in lines if not l.startswith("next ")), len(lines))' <<<"
 	done
 }
 
+@test "screen: --full has one line of advice under each finding; help WORD has all of it" {
+	local findings
+	run -0 "$GPUPROF" report "$CAPTURES/pretrain-faulty.gpr"
+	refute_line --regexp '^ *advice '
+	run -0 "$GPUPROF" report --full "$CAPTURES/pretrain-faulty.gpr"
+	findings=$("$GPUPROF" report --format json --table findings "$CAPTURES/pretrain-faulty.gpr" | grep -c '"finding": ')
+	[ "$findings" -ge 5 ]
+	assert_equal "$(grep -A1 '^    advice    [^ ].*\.$' <<<"$output" | grep -c '^    next  ')" "$findings"
+	assert_line '    advice    copy from and to pinned memory: cudaMallocHost, or DataLoader(pin_memory=True).'
+	run -0 "$GPUPROF" help unpinned-copies
+	refute_output --partial advice
+	assert_line --regexp '^in CUDA +allocate host buffers with cudaMallocHost'
+}
+
 @test "screen: any width and height: no line is wider than 60 to 100 columns, no screen longer than 16 to 26 lines" {
 	local size wide high
 	for size in '20 5' '60 16' '79 23' '80 24' '99 26' '500 1000' 'x -1'; do

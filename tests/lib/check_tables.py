@@ -12,7 +12,7 @@ import sys
 
 # The contract: a name never goes away and never changes its meaning; more may follow.
 CONTRACT = {
-    "findings": "pid severity finding cause evidence share gain_bound next tid function count each_ns",
+    "findings": "pid severity finding cause evidence share gain_bound advice next tid function count each_ns",
     "ledger": "pid comm rank device device_uuid bucket ns share busy_ns overlapped_ns wall_ns",
     "devices": "device device_uuid owner ns share wall_ns sm_active_pct tensor_active_pct dram_active_pct "
                "users power_w energy_j energy_ns sm_mhz memory_mhz power_device",

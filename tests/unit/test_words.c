@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* `gpuprof help WORD` answers for every word that a report is made of, in lines that fit. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -95,6 +96,26 @@ TEST(texts_are_sentences_and_words_of_a_kind_are_together_and_unique)
 		for (const struct word *other = word_list; other < w; other++)
 			assert_false(other->kind == w->kind && !strcmp(other->name, w->name));
 	}
+}
+
+TEST(each_finding_has_advice_of_one_line_and_only_findings_have)
+{
+	for (const struct word *w = word_list; w->name; w++) {
+		const char *advice = w->fix ? w->fix : w->cuda;
+
+		if (!w->title) {
+			assert_null(w->fix);
+			continue;
+		}
+		assert_ptr_equal(word_of_finding(w->name), w);
+		if (strlen(advice) > 86 || advice[strlen(advice) - 1] != '.' || !isalpha(*advice))
+			fail_msg("%s: '%s'", w->name, advice);
+	}
+	for (size_t i = 0; i < finding_rules_n; i++)
+		assert_non_null(word_of_finding(finding_rules[i].name));
+	for (size_t i = 0; i < finding_device_rules_n; i++)
+		assert_non_null(word_of_finding(finding_device_rules[i].name));
+	assert_null(word_of_finding("gemm"));
 }
 
 TEST(an_unknown_word_has_no_text)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The table `findings`: a row for each finding of findings/findings.h. */
+/* The table `findings`: a row for each finding of findings/findings.h, with the advice of words. */
 #include "findings/findings.h"
 
 #include "view/view.h"
+#include "view/words.h"
 
-enum { SEVERITY, FINDING, PID, DEVICE, SHARE, GAIN, CAUSE, EVIDENCE, NEXT, TID, FUNCTION, COUNT,
-       EACH, N_COLUMNS };
+enum { SEVERITY, FINDING, PID, DEVICE, SHARE, GAIN, CAUSE, EVIDENCE, ADVICE, NEXT, TID,
+       FUNCTION, COUNT, EACH, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[SEVERITY] = { "severity", NULL, CELL_TEXT, 0, ROLE_LABEL, "high, medium, low" },
@@ -17,6 +18,9 @@ static const struct column columns[N_COLUMNS] = {
 		"of the wall clock that removing it saves at most" },
 	[CAUSE] = { "cause", NULL, CELL_PROSE, 0, ROLE_LABEL, "what is wrong, in a sentence" },
 	[EVIDENCE] = { "evidence", NULL, CELL_PROSE, 0, ROLE_LABEL, "figures that show it" },
+	/* wide: in md it is a column only with --wide; text prints it below the row */
+	[ADVICE] = { "advice", NULL, CELL_PROSE, 1, ROLE_LABEL,
+		"how one fixes it, in short (more: gpuprof help FINDING)" },
 	[NEXT] = { "next", NULL, CELL_COMMAND, 0, ROLE_LABEL, "command that looks closer" },
 	[TID] = { "tid", NULL, CELL_ID, 1, ROLE_LABEL, "thread that most of it is of" },
 	[FUNCTION] = { "function", NULL, CELL_TEXT, 1, ROLE_LABEL, "call that most of it is in" },
@@ -26,6 +30,7 @@ static const struct column columns[N_COLUMNS] = {
 
 static void add_row(struct table *t, const struct finding *f)
 {
+	const struct word *w = word_of_finding(f->name);
 	struct cell *row = table_row(t);
 
 	if (f->pid)
@@ -47,6 +52,7 @@ static void add_row(struct table *t, const struct finding *f)
 	cell_s(t, &row[FINDING], f->name);
 	cell_s(t, &row[CAUSE], f->cause.s);
 	cell_s(t, &row[EVIDENCE], f->evidence.s);
+	cell_s(t, &row[ADVICE], w && w->fix ? w->fix : w ? w->cuda : NULL);
 	cell_s(t, &row[NEXT], f->next.s);
 }
 

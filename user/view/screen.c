@@ -392,10 +392,9 @@ static void add_bars(struct screen *sc, const struct snapshot_device *first)
 
 static const char *title_of(const struct finding *f)
 {
-	for (const struct word *w = word_list; w->name; w++)
-		if (!strcmp(w->name, f->name) && w->title)
-			return w->title;
-	return f->name;
+	const struct word *w = word_of_finding(f->name);
+
+	return w ? w->title : f->name;
 }
 
 /* Findings of one name, of all processes and devices. */

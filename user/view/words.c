@@ -19,6 +19,8 @@ const struct word word_list[] = {
 		.measured = "GPU idle time during which that thread was in no CUDA or NCCL call; "
 			    "the scheduler's records say why it did not run (lock, io, disk, "
 			    "sleep).",
+		.fix = "prepare the next batch on other threads (DataLoader: num_workers, "
+		       "prefetch_factor).",
 		.cuda = "prepare the next batch on another thread while the GPU works on this "
 			"one; keep a queue of two batches or more; copy with cudaMemcpyAsync on a "
 			"stream of its own.",
@@ -36,6 +38,8 @@ const struct word word_list[] = {
 			    "to the next work; less the host code or waiting of 1 ms or more in "
 			    "between, which is input-stall. `at best` has that time and what "
 			    "copies take, too: a host that runs ahead hides them under compute.",
+		.fix = "wait later: launch the next step first; no .item() or print(tensor) in "
+		       "the loop.",
 		.cuda = "wait for what you need, as late as possible: cudaEventSynchronize or "
 			"cudaStreamWaitEvent instead of cudaDeviceSynchronize; launch the next "
 			"step before you read the last one's result; copy results to pinned "
@@ -52,6 +56,8 @@ const struct word word_list[] = {
 		.measured = "time of communication kernels (NCCL and the like) that no kernel of "
 			    "another kind overlaps. Where another rank's are four times shorter, "
 			    "that rank comes late, and its findings come first.",
+		.fix = "start collectives early and on a stream of their own, beside compute "
+		       "(DDP, FSDP do).",
 		.cuda = "launch collectives on a stream of their own as soon as their input is "
 			"there; fuse small ones; check NCCL_ALGO, NCCL_PROTO and the topology "
 			"(nvidia-smi topo -m) if a large one is slow.",
@@ -65,6 +71,8 @@ const struct word word_list[] = {
 		.what = "The GPU is idle because the thread that feeds it is ready to run and has "
 			"no CPU.",
 		.measured = "GPU idle time while the scheduler had that thread on a run queue.",
+		.fix = "give the process more CPUs, or let it run fewer threads "
+		       "(OMP_NUM_THREADS, workers).",
 		.cuda = "give the process more CPUs (cgroup cpu.max, Kubernetes limits), fewer "
 			"threads (OMP_NUM_THREADS), or CPUs of its own (taskset, cpuset).",
 		.pytorch = "fewer DataLoader workers than CPUs; torch.set_num_threads(n).",
@@ -97,6 +105,8 @@ const struct word word_list[] = {
 		.measured = "time of copies of pageable memory that no compute overlaps, and GPU "
 			    "idle time inside of their calls. CUPTI's records say which memory is "
 			    "pageable.",
+		.fix = "copy from and to pinned memory: cudaMallocHost, or "
+		       "DataLoader(pin_memory=True).",
 		.cuda = "allocate host buffers with cudaMallocHost or cudaHostRegister, copy with "
 			"cudaMemcpyAsync.",
 		.pytorch = "DataLoader(pin_memory=True) and .to(device, non_blocking=True); "
@@ -119,6 +129,8 @@ const struct word word_list[] = {
 		.what = "Code is still compiled or loaded in the later half of the session.",
 		.measured = "GPU idle time inside of calls that compile or load modules (nvrtc, "
 			    "cuModuleLoad, lazy loading).",
+		.fix = "compile before the loop, avoid shapes that change; "
+		       "CUDA_MODULE_LOADING=EAGER.",
 		.cuda = "compile before the loop; CUDA_MODULE_LOADING=EAGER; keep the cache "
 			"(CUDA_CACHE_PATH) between runs.",
 		.pytorch = "avoid shapes that change: pad, or torch.compile(dynamic=True); "
@@ -130,6 +142,7 @@ const struct word word_list[] = {
 		.what = "The GPU is idle while the thread allocates or frees memory. cudaMalloc "
 			"and cudaFree may wait for the whole device.",
 		.measured = "GPU idle time inside of calls that allocate or free.",
+		.fix = "allocate once and reuse; cudaMallocAsync with a raised release threshold.",
 		.cuda = "allocate once and reuse; cudaMallocAsync with a pool whose release "
 			"threshold is raised.",
 		.pytorch = "PYTORCH_CUDA_ALLOC_CONF (newer: PYTORCH_ALLOC_CONF) with "
@@ -142,6 +155,8 @@ const struct word word_list[] = {
 		.what = "The GPU is idle while the thread is inside of calls of the communication "
 			"library.",
 		.measured = "GPU idle time inside of NCCL calls.",
+		.fix = "create communicators before the loop; put small collectives into one "
+		       "group.",
 		.cuda = "create communicators before the loop; put small collectives between "
 			"ncclGroupStart and ncclGroupEnd.",
 		.pytorch = "init_process_group(device_id=...), so that communicators are made "
@@ -166,6 +181,8 @@ const struct word word_list[] = {
 			"device was idle: it waits for another stream, an event or another "
 			"device.",
 		.measured = "idle time whose next work had been launched already.",
+		.fix = "look for cudaStreamWaitEvent, and for work in the default stream, "
+		       "which waits for all.",
 		.cuda = "look for cudaStreamWaitEvent and for work in the default stream, which "
 			"waits for all others; use streams made with cudaStreamNonBlocking.",
 		.pytorch = "look for wait_stream() and wait_event(), and for collectives that "
@@ -177,6 +194,7 @@ const struct word word_list[] = {
 		.what = "Device memory was still allocated when the process ended: 1 MiB or more, "
 			"and a hundredth of its peak or more.",
 		.measured = "allocations without a free, by the calls and CUPTI's records.",
+		.fix = "free it before the end; --table memory --by stack names who allocated it.",
 		.cuda = "--table memory --by stack names who allocated it.",
 		.see = "memory leaked",
 	}, {
@@ -186,6 +204,8 @@ const struct word word_list[] = {
 			"those that the others wait for, which the finding names.",
 		.measured = "calls that have not returned, and how many collectives each rank has "
 			    "begun.",
+		.fix = "gpuprof stacks shows where each rank is: look at the one that the "
+		       "others wait for.",
 		.cuda = "gpuprof stacks shows where each rank is. Usual causes: ranks that call "
 			"collectives in another order or number, one that failed, one that is "
 			"stopped.",
@@ -199,6 +219,8 @@ const struct word word_list[] = {
 		.what = "A call failed, as all of its process do from then on: the device is "
 			"gone, a kernel has broken the context, or there never was a device.",
 		.measured = "results of calls.",
+		.fix = "a driver that fails is mended first; a kernel that does is named by "
+		       "compute-sanitizer.",
 		.cuda = "compute-sanitizer finds the kernel that writes where it must not; "
 			"CUDA_LAUNCH_BLOCKING=1 makes the failing launch the one that reports it.",
 		.pytorch = "the same variables; in a PyTorch built with TORCH_USE_CUDA_DSA, "
@@ -210,6 +232,7 @@ const struct word word_list[] = {
 		.what = "The device itself has reported a fault: an XID, an error of its memory, "
 			"or that it was lost.",
 		.measured = "NVML's events.",
+		.fix = "look up the XID in dmesg; drain the host if it comes again.",
 		.cuda = "dmesg has the XID; nvidia-smi -q shows retired pages and remapped rows; "
 			"drain the host if it comes again.",
 		.see = "cuda-error",
@@ -818,6 +841,14 @@ static const struct {
 const char *word_kind_names(unsigned int kind)
 {
 	return kind < WORD_KINDS ? kinds[kind].all : "?";
+}
+
+const struct word *word_of_finding(const char *name)
+{
+	for (const struct word *w = word_list; w->name; w++)
+		if (w->title && !strcmp(w->name, name))
+			return w;
+	return NULL;
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */

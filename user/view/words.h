@@ -22,6 +22,9 @@ struct word {
 	const char *measured;	/* how it is known; NULL: `what` has it */
 	/* What one does about it in CUDA, and in PyTorch; NULL: nothing particular. */
 	const char *cuda, *pytorch;
+	/* Of findings: the same in at most 86 columns, and beginning with a letter, as csv puts
+	 * a ' before a minus; NULL: cuda is that short. */
+	const char *fix;
 	const char *see;	/* words to look up next, separated by blanks; or NULL */
 };
 
@@ -29,6 +32,9 @@ extern const struct word word_list[];	/* by kind; a NULL name ends it */
 
 /* "findings", "buckets of time", ... */
 const char *word_kind_names(unsigned int kind);
+
+/* The word that a finding of this name is, or NULL. */
+const struct word *word_of_finding(const char *name);
 
 /* Adds what the word means, as a table, a column, and in the list above, in lines of that many
  * columns. -ENOENT: nothing has that name. */
