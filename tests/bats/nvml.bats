@@ -161,6 +161,8 @@ bare() { run setpriv --bounding-set=-bpf,-perfmon,-sys_admin --inh-caps=-all env
 	assert_line --index 1 --regexp '^ GPU   busy +memory  process +user +to measure it$'
 	assert_line --index 2 --regexp "^   0   97 % +0 / 16 GiB +$! train +rank 3 +root +sudo gpuprof -p $!\$"
 	assert_line --index 3 --regexp '^   1    0 % +0 / 16 GiB  no process$'
+	local heading=${lines[1]%user *} row=${lines[2]%root *}
+	assert_equal "${#heading}" "${#row}"
 }
 
 @test "nvml: a watched process without a helper is named so, not as unwatched" {

@@ -2,11 +2,11 @@
 /*
  * `gpuprof` alone, by a user who may not probe: who is on which GPU, and what to type. Sample:
  *
- *   gpuprof 0.3: where does GPU time go?      gpu-171, driver 570.86, 2 devices; you are alice
+ *  gpuprof 0.3: where does GPU time go?  gpu-171: driver 570.86, 2 devices
  *
- *   GPU  busy       memory  process                      user      to measure it
- *     0   97 %  71 / 80 GiB  8255 python                  alice     gpuprof -p 8255
- *     1   12 %  64 / 80 GiB  9310 VLLM::Worker_TP0        svc       sudo gpuprof -p 9310
+ *   GPU   busy         memory  process                             user        to measure it
+ *     0   97 %    71 / 80 GiB    8255 python            rank 0     alice       gpuprof -p 8255
+ *     1   12 %    64 / 80 GiB    9310 VLLM::Worker_TP0             svc         sudo gpuprof -p 9310
  */
 #include <errno.h>
 #include <string.h>
@@ -163,7 +163,7 @@ int print_start(void)
 	strbuf_addstr(&out, "\n\n");
 	if (!identity_room_init(&room)) {
 		if (host.last.n)
-			strbuf_addf(&out, "%4s  %5s  %13s  %-29s  %-10s  %s\n", "GPU", "busy",
+			strbuf_addf(&out, "%4s  %5s  %13s  %-34s  %-10s  %s\n", "GPU", "busy",
 				    "memory", "process", "user", "to measure it");
 		for (size_t i = 0; i < host.last.n; i++)
 			add_device(&out, &room, host.samples.all.v[i], &host.last.v[i]);

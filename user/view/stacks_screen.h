@@ -3,15 +3,15 @@
  * Where the threads of some processes are, short: which ranks wait for which, then each stack once,
  * with the processes that are there. Sample:
  *
- *   This job hangs: ranks 0, 1, 3 wait for rank 2 (pid 402), which is STOPPED by a signal.
+ *   This job hangs: rank 0 waits for rank 2 (pid 402), which is STOPPED by a signal or a debugger.
  *   Go on with: kill -CONT 402
  *
- *   rank 2 (pid 402)
- *     STOPPED by a signal, in ncclAllReduce
- *     main > ncclAllReduce > 9 frames of libnccl.so.2, libgpusim.so
- *   ranks 0, 1, 3 (pids 400, 401, 403)
- *     asleep in clock_nanosleep, in cudaStreamSynchronize
- *     main > train > cudaStreamSynchronize > 4 frames of libcuda.so.1, libgpusim.so
+ *   rank 2 (pid 402), thread "ddp"
+ *       STOPPED by a signal, inside of ncclAllReduce
+ *       main > ncclAllReduce > 9 frames of libnccl.so.2, libgpusim.so
+ *   rank 0 (pid 400), thread "ddp"
+ *       asleep in clock_nanosleep, inside of cudaStreamSynchronize
+ *       main > train > cudaStreamSynchronize > 4 frames of libcuda.so.1, libgpusim.so
  *
  *   8 threads of CUDA and gpuprof are not shown (--all-threads); --full: every frame
  */
