@@ -248,6 +248,7 @@ static __always_inline bool read_off(const struct thread_state *st, struct gp_of
 	if (st->open) {
 		dur += st->off.blocked_ns;
 		rec->flags = GP_OFF_STILL | GP_OFF_IN_CALL;
+		rec->state = since ? st->off.stopped : 0;
 		rec->start_ns = st->rec.head.start_ns;
 	}
 	if (dur > GP_DUR_MAX)

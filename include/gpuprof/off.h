@@ -16,7 +16,7 @@
 #define GP_OFF_INTERRUPT 0x04	/* it was woken by an interrupt, of no thread */
 /* a reading of an ongoing wait: no number of its own, dur is so far */
 #define GP_OFF_STILL 0x08
-/* with STILL: start_ns is the open call's; dur: of it, off the CPU */
+/* with STILL: start_ns is the open call's; dur: of it, off the CPU; state: now */
 #define GP_OFF_IN_CALL 0x10
 
 #define GP_OFF_MAYBE 0x20	/* the waker may have been an interrupt in that thread's time */

@@ -160,6 +160,22 @@ assert_hang() { # PID
 	done
 }
 
+@test "collectives: the others wait for a rank that is stopped, whatever it was doing" {
+	local rank
+	start_ddp --steps 100000
+	start_gpuprof record -o c.gpr -p "${STARTED[0]}"
+	for rank in 0 1 2 3; do wait_armed "$(pid_of_rank $rank)" nccl; done
+	: >go
+	sleep 0.5
+	kill -STOP "$(pid_of_rank 2)"
+	sleep 3
+	interrupt_gpuprof
+	"$GPUPROF" report c.gpr --table findings --format json >r.json
+	run report_value r.json '[f["cause"] for f in t["findings"] if f["finding"] == "hang"]'
+	assert_output --regexp \
+		"^..ranks 0-1, 3 wait in [A-Za-z]+ for rank 2, which is stopped by a signal or a debugger, in [a-zA-Z ]+.\]$"
+}
+
 # "yes" when the bucket of all threads is between two numbers of nanoseconds, else what it is.
 bucket_between() { # BUCKET LEAST MOST
 	report_value r.json "(lambda ns: 'yes' if $2 <= ns <= $3 else ns)(

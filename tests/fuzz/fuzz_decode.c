@@ -48,7 +48,7 @@ static int push(void *ctx, const struct event *ev)
 	check(ev->func < decoder_funcs(r->decoder)->n);
 	check(decoder_funcs(r->decoder)->v[ev->func].class < CLASS_END);
 	check(!event_is_call(ev->kind) || !(ev->has & HAS_DIR) || ev->call.dir <= COPY_DEFAULT);
-	check(ev->kind != EVENT_OFF || ev->off.reason < OFF_REASON_END || ev->off.reason == OFF_CALL ||
+	check(ev->kind != EVENT_OFF || ev->off.reason < OFF_REASON_END || off_is_in_call(ev->off.reason) ||
 	      ev->off.reason == OFF_NO_END);
 	own = *ev;
 	check(!registry_stamp(r->registry, &own));
@@ -122,7 +122,7 @@ static void push_off(struct run *r, const void *rec, size_t len)
 	if (decode_call(r->decoder, rec, len, &ev, &texts) != DECODE_OK || ev.kind != EVENT_OFF)
 		return;
 	check(ev.kind == EVENT_OFF && ev.end_ns >= ev.start_ns && ev.pid && ev.tid);
-	check(ev.off.reason == OFF_CALL || ev.off.woken_ns <= ev.end_ns - ev.start_ns);
+	check(off_is_in_call(ev.off.reason) || ev.off.woken_ns <= ev.end_ns - ev.start_ns);
 	check((!ev.off.waker_name || strlen(ev.off.waker_name) <= GP_COMM_LEN + 1) &&
 	      (!ev.off.syscall || strlen(ev.off.syscall) < sizeof(texts.what)));
 	check(push(r, &ev) == 0);

@@ -92,7 +92,7 @@ static void number(const struct spec_input *in, struct numbers *out)
 			out->accepted[i] = true;
 			before = ev;
 		}
-		if (is_reading(ev) && ev->off.reason != OFF_CALL && !exited && !ahead) {
+		if (is_reading(ev) && !off_is_in_call(ev->off.reason) && !exited && !ahead) {
 			out->wrong[i] = is_timeless(in, ev);
 			out->accepted[i] = !out->wrong[i];
 			before = out->wrong[i] ? before : ev;
@@ -395,7 +395,7 @@ static uint64_t said_blocked(const struct spec_input *in, const struct numbers *
 
 		if (num->accepted[j] && ev->kind == EVENT_EXIT)
 			break;
-		if (is_reading(ev) && ev->off.reason == OFF_CALL && ev->start_ns == start)
+		if (is_reading(ev) && off_is_in_call(ev->off.reason) && ev->start_ns == start)
 			ns = num_max(ns, ev->off.blocked_ns);
 	}
 	if (continues(in, num, i))

@@ -38,7 +38,7 @@
  *     in 2; OFF_NO_END is `lost`, but not without HAS_END. Without HAS_END it has no number: it counts when its own is the last one, reaches to its
  *     end and stays open there (`runqueue` if it was woken); an OFF that starts when it did goes on
  *     with it; and it is not abandoned.
- * 11. Of a call, so much is blocked as its end, its OPEN or a reading (OFF_CALL) of it says, the most
+ * 11. Of a call, so much is blocked as its end, its OPEN or a reading (OFF_CALL, OFF_CALL_STOPPED) of it says, the most
  *     of these, but not more than the call has. So much of that is late as its end says of the time
  *     that it has.
  * Kind 0 is no event.

@@ -130,6 +130,9 @@ TEST(a_reading_has_no_end)
 	assert_int_equal(ev.has, 0);
 	assert_int_equal(ev.off.reason, OFF_CALL);
 	assert_int_equal(ev.off.blocked_ns, 500);
+	rec.state = GP_OFF_STOPPED;
+	assert_int_equal(decoded(&rec).off.reason, OFF_CALL_STOPPED);
+	assert_int_equal(decoded(&rec).off.blocked_ns, 500);
 }
 
 TEST(impossible_events_are_invalid)

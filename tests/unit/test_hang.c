@@ -18,7 +18,7 @@ struct life {
 	int16_t in;		/* the call that it is in at the end; -1: none */
 	uint16_t since;
 	uint16_t collectives;	/* that returned before */
-	uint16_t ended;		/* 0: it lives */
+	int16_t ended;		/* 0: it lives; negative: a reading found it stopped then */
 };
 
 static uint64_t at(unsigned int tenths)
@@ -53,10 +53,17 @@ static void push_rank(struct model *m, uint32_t pid, uint32_t number, const char
 	if (life->in >= 0)
 		push(m, (struct event){ .kind = EVENT_ENTER, .pid = pid, .tid = pid, .seq = seq + 1,
 					.func = (uint16_t)life->in, .start_ns = at(life->since) });
-	if (life->ended) {
+	if (life->ended < 0)
+		push(m, (struct event){ .kind = EVENT_OFF, .pid = pid, .tid = pid,
+					.seq = seq + (life->in >= 0),
+					.start_ns = at(life->in >= 0 ? life->since : 30),
+					.end_ns = at((unsigned int)-life->ended),
+					.off.reason = life->in >= 0 ? OFF_CALL_STOPPED :
+								      OFF_STOPPED });
+	if (life->ended > 0) {
 		push(m, (struct event){ .kind = EVENT_EXIT, .pid = pid, .tid = pid,
 					.seq = seq + 1 + (life->in >= 0),
-					.start_ns = at(life->ended), .end_ns = at(life->ended) });
+					.start_ns = at((unsigned int)life->ended), .end_ns = at((unsigned int)life->ended) });
 		push_text(m, pid, "ended", "yes");
 	}
 }
@@ -108,6 +115,12 @@ TEST(the_rank_that_all_others_wait_for_is_named)
 		  "ranks 0-3 wait in cudaStreamSynchronize, and no rank is behind" },
 		{ { { -1, 0, 9, 60 }, { S, 61, 9, 0 }, { S, 61, 9, 0 }, { S, 61, 9, 0 } }, "high",
 		  "ranks 1-3 wait in cudaStreamSynchronize for rank 0, which has ended" },
+		{ { { N, 50, 9, 0 }, { N, 50, 9, 0 }, { N, 50, 9, -199 }, { N, 50, 9, 0 } }, "high",
+		  "ranks 0-1, 3 wait in ncclAllReduce for rank 2, which is stopped by a signal or "
+		  "a debugger, in ncclAllReduce" },
+		{ { { S, 50, 9, 0 }, { -1, 0, 9, -199 }, { S, 50, 9, 0 }, { S, 50, 9, 0 } }, "high",
+		  "ranks 0, 2-3 wait in cudaStreamSynchronize for rank 1, which is stopped by a "
+		  "signal or a debugger, in no call" },
 		/* its user ended it */
 		{ { { S, 50, 9, 180 }, { N, 50, 8, 181 }, { S, 50, 9, 180 }, { S, 50, 9, 182 } }, "high",
 		  "ranks 0, 2-3 wait in cudaStreamSynchronize for rank 1, which is in ncclAllReduce" },

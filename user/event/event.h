@@ -228,7 +228,7 @@ struct event_range {
 struct event_off {
 	uint64_t woken_ns;	/* runnable for so long before end_ns: that is OFF_RUNQUEUE */
 	uint64_t waker;		/* pid << 32 | tid; 0: unknown, or no thread */
-	uint64_t blocked_ns;	/* OFF_CALL */
+	uint64_t blocked_ns;	/* off_is_in_call() */
 	uint64_t stack;		/* id; 0: none was taken */
 	const char *waker_name;	/* its comm, with a ? behind it if it may have been an interrupt;
 				 * "interrupt"; NULL: unknown */

@@ -50,6 +50,7 @@ enum off_reason {
 	OFF_OTHER = 6,		/* any other system call */
 	OFF_STOPPED = 7,	/* by a signal or a debugger */
 	OFF_REASON_END,
+	OFF_CALL_STOPPED = 253,	/* OFF_CALL, and it is stopped in it */
 	OFF_NO_END = 254,	/* it returned at an unknown time: part of that it was on a CPU */
 	OFF_CALL = 255		/* without HAS_END: it is in the call that began at start_ns, of
 				 * which it was off.blocked_ns off the CPU */
@@ -166,6 +167,12 @@ enum counter {
 	COUNTER_UNFOLLOWED,	/* children that there was no room for */
 	COUNTER_END
 };
+
+/* How much of an open call its thread was off the CPU. */
+static inline bool off_is_in_call(unsigned int reason)
+{
+	return reason == OFF_CALL || reason == OFF_CALL_STOPPED;
+}
 
 /* "runqueue", ..., "?" */
 static inline const char *off_reason_name(unsigned int reason)

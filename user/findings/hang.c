@@ -13,7 +13,7 @@
 
 /* Where a rank is at the end: what it may wait for. */
 enum place {
-	PLACE_ELSEWHERE,	/* in no call, or in one that compiles or sets up a device */
+	PLACE_ELSEWHERE,	/* in no call, in one that compiles or sets up a device, stopped */
 	PLACE_COLLECTIVE,	/* in any call of NCCL */
 	PLACE_DEVICE,		/* in any other: all may wait for the device */
 };
@@ -26,6 +26,7 @@ struct rank {
 	const struct snapshot_thread *thread;	/* longest in a call; NULL: all are in none */
 	enum place place;
 	bool has_ended, makes_calls;
+	bool is_stopped;		/* its threads that make calls are, by a signal */
 	bool is_behind;			/* all that are not wait for it */
 };
 
@@ -72,6 +73,7 @@ static void read_threads(struct rank *r, const struct snapshot *snap, size_t pro
 
 		if (t->process != process || !t->has_book)
 			continue;
+		r->is_stopped = t->stopped && (r->is_stopped || !r->makes_calls);
 		r->makes_calls = true;
 		if (!t->open || t->func >= snap->funcs->n || !says_more(snap, t, r))
 			continue;
@@ -161,7 +163,7 @@ static bool is_gone(const struct job *j, const struct rank *r)
 
 static enum place where(const struct job *j, const struct rank *r)
 {
-	return is_gone(j, r) || !r->thread ? PLACE_ELSEWHERE : r->place;
+	return is_gone(j, r) || r->is_stopped || !r->thread ? PLACE_ELSEWHERE : r->place;
 }
 
 static uint64_t waits_ns(const struct job *j, const struct rank *r)
@@ -270,12 +272,14 @@ static void add_numbers(struct strbuf *out, const struct job *j)
 
 static void add_place(struct strbuf *out, const struct job *j, const struct rank *r)
 {
+	const char *stopped = r->is_stopped ? "stopped by a signal or a debugger, " : "";
+
 	if (is_gone(j, r))
 		strbuf_addstr(out, "has ended");
 	else if (r->thread)
-		strbuf_addf(out, "is in %s", j->snap->funcs->v[r->thread->func].name);
+		strbuf_addf(out, "is %sin %s", stopped, j->snap->funcs->v[r->thread->func].name);
 	else
-		strbuf_addstr(out, "is in no call");
+		strbuf_addf(out, "is %sin no call", stopped);
 }
 
 /* "rank 1, which is in ncclAllReduce"; of several with their pids */

@@ -4,8 +4,8 @@
  * it hangs when, up to the end, each rank has been for HANG_NS in a call that waits for its device
  * or for other ranks, but those that all wait for. These are, the first of:
  *
- *   ranks in no call, or that have ended      the others wait for what they have not launched; also
- *                                             in one of class init or compile
+ *   ranks that are stopped or have ended      the others wait for what they have not launched; also
+ *   or are in no call                         in one of class init or compile
  *   ranks in a collective                     or set one up, where others wait for their
  *                                             devices: they have not launched it yet
  *   ranks with the fewest collectives         where all began in the session

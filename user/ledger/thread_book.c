@@ -242,7 +242,7 @@ static unsigned int push_off(struct book *b, const struct event *ev)
 	uint32_t missing;
 
 	/* How much of the open call has been off the CPU: a reading between its records. */
-	if (!over && ev->off.reason == OFF_CALL) {
+	if (!over && off_is_in_call(ev->off.reason)) {
 		if (b->has_open && !b->is_off && !b->inside && b->open_start == ev->start_ns)
 			b->open_blocked = num_max(b->open_blocked, ev->off.blocked_ns);
 		return 0;

@@ -26,7 +26,7 @@ static inline bool bucket_is_off(unsigned int bucket)
 	return bucket >= BUCKET_OFF_0 && bucket < BUCKET_END;
 }
 
-/* Of a reason that is not OFF_CALL. */
+/* Of a reason that is not off_is_in_call(). */
 static inline unsigned int bucket_of_off(uint8_t reason)
 {
 	return reason == OFF_NO_END ? (unsigned int)BUCKET_LOST :

@@ -146,6 +146,7 @@ static int push_sched(struct model *m, const struct event *ev)
 	if (!t || !t->has_book)
 		return CONSUMER_ENDS;
 	who = as_idle(t);
+	t->stopped_ns = ev->sched.last == OFF_STOPPED ? ev->end_ns : 0;
 	return sampled_add(&t->sampled, &m->sampled, &who, ev) ? 0 : -EINVAL;
 }
 

@@ -71,10 +71,10 @@ struct thread {
 	struct thread_past *past;	/* it stands for others, and has no book; NULL: it is one */
 	struct timeline timeline;
 	struct sampled sampled;
-	/* end of the last call in its book that CUPTI alone recorded */
-	uint64_t cupti_call_ns;
+	uint64_t cupti_call_ns;		/* end of its book's last call that CUPTI alone recorded */
 	uint64_t record_ns;	/* end of its latest call that CUPTI recorded */
 	uint64_t off_read_ns;		/* up to there a reading has counted its wait; 0: none */
+	uint64_t stopped_ns;		/* then it was stopped; 0: not when it was read last */
 	uint64_t lost_seen;		/* of its calls, by what follows graphs */
 	struct thread_call {
 		uint64_t start_ns;

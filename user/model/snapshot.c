@@ -112,6 +112,7 @@ static int take_thread(struct snapshot *s, const struct model *m, const struct t
 	to->before = open.is_open && open.before;
 	to->func = open.func;
 	to->open_ns = open.start_ns;
+	to->stopped = t->stopped_ns && t->stopped_ns >= t->book.cursor;
 	book_read(b, t->process->gone_ns && !t->ended ? t->process->gone_ns : s->now_ns,
 		  &to->book);
 	return 0;

@@ -50,6 +50,7 @@ struct snapshot_thread {
 	bool has_book;		/* it has made at least one call; else what follows is zero */
 	bool ended;
 	bool open, before;	/* inside func; already before that could be seen */
+	bool stopped;		/* when it was read last: by a signal or a debugger */
 	uint16_t func;
 	uint64_t open_ns;	/* since then; of `before`, since that could be seen */
 	struct book_sum book;

@@ -220,6 +220,11 @@ static void note_timeline(struct model *m, struct thread *t, uint64_t cursor_ns,
 	note_span(m, t, woken, b->cursor, BUCKET_OFF_0 + OFF_RUNQUEUE);
 }
 
+static bool is_stopped(const struct event *ev)
+{
+	return ev->off.reason == OFF_STOPPED || ev->off.reason == OFF_CALL_STOPPED;
+}
+
 static int push_off(struct model *m, const struct event *ev)
 {
 	bool reading = !(ev->has & HAS_END);
@@ -232,6 +237,8 @@ static int push_off(struct model *m, const struct event *ev)
 		return -ENOMEM;
 	if (!t || !t->has_book || t->ended)
 		return CONSUMER_ENDS;
+	if (reading)
+		t->stopped_ns = is_stopped(ev) ? ev->end_ns : 0;
 	cursor = t->book.cursor;
 	found = book_push(&t->book, ev, NULL);
 	model_note_found(m, ev->kind, found);

@@ -136,7 +136,7 @@ static enum decode_status decode_off(const void *data, size_t len, struct event 
 		return DECODE_INVALID;
 	if (rec->flags & GP_OFF_IN_CALL) {
 		out->has = 0;
-		out->off.reason = OFF_CALL;
+		out->off.reason = rec->state & GP_OFF_STOPPED ? OFF_CALL_STOPPED : OFF_CALL;
 		out->off.blocked_ns = dur_ns;
 		return DECODE_OK;
 	}
