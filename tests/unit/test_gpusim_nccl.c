@@ -22,6 +22,7 @@ enum { MS = 1000000, RANKS = 3, BYTES = 4 << 20 };
 /* What ranks leave for the test to look at. */
 static struct notes {
 	uint64_t begin_ns[RANKS], end_ns[RANKS];
+	volatile bool has_waited[RANKS];
 } * notes;
 
 static ncclUniqueId id;
@@ -118,12 +119,16 @@ static void reduce_once(int rank)
 {
 	struct gpusim_stream *stream;
 	ncclComm_t comm;
+	const bool is_last = rank == RANKS - 1;
 
 	stream = prepare(rank, RANKS, &comm);
-	sleep_ms((unsigned int)rank * 30);
+	for (int i = 0; is_last && i < rank; i++)
+		while (!notes->has_waited[i])
+			sleep_ms(1);
 	notes->begin_ns[rank] = gpusim_now_ns();
 	all_reduce(comm, stream);
-	CHECK(gpusim_stream_query(stream) == GPUSIM_NOT_READY);
+	CHECK(is_last || gpusim_stream_query(stream) == GPUSIM_NOT_READY);
+	notes->has_waited[rank] = true;
 	CHECK(!gpusim_stream_sync(stream));
 	notes->end_ns[rank] = gpusim_now_ns();
 	CHECK(ncclCommDestroy(comm) == ncclSuccess);
