@@ -202,8 +202,8 @@ const struct word word_list[] = {
 		.title = "the job hangs",
 		.what = "No rank of a job has returned from its call for 1 s or more, except "
 			"those that the others wait for, which the finding names.",
-		.measured = "calls that have not returned, and how many collectives each rank has "
-			    "begun.",
+		.measured = "calls that have not returned, how many collectives each rank has "
+			    "begun, and whether its threads were stopped when last read.",
 		.fix = "gpuprof stacks shows where each rank is: look at the one that the "
 		       "others wait for.",
 		.cuda = "gpuprof stacks shows where each rank is. Usual causes: ranks that call "
