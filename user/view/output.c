@@ -182,3 +182,42 @@ int output_write(const char *path, const struct strbuf *text)
 		log_error("cannot write to standard output: %s", strerror(-err));
 	return err ? EXIT_FAIL : EXIT_OK;
 }
+
+/* ---- several files --------------------------------------------------------------------------- */
+
+static int may_write_in(const char *dir)
+{
+	char *copy;
+	int err;
+
+	if (!access(dir, W_OK | X_OK))
+		return 0;
+	if (errno != ENOENT)
+		return -errno;
+	copy = strdup(dir);
+	err = !copy ? -ENOMEM : access(dirname(copy), W_OK | X_OK) ? -errno : 0;
+	free(copy);
+	return err;
+}
+
+int output_check_dir(const char *dir)
+{
+	int err = may_write_in(dir);
+
+	if (err)
+		log_error("cannot write into the directory %s: %s", dir, strerror(-err));
+	return err ? EXIT_FAIL : EXIT_OK;
+}
+
+int output_write_in(const char *dir, const char *name, const struct strbuf *text)
+{
+	struct strbuf path = STRBUF_INIT;
+	int rc;
+
+	if (mkdir(dir, 0777) && errno != EEXIST)
+		log_error("cannot make the directory %s: %s", dir, strerror(errno));
+	strbuf_addf(&path, "%s%s%s", dir, dir[strlen(dir) - 1] == '/' ? "" : "/", name);
+	rc = output_write(path.failed ? NULL : path.s, text);
+	strbuf_free(&path);
+	return rc;
+}
