@@ -66,7 +66,7 @@ say = @printf '  %-8s %s\n' '$(1)' '$(2)'
 endif
 
 USER_SRC := $(sort $(filter-out user/helper/%,$(shell find user -mindepth 2 -name '*.c')))
-USER_OBJ := $(USER_SRC:user/%.c=$(BUILD)/user/%.o) $(BUILD)/user/inject/image_bytes.o
+USER_OBJ := $(USER_SRC:user/%.c=$(BUILD)/user/%.o) $(BUILD)/user/inject/image_bytes.o $(BUILD)/user/cli/agents.o
 BPF_SRC  := $(sort $(wildcard bpf/*.bpf.c))
 BPF_OBJ  := $(BPF_SRC:bpf/%.bpf.c=$(BUILD)/bpf/%.bpf.o)
 SKEL     := $(BUILD)/gpuprof.skel.h
@@ -156,6 +156,11 @@ $(BUILD)/user/inject/image_bytes.o: user/inject/image_bytes.S $(BUILD)/libgpupro
 	@mkdir -p $(@D)
 	$(call say,AS,$@)
 	$(Q)$(CC) -DHELPER_SO='"$(BUILD)/libgpuprof.so"' -c $< -o $@
+
+$(BUILD)/user/cli/agents.o: user/cli/agents.S user/doc/agents.md
+	@mkdir -p $(@D)
+	$(call say,AS,$@)
+	$(Q)$(CC) -c $< -o $@
 
 $(HELPER_LIB): $(HELPER_OBJ)
 	$(call say,AR,$@)
