@@ -190,7 +190,7 @@ for m in edits["mounts"]:
 	assert_output $'unset CUDA_INJECTION64_PATH\nunset NVTX_INJECTION64_PATH'
 	export CUDA_INJECTION64_PATH="/opt/it's.so" NVTX_INJECTION64_PATH=/opt/nvtx.so
 	eval "$("$GPUPROF" env -q --dir here)"
-	run -0 sh -c 'eval "$("$0" env -q --remove)"; env | grep INJECTION | sort' "$GPUPROF"
+	run -0 sh -c 'eval "$("$0" env -q --remove)"; env | grep INJECTION | grep -v ^GPUPROF_INJECTIONS= | sort' "$GPUPROF"
 	assert_output $'CUDA_INJECTION64_PATH=/opt/it\'s.so\nNVTX_INJECTION64_PATH=/opt/nvtx.so'
 	unset GPUPROF_CHAIN_INJECTION
 	CUDA_INJECTION64_PATH=/opt/tool.so run -0 --separate-stderr "$GPUPROF" env --remove

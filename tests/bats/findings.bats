@@ -34,7 +34,7 @@ compared() {
 	assert_line --regexp '^Evidence: '
 	assert_line --regexp '^Next: gpuprof '
 	run "$GPUPROF" report c.gpr --table findings --format csv
-	assert_line --index 0 "severity,finding,pid,device,share,gain_bound,cause,evidence,next,tid,function,count,each_ns"
+	assert_line --index 0 "severity,finding,pid,device,share,gain_bound,cause,evidence,advice,next,tid,function,count,each_ns"
 	run "$GPUPROF" report c.gpr --table processes --format json -o p.json
 	[ "$(report_value p.json 't["processes"][0]["verdict"]')" != none ]
 }
