@@ -83,29 +83,6 @@ load ../lib/common
 	assert_file_not_exists ran
 }
 
-@test "cli: csv into a directory has a file for each table, a link in it is not followed" {
-	local capture=$ROOT/tests/captures/data/pretrain-faulty.gpr table tables
-	read -ra tables < <(python3 -c 'import json, sys; print(*json.load(sys.stdin)["tables"])' \
-		< <("$GPUPROF" report "$capture" --format json))
-	for _ in new again; do
-		run -0 --separate-stderr "$GPUPROF" report "$capture" --format csv -o new/
-		assert_output ""
-		assert_regex "$stderr" "^gpuprof: wrote [0-9]+ tables into new/: TABLE.csv each$"
-		assert_equal "$(ls new)" "$(printf '%s.csv\n' "${tables[@]}" | sort)"
-		for table in "${tables[@]}"; do
-			"$GPUPROF" report "$capture" --format csv --table "$table" | cmp - "new/$table.csv"
-		done
-	done
-	mkdir some
-	ln -s /dev/shm/gpuprof-linked some/calls.csv
-	run -1 --separate-stderr "$GPUPROF" report "$capture" --format csv --table calls,copies -o some
-	assert_regex "$stderr" "cannot write some/calls.csv: it is a symbolic link"
-	run -1 "$GPUPROF" report "$capture" --format csv -o no/such/
-	assert_output "gpuprof: cannot write into the directory no/such/: No such file or directory"
-	run -1 "$GPUPROF" report "$capture" --format json -o some
-	assert_output "gpuprof: cannot write some: Is a directory"
-}
-
 @test "cli: a file that is no capture is not overwritten" {
 	echo precious >precious
 	run "$GPUPROF" record -o precious -- true

@@ -16,8 +16,4 @@ int output_check(const char *path);
  */
 int output_write(const char *path, const struct strbuf *text);
 
-/* The same for DIR/NAME, files of a directory, which is made if it is not there. */
-int output_check_dir(const char *dir);
-int output_write_in(const char *dir, const char *name, const struct strbuf *text);
-
 #endif

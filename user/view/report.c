@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -102,22 +101,11 @@ static int pick_listed(struct printout *p, const char *list)
 	return rc;
 }
 
-/* Each table of csv has a file of its own in a directory: one that is there, or ends in a slash. */
-static bool is_directory(const struct report_options *o)
-{
-	struct stat st;
-
-	if (o->format != FORMAT_CSV || !o->output || !*o->output)
-		return false;
-	return o->output[strlen(o->output) - 1] == '/' ||
-	       (!stat(o->output, &st) && S_ISDIR(st.st_mode));
-}
-
 static int pick_tables(struct printout *p, const struct report_options *o)
 {
 	if (o->tables)
 		return pick_listed(p, o->tables);
-	if (o->format == FORMAT_CSV && !is_directory(o))
+	if (o->format == FORMAT_CSV)
 		return pick_table(p, "calls");	/* several tables are no valid csv */
 	for (size_t i = 0; view_list[i]; i++)
 		if (view_list[i]->shown != VIEW_WHEN_ASKED)
@@ -244,7 +232,7 @@ static struct table *make_table(const struct printout *p, const struct view *v,
 static bool is_shown(const struct report_options *o, enum view_shown shown, const struct table *t,
 		     const struct snapshot *snap)
 {
-	if (t->n_rows || o->tables || o->format == FORMAT_JSON || o->format == FORMAT_CSV)
+	if (t->n_rows || o->tables || o->format == FORMAT_JSON)
 		return true;
 	return shown == VIEW_WITH_DEVICES ? snap->devices.n : shown != VIEW_WITH_ROWS;
 }
@@ -291,9 +279,7 @@ int report_check(const struct report_options *o)
 	int rc = choose(&p, o);
 
 	printout_free(&p);
-	if (rc)
-		return rc;
-	return is_directory(o) ? output_check_dir(o->output) : output_check(o->output);
+	return rc ? rc : output_check(o->output);
 }
 
 /* The terminal that shows standard output: its columns, 0 for none. */
@@ -408,28 +394,6 @@ static int judge_loss(const struct report_options *o, const struct summary *s)
 	return EXIT_PARTIAL;
 }
 
-/* DIR/TABLE.csv of each */
-static int write_tables(const struct report_options *o, const struct printout *p)
-{
-	struct strbuf out = STRBUF_INIT, name = STRBUF_INIT;
-	int rc = EXIT_OK;
-
-	for (unsigned int i = 0; !rc && i < p->n_tables; i++) {
-		strbuf_reset(&out);
-		strbuf_reset(&name);
-		strbuf_addf(&name, "%s.csv", p->tables[i]->name);
-		report_render(&out, &(struct report){ .tables = &p->tables[i], .n_tables = 1 },
-			      FORMAT_CSV);
-		out.failed |= name.failed;
-		rc = output_write_in(o->output, name.s, &out);
-	}
-	if (!rc)
-		log_info("wrote %u tables into %s: TABLE.csv each", p->n_tables, o->output);
-	strbuf_free(&name);
-	strbuf_free(&out);
-	return rc;
-}
-
 int report_print(const struct report_options *o, const struct snapshot *snap,
 		 const struct report_state *state)
 {
@@ -447,9 +411,9 @@ int report_print(const struct report_options *o, const struct snapshot *snap,
 			strbuf_addch(&out, '\n');
 		if (is_screen(o))
 			render_screen(&out, o, &s, st->unjudged);
-		else if (!is_directory(o))
+		else
 			render(&out, o, &p, &s);
-		rc = is_directory(o) ? write_tables(o, &p) : output_write(o->output, &out);
+		rc = output_write(o->output, &out);
 	}
 	strbuf_free(&out);
 	printout_free(&p);
