@@ -33,22 +33,27 @@ static __noinline int send_off(struct thread_state *st, __u64 until_ns)
 
 /*
  * The thread is on a CPU, and its return to it was not reported: under load, 6.18 leaves out about
- * one switch in a thousand, in its own sched_switch event, too. In its open call it was blocked
- * until it was woken, at least; outside of calls the end is not known.
+ * one switch in a thousand, in its own sched_switch event, too. It was off the CPU until it was
+ * woken, at least. What it did since then is not known outside of calls, and is not counted as
+ * blocked in an open one.
  */
 static __noinline int end_unreported(struct thread_state *st)
 {
 	__u64 now = bpf_ktime_get_ns(), since = st->off.since_ns, woken = st->off.rec.woken_ns;
 
-	if (!st->open) {
-		st->off.rec.flags = GP_OFF_END_UNKNOWN;
-		return send_off(st, now);
+	if (st->open) {
+		if (woken < since)
+			woken = now;
+		st->off.blocked_ns += woken - since;
+		st->off.since_ns = 0;
+		return 0;
 	}
-	if (woken < since)
-		woken = now;
-	st->off.blocked_ns += woken - since;
-	st->off.since_ns = 0;
-	return 0;
+	if (woken > since) {
+		send_off(st, woken);
+		st->off.since_ns = woken;
+	}
+	st->off.rec.flags = GP_OFF_END_UNKNOWN;
+	return send_off(st, now);
 }
 
 /* From here to recording_end the thread's next record is its own. */
