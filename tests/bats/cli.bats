@@ -83,6 +83,74 @@ load ../lib/common
 	assert_file_not_exists ran
 }
 
+@test "cli: csv of several tables is a file of each in a directory, the same as of that table alone" {
+	local capture=$ROOT/tests/captures/data/pretrain-faulty.gpr table tables
+	read -ra tables < <("$GPUPROF" report "$capture" --format json |
+		python3 -c 'import json, sys; print(*json.load(sys.stdin)["tables"])')
+	for _ in new again; do
+		run -0 --separate-stderr "$GPUPROF" report "$capture" --format csv -o new/
+		assert_output ""
+		assert_regex "$stderr" "^gpuprof: wrote into new/: findings.csv, ledger.csv, [a-z., ]+$"
+		assert_equal "$(ls -A new)" "$(printf '%s.csv\n' "${tables[@]}" | sort)"
+		for table in "${tables[@]}"; do
+			"$GPUPROF" report "$capture" --format csv --table "$table" | cmp - "new/$table.csv"
+		done
+	done
+	run -0 "$GPUPROF" report "$capture" --format csv --table calls,copies -o new
+	assert_output "gpuprof: wrote into new: calls.csv, copies.csv"
+	for table in "" "-o r.csv"; do
+		# shellcheck disable=SC2086 # none or two words
+		run -2 "$GPUPROF" report "$capture" --format csv --table calls,copies $table
+		one_line "csv is one table; give one, or a directory for a file of each: -o DIR/"
+	done
+	assert_file_not_exists r.csv
+}
+
+# Another user could prepare each in /tmp.
+@test "cli: no link and no file or directory of another user leads csv elsewhere; a command is not run" {
+	local capture=$ROOT/tests/captures/data/pretrain-faulty.gpr what
+	mkdir some theirs elsewhere
+	ln -s elsewhere linked
+	ln -s nowhere dangling
+	ln -s "$PWD/elsewhere/file" some/copies.csv
+	for what in linked linked/ linked// dangling/; do
+		run -1 "$GPUPROF" stat --format csv --table calls,copies -o $what -- touch ran
+		assert_output "gpuprof: cannot write files into $what: it is a symbolic link; give the directory itself"
+	done
+	run -1 "$GPUPROF" stat --format csv --table calls,copies -o some -- touch ran
+	assert_output "gpuprof: cannot write some/copies.csv: it is a symbolic link; give the name of a file"
+	run -1 "$GPUPROF" stat --format csv -o no/such/ -- touch ran
+	assert_output "gpuprof: cannot write files into no/such/: No such file or directory"
+	run -1 "$GPUPROF" stat --format json -o some -- touch ran
+	assert_output "gpuprof: cannot write some: Is a directory"
+	run -1 "$GPUPROF" stat --format json -o new/ -- touch ran
+	assert_output "gpuprof: cannot write new/: Is a directory"
+	cp "$capture" some/calls.csv
+	run -1 "$GPUPROF" stat --format csv --table calls -o some -- touch ran
+	assert_output "gpuprof: some/calls.csv is a capture and would be overwritten; choose another name"
+	if [ "$(id -u)" -eq 0 ]; then
+		rm some/*
+		touch some/copies.csv
+		chown 65534 theirs some/copies.csv
+		run -1 "$GPUPROF" stat --format csv -o theirs -- touch ran
+		assert_output "gpuprof: cannot write files into theirs: it belongs to another user; choose another directory"
+		run -1 "$GPUPROF" stat --format csv -o some -- touch ran
+		assert_output "gpuprof: cannot write some/copies.csv: it belongs to another user; choose another name"
+	fi
+	assert_file_not_exists ran
+	assert_equal "$(ls -A elsewhere theirs)" "$(printf 'elsewhere:\n\ntheirs:')"
+}
+
+# The directory becomes a link between the look at it and the writing.
+@test "cli: csv that cannot be written into its directory goes to standard output" {
+	mkdir elsewhere
+	run -1 --separate-stderr "$GPUPROF" stat -q --format csv --table calls,copies -o late/ -- ln -s elsewhere late
+	assert_regex "$stderr" "cannot write late/calls.csv: it is a symbolic link; .* the report is on standard output instead"
+	assert_line --regexp "^pid,comm,function,"
+	assert_line --regexp "^pid,device,direction,"
+	assert_equal "$(ls -A elsewhere)" ""
+}
+
 @test "cli: a file that is no capture is not overwritten" {
 	echo precious >precious
 	run "$GPUPROF" record -o precious -- true

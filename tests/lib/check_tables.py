@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Has a report the tables and columns that users rely on, in json and in csv, and are both what readers read?
 
-usage: check_tables.py REPORT.json REPORT.csv
+usage: check_tables.py REPORT.json DIR (of TABLE.csv)
 
 Both of the same capture with all tables. Prints how many rows agreed, or what is missing and status 1.
 """
 import csv
 import json
+import pathlib
 import sys
 
 # The contract: a name never goes away and never changes its meaning; more may follow.
@@ -33,17 +34,10 @@ CONTRACT = {
 META = ("host start end version complete lost own_cost_ns own_cost_share clock_uncertainty_ns sources command gpus")
 
 
-def sections(path):
+def read_tables(directory):
     """{table: rows, the first one with the names of the columns}"""
-    found, name = {}, None
-    with open(path, encoding="utf-8", newline="") as file:
-        for row in csv.reader(file):
-            if len(row) == 1 and row[0].startswith("# "):
-                name = row[0][2:]
-                found[name] = []
-            elif row:
-                found[name].append(row)
-    return found
+    return {path.stem: list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
+            for path in pathlib.Path(directory).glob("*.csv")}
 
 
 def text_of(value):
@@ -79,7 +73,7 @@ def check(name, rows, table):
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         report = json.load(file)
-    tables = sections(sys.argv[2])
+    tables = read_tables(sys.argv[2])
     bad = [f"meta: no {key}" for key in META.split() if key not in report["meta"]]
     bad += [] if report["schema_version"] == 1 else ["schema_version is not 1"]
     for name in CONTRACT:

@@ -166,8 +166,9 @@ TEST(a_report_of_a_capture_is_the_report_of_the_run)
 	for (size_t i = 0; i < 12; i++) {
 		char *run;
 
+		/* A csv is one table. */
 		parse(WORDS("--format", formats[i % 4], "--by", by[i / 4], "--table",
-			    "events,calls,threads", "--max-loss", "100"));
+			    i % 4 == 2 ? "calls" : "events,calls,threads", "--max-loss", "100"));
 		assert_int_equal(print_model(), EXIT_OK);
 		read_printed();
 		run = strdup(text);

@@ -311,19 +311,6 @@ TEST(csv_has_raw_numbers_and_quotes_where_needed)
 		"1,\"f(int, \"\"x\"\")\\n\",18446744073709551615,,,,\n");
 }
 
-TEST(several_tables_of_csv_are_named)
-{
-	struct table *t[] = { table_new("a", columns, 2), table_new("b", columns, 1) };
-	struct report r = { .tables = t, .n_tables = 2 };
-	struct strbuf sb = STRBUF_INIT;
-
-	report_render(&sb, &r, FORMAT_CSV);
-	assert_string_equal(sb.s, "# a\npid,function\n\n# b\npid\n");
-	strbuf_free(&sb);
-	table_free(t[0]);
-	table_free(t[1]);
-}
-
 TEST(json_is_strict_and_whole)
 {
 	struct meta_pair pairs[] = {

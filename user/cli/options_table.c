@@ -142,7 +142,7 @@ static const struct option_row rows[] = {
 		.verbs = ON(STAT) | ON(RECORD) | ON(REPORT) | ON(STACKS),
 		.set = option_set_text, .at = MEMBER(report.output), .completes = COMPLETE_FILES,
 		.accepts = "the name of a file",
-		.help = "write to FILE (record: an older one is kept)",
+		.help = "write to FILE (record: keep an older one); csv: DIR/",
 	}, {
 		.name = "max-size", .group = GROUP_OUTPUT, .arg = "SIZE",
 		.verbs = ON(RECORD), .set = option_set_size, .at = MEMBER(session.max_bytes),
@@ -173,7 +173,7 @@ static const struct option_row rows[] = {
 		.name = "table", .group = GROUP_OUTPUT, .arg = "LIST",
 		.verbs = PRINTS, .set = option_set_text, .at = MEMBER(report.tables),
 		.accepts = "names of tables such as calls,threads",
-		.help = "of the tables named above (csv: calls)",
+		.help = "of those named above (csv without DIR/: calls)",
 	}, {
 		.name = "format", .group = GROUP_OUTPUT, .arg = "FORMAT",
 		.verbs = PRINTS | ON(STACKS), .set = option_set_choice, .at = MEMBER(report.format),

@@ -40,6 +40,12 @@ static int write_quietly(int fd, const struct strbuf *text)
 
 /* ---- where a report may go ------------------------------------------------------------------- */
 
+/* A file by name: from the working directory, or in a directory that is open. */
+struct output_file {
+	int dir;		/* or AT_FDCWD */
+	const char *name;
+};
+
 /* What a name stands for: a report replaces a file, or goes to where a device leads. */
 enum place { PLACE_FILE, PLACE_DEVICE, PLACE_REFUSED };
 
@@ -64,15 +70,15 @@ static bool is_device(const char *path)
  * In a directory that others may write to, they can have prepared the name: a link to a file that
  * the report would overwrite, one that they go on reading, a FIFO without a reader.
  */
-static struct output_place place_of(const char *path)
+static struct output_place place_of(struct output_file f)
 {
 	struct output_place at = { .mode = 0666 };
 	struct stat st;
 
-	if (lstat(path, &st))
+	if (fstatat(f.dir, f.name, &st, AT_SYMLINK_NOFOLLOW))
 		return at;
 	at.place = PLACE_REFUSED;
-	if ((S_ISLNK(st.st_mode) || S_ISCHR(st.st_mode)) && is_device(path)) {
+	if ((S_ISLNK(st.st_mode) || S_ISCHR(st.st_mode)) && is_device(f.name)) {
 		at.place = PLACE_DEVICE;
 	} else if (S_ISLNK(st.st_mode)) {
 		at.why = "it is a symbolic link; give the name of a file";
@@ -100,85 +106,205 @@ static int write_to(int fd, const struct strbuf *text)
 }
 
 /* A file beside, which takes the name when it is whole: what was there stays until then. */
-static int replace_file(const char *path, mode_t mode, const struct strbuf *text)
+static int replace_file(struct output_file f, mode_t mode, const struct strbuf *text)
 {
 	struct strbuf beside = STRBUF_INIT;
 	int fd, err;
 
-	strbuf_addf(&beside, "%s.%d.part", path, getpid());
+	strbuf_addf(&beside, "%s.%d.part", f.name, getpid());
 	if (beside.failed)
 		return -ENOMEM;
-	fd = open(beside.s, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	fd = openat(f.dir, beside.s, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	err = write_to(fd, text);
-	if (!err && rename(beside.s, path))
+	if (!err && renameat(f.dir, beside.s, f.dir, f.name))
 		err = -errno;
 	if (err && fd >= 0)
-		unlink(beside.s);
+		unlinkat(f.dir, beside.s, 0);
 	strbuf_free(&beside);
 	return err;
 }
 
-static int write_file(const char *path, const struct output_place *at, const struct strbuf *text)
+static bool is_capture(struct output_file f)
 {
-	if (at->place == PLACE_FILE)
-		return replace_file(path, at->mode, text);
-	return write_to(open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC), text);
-}
-
-static bool is_capture(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = openat(f.dir, f.name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	bool is = fd >= 0 && capture_is_file(fd);
 
 	io_close(&fd);
 	return is;
 }
 
-/* NULL, or why not. Only checks, so that no file is made or emptied where no report follows. */
-static const char *refusal(const char *path)
+/* 0 or -errno; *why: NULL, or what that means. */
+static int write_file(struct output_file f, const struct strbuf *text, const char **why)
 {
-	struct output_place at = place_of(path);
-	char *copy;
-	int err;
+	struct output_place at = place_of(f);
 
-	if (at.place != PLACE_FILE)
-		return at.why;
-	copy = strdup(path);
-	err = !copy ? ENOMEM : access(dirname(copy), W_OK | X_OK) ? errno : 0;
+	*why = at.why;
+	if (at.place == PLACE_REFUSED)
+		return -EPERM;
+	if (is_capture(f))
+		return -EEXIST;
+	if (at.place == PLACE_FILE)
+		return replace_file(f, at.mode, text);
+	return write_to(openat(f.dir, f.name, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC), text);
+}
+
+/* NULL, or why no file can be made beside path. */
+static const char *refusal_beside(const char *path)
+{
+	char *copy = strdup(path);
+	int err = !copy ? ENOMEM : access(dirname(copy), W_OK | X_OK) ? errno : 0;
+
 	free(copy);
 	return err ? strerror(err) : NULL;
 }
 
-int output_check(const char *path)
+/* EXIT_OK, or logged. */
+static int check_file(struct output_file f, const char *path, const char *why)
 {
-	const char *why = path ? refusal(path) : NULL;
-
 	if (why)
 		log_error("cannot write %s: %s", path, why);
-	else if (path && is_capture(path))
+	else if (is_capture(f))
 		log_error("%s is a capture and would be overwritten; choose another name", path);
 	else
 		return EXIT_OK;
 	return EXIT_FAIL;
 }
 
-int output_write(const char *path, const struct strbuf *text)
+static bool ends_in_slash(const char *path)
 {
-	struct output_place at = path ? place_of(path) : (struct output_place){ .why = NULL };
-	int err = text->failed ? -ENOMEM : 0;
+	return *path && path[strlen(path) - 1] == '/';
+}
 
-	if (!err && path) {
-		err = is_capture(path) ? -EEXIST : at.why ? -EPERM : write_file(path, &at, text);
-		if (!err)
-			return EXIT_OK;
-		log_error("cannot write %s: %s; the report is on standard output instead", path,
-			  at.why ? at.why : strerror(-err));
-		write_quietly(STDOUT_FILENO, text);
-		return EXIT_FAIL;
-	}
-	if (!err)
-		err = write_quietly(STDOUT_FILENO, text);
+/* Only checks, so that no file is made or emptied where no report follows. */
+int output_check(const char *path)
+{
+	const struct output_file f = { AT_FDCWD, path };
+	struct output_place at;
+
+	if (!path)
+		return EXIT_OK;
+	at = place_of(f);
+	if (at.place == PLACE_FILE)
+		at.why = ends_in_slash(path) ? strerror(EISDIR) : refusal_beside(path);
+	return check_file(f, path, at.why);
+}
+
+static int print(const struct strbuf *text)
+{
+	int err = text->failed ? -ENOMEM : write_quietly(STDOUT_FILENO, text);
+
 	if (err && err != -EPIPE)
 		log_error("cannot write to standard output: %s", strerror(-err));
 	return err ? EXIT_FAIL : EXIT_OK;
+}
+
+/* The report is not lost: it was measured. */
+static int print_instead(const char *path, const char *why, const struct strbuf *text)
+{
+	log_error("cannot write %s: %s; the report is on standard output instead", path, why);
+	write_quietly(STDOUT_FILENO, text);
+	return EXIT_FAIL;
+}
+
+int output_write(const char *path, const struct strbuf *text)
+{
+	const char *why;
+	int err;
+
+	if (!path || text->failed)
+		return print(text);
+	err = write_file((struct output_file){ AT_FDCWD, path }, text, &why);
+	return err ? print_instead(path, why ? why : strerror(-err), text) : EXIT_OK;
+}
+
+/* ---- files of a directory -------------------------------------------------------------------- */
+
+/* With a slash behind it a link would be followed. */
+static char *without_slashes(const char *path)
+{
+	size_t len = strlen(path);
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	return strndup(path, len);
+}
+
+/*
+ * Files are made in what is open, so that it cannot become another directory meanwhile. Others who
+ * own it could lead what root writes elsewhere. The descriptor, or -errno: with -EPERM *why is set.
+ */
+static int open_dir(const char *path, const char **why)
+{
+	char *name = without_slashes(path);
+	struct stat st;
+	int fd, err;
+
+	*why = NULL;
+	if (!name)
+		return -ENOMEM;
+	fd = open(name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	err = fd < 0 ? -errno : 0;
+	if (err == -ENOTDIR && !lstat(name, &st) && S_ISLNK(st.st_mode))
+		*why = "it is a symbolic link; give the directory itself";
+	else if (!err && (fstat(fd, &st) || (st.st_uid && st.st_uid != geteuid())))
+		*why = "it belongs to another user; choose another directory";
+	free(name);
+	if (*why)
+		io_close(&fd);
+	return *why ? -EPERM : err ? err : fd;
+}
+
+static char *path_in(const char *dir, const char *name)
+{
+	char *path;
+	int n = asprintf(&path, "%s%s%s", dir, ends_in_slash(dir) ? "" : "/", name);
+
+	return n < 0 ? NULL : path;
+}
+
+static int check_in(int dir, const char *path, const char *name)
+{
+	const struct output_file f = { dir, name };
+	struct output_place at = place_of(f);
+
+	return check_file(f, path, at.why);
+}
+
+int output_check_in(const char *dir, const char *name)
+{
+	const char *why;
+	int fd = open_dir(dir, &why), rc = EXIT_OK;
+	char *path = path_in(dir, name);
+
+	if (fd == -ENOENT)
+		why = refusal_beside(dir);
+	else if (fd < 0 || faccessat(fd, ".", W_OK | X_OK, 0))
+		why = why ? why : strerror(fd < 0 ? -fd : errno);
+	if (why || !path) {
+		log_error("cannot write files into %s: %s", dir, why ? why : strerror(ENOMEM));
+		rc = EXIT_FAIL;
+	} else if (fd >= 0) {
+		rc = check_in(fd, path, name);
+	}
+	io_close(&fd);
+	free(path);
+	return rc;
+}
+
+int output_write_in(const char *dir, const char *name, const struct strbuf *text)
+{
+	char *path = path_in(dir, name);
+	const char *why = NULL;
+	int fd, err;
+
+	if (!path || text->failed) {
+		free(path);
+		return print(text);
+	}
+	fd = mkdir(dir, 0777) && errno != EEXIST ? -errno : open_dir(dir, &why);
+	err = fd < 0 ? fd : write_file((struct output_file){ fd, name }, text, &why);
+	err = err ? print_instead(path, why ? why : strerror(-err), text) : EXIT_OK;
+	io_close(&fd);
+	free(path);
+	return err;
 }

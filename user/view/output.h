@@ -16,4 +16,9 @@ int output_check(const char *path);
  */
 int output_write(const char *path, const struct strbuf *text);
 
+/* The same for the file `name` in the directory, which output_write_in makes where it is missing.
+ * A link to a directory is not followed, one of another user (but root's) not written into. */
+int output_check_in(const char *dir, const char *name);
+int output_write_in(const char *dir, const char *name, const struct strbuf *text);
+
 #endif

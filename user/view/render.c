@@ -545,8 +545,6 @@ static void render_md(struct strbuf *out, const struct report *r)
  * Tables as RFC 4180, but for the line end, which is LF as Unix tools expect: raw numbers,
  * unknown is empty. One record is one line: control characters of names are escaped as in text; a
  * name that a spreadsheet would take for a formula has a ' before it.
- * Several tables in one output are separated by an empty line and "# name", which is not RFC
- * 4180; one table is.
  */
 static void add_field(struct strbuf *out, const char *s)
 {
@@ -605,13 +603,8 @@ static void csv_print_table(struct strbuf *out, const struct table *t)
 
 static void render_csv(struct strbuf *out, const struct report *r)
 {
-	for (unsigned int i = 0; i < r->n_tables; i++) {
-		if (i)
-			strbuf_addch(out, '\n');
-		if (r->n_tables > 1)
-			strbuf_addf(out, "# %s\n", r->tables[i]->name);
+	for (unsigned int i = 0; i < r->n_tables; i++)
 		csv_print_table(out, r->tables[i]);
-	}
 }
 
 /* ---- json ---------------------------------------------------------------------------------- */

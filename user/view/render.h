@@ -42,7 +42,7 @@ struct report {
 
 /* Appends the rendering of a whole report. json: {"schema_version": 1, "meta": {...}, "tables":
  * {"calls": [{...}, ...]}}. text and md: each table under its name, then the losses. csv: one
- * table; several are separated by an empty line and a "# name" line. */
+ * table. */
 void report_render(struct strbuf *out, const struct report *r, enum format f);
 
 /* Parts of views of other shapes than tables: a quoted string, and the object of `meta`. */

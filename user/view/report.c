@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -101,12 +102,23 @@ static int pick_listed(struct printout *p, const char *list)
 	return rc;
 }
 
+/* A file of csv has one table: several need a directory, one that exists or ends in a slash. */
+static bool is_directory(const struct report_options *o)
+{
+	struct stat st;
+
+	if (o->format != FORMAT_CSV || !o->output || !*o->output)
+		return false;
+	return o->output[strlen(o->output) - 1] == '/' ||
+	       (!stat(o->output, &st) && S_ISDIR(st.st_mode));
+}
+
 static int pick_tables(struct printout *p, const struct report_options *o)
 {
 	if (o->tables)
 		return pick_listed(p, o->tables);
-	if (o->format == FORMAT_CSV)
-		return pick_table(p, "calls");	/* several tables are no valid csv */
+	if (o->format == FORMAT_CSV && !is_directory(o))
+		return pick_table(p, "calls");
 	for (size_t i = 0; view_list[i]; i++)
 		if (view_list[i]->shown != VIEW_WHEN_ASKED)
 			p->pick[p->n++] = view_list[i];
@@ -192,11 +204,22 @@ static bool matches(const struct cell *cells, const void *ctx)
 	return c->known && !regexec(f->regex, c->s, 0, NULL, 0);
 }
 
+static int check_directory(const struct printout *p, const struct report_options *o)
+{
+	if (p->n < 2 || o->format != FORMAT_CSV || is_directory(o))
+		return 0;
+	log_error("option '--table': csv is one table; give one, or a directory for a file of "
+		  "each: -o DIR/ (of stat and report)");
+	return EXIT_USAGE;
+}
+
 /* The part that needs no snapshot: the tables, their columns and the filter. */
 static int choose(struct printout *p, const struct report_options *o)
 {
 	int rc = pick_tables(p, o);
 
+	if (!rc)
+		rc = check_directory(p, o);
 	if (!rc)
 		rc = compile_filter(p, o);
 	return rc ? rc : check_sort(p, o);
@@ -232,7 +255,7 @@ static struct table *make_table(const struct printout *p, const struct view *v,
 static bool is_shown(const struct report_options *o, enum view_shown shown, const struct table *t,
 		     const struct snapshot *snap)
 {
-	if (t->n_rows || o->tables || o->format == FORMAT_JSON)
+	if (t->n_rows || o->tables || o->format == FORMAT_JSON || o->format == FORMAT_CSV)
 		return true;
 	return shown == VIEW_WITH_DEVICES ? snap->devices.n : shown != VIEW_WITH_ROWS;
 }
@@ -273,13 +296,37 @@ bool report_shows_stacks(const struct report_options *o)
 	return shows;
 }
 
+struct file_name {
+	char s[40];
+};
+
+static struct file_name csv_name(const char *table)
+{
+	struct file_name name;
+
+	snprintf(name.s, sizeof(name.s), "%s.csv", table);
+	return name;
+}
+
+/* Each file of a directory. */
+static int check_files(const struct printout *p, const char *dir)
+{
+	int rc = EXIT_OK;
+
+	for (unsigned int i = 0; !rc && i < p->n; i++)
+		rc = output_check_in(dir, csv_name(p->pick[i]->name).s);
+	return rc;
+}
+
 int report_check(const struct report_options *o)
 {
 	struct printout p = { 0 };
 	int rc = choose(&p, o);
 
 	printout_free(&p);
-	return rc ? rc : output_check(o->output);
+	if (rc)
+		return rc;
+	return is_directory(o) ? check_files(&p, o->output) : output_check(o->output);
 }
 
 /* The terminal that shows standard output: its columns, 0 for none. */
@@ -394,28 +441,61 @@ static int judge_loss(const struct report_options *o, const struct summary *s)
 	return EXIT_PARTIAL;
 }
 
+/* All that can be written are; messages name the others. */
+static int write_files(const struct printout *p, const char *dir)
+{
+	struct strbuf out = STRBUF_INIT, names = STRBUF_INIT;
+	int rc = EXIT_OK;
+
+	for (unsigned int i = 0; i < p->n_tables; i++) {
+		struct file_name name = csv_name(p->tables[i]->name);
+
+		strbuf_reset(&out);
+		report_render(&out, &(struct report){ .tables = &p->tables[i], .n_tables = 1 },
+			      FORMAT_CSV);
+		if (output_write_in(dir, name.s, &out))
+			rc = EXIT_FAIL;
+		else
+			strbuf_addf(&names, "%s%s", names.len ? ", " : "", name.s);
+	}
+	if (names.len)
+		log_info("wrote into %s: %s", dir, names.s);
+	strbuf_free(&names);
+	strbuf_free(&out);
+	return rc;
+}
+
+/* Tables, or the one screen. */
+static int print_one(const struct report_options *o, const struct printout *p,
+		     const struct summary *s, const struct report_state *st)
+{
+	struct strbuf out = STRBUF_INIT;
+	int rc;
+
+	if (st->again && o->format != FORMAT_JSON)
+		strbuf_addch(&out, '\n');
+	if (is_screen(o))
+		render_screen(&out, o, s, st->unjudged);
+	else
+		render(&out, o, p, s);
+	rc = output_write(o->output, &out);
+	strbuf_free(&out);
+	return rc;
+}
+
 int report_print(const struct report_options *o, const struct snapshot *snap,
 		 const struct report_state *state)
 {
 	static const struct report_state plain;
 	const struct report_state *st = state ? state : &plain;
 	struct summary s = summary_read(snap, st->incomplete);
-	struct strbuf out = STRBUF_INIT;
 	struct printout p = { 0 };
 	int rc = choose(&p, o);
 
 	if (!rc && !is_screen(o))
 		rc = fill(&p, o, snap);
-	if (!rc) {
-		if (st->again && o->format != FORMAT_JSON)
-			strbuf_addch(&out, '\n');
-		if (is_screen(o))
-			render_screen(&out, o, &s, st->unjudged);
-		else
-			render(&out, o, &p, &s);
-		rc = output_write(o->output, &out);
-	}
-	strbuf_free(&out);
+	if (!rc)
+		rc = is_directory(o) ? write_files(&p, o->output) : print_one(o, &p, &s, st);
 	printout_free(&p);
 	return rc || st->unjudged ? rc : judge_loss(o, &s);
 }
