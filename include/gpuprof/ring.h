@@ -134,6 +134,8 @@ struct gp_ring_head {
 	/* Times that CUPTI was armed so far, this one too; 0: not reported. Before CUPTI 13.1 U1
 	 * works of graphs have wrong correlations from 2 on. */
 	uint32_t sessions;
+	uint32_t cuda_version;	/* cuDriverGetVersion's, 13000: 13.0; 0: not known (yet) */
+	uint32_t pad;
 };
 
 /* Begins every record. The payload follows; the record is `units` * 8 bytes. */

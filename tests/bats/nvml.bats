@@ -231,6 +231,21 @@ train_apart() {
 	[[ $(finding unwatched-process) == "[('0:1', 'GPU 0:1 is used by others"* ]]
 }
 
+@test "nvml: meta has the versions of the driver and of its CUDA, of several the newest, in captures too; else null" {
+	board
+	versions() { value '(r["meta"]["driver_version"], r["meta"]["cuda_version"])'; }
+	steps=5 train nvml
+	[ "$(versions)" = "('gpusim', '13.0')" ]
+	report_says_the_same c.gpr r.json
+	with none stat -o r.json --format json -- sh -c \
+		"for v in 12040 12080 11080; do GPUSIM_DRIVER=\$v '$SIM/train' --steps 3 --quiet || exit; done"
+	assert_success
+	[ "$(versions)" = "(None, '12.8')" ]
+	with nvml stat -o r.json --format json -- env -u CUDA_INJECTION64_PATH "$SIM/train" --steps 5 --quiet
+	assert_success
+	[ "$(versions)" = "('gpusim', None)" ]
+}
+
 @test "nvml: without NVML the report lists what is missing, and nothing else changes" {
 	board
 	train none

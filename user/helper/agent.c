@@ -400,8 +400,12 @@ static void send_devices(uint32_t slots)
 /* Once the driver answers: reads all devices and sends them to every reader that wants them. */
 static void read_devices(void)
 {
-	if (!agent.devices.known && devices_read(&agent.devices, agent.names, &agent.ring))
-		send_devices(__atomic_load_n(&agent.ring.wanted[GP_RING_DEVICE], __ATOMIC_ACQUIRE));
+	if (agent.devices.known || !devices_read(&agent.devices, agent.names, &agent.ring))
+		return;
+	/* Before the devices: a reader that has them looks for it. */
+	__atomic_store_n(&agent.ring.head->cuda_version, agent.devices.cuda_version,
+			 __ATOMIC_RELEASE);
+	send_devices(__atomic_load_n(&agent.ring.wanted[GP_RING_DEVICE], __ATOMIC_ACQUIRE));
 }
 
 /* Looks for readers; new ones are sent what records will refer to. Returns the kinds wanted. */

@@ -9,6 +9,7 @@
 #include "gpuprof/cuda_numbers.h"
 
 struct driver {
+	int (*version)(int *version);
 	int (*count)(int *count);
 	int (*get)(int *device, int ordinal);
 	int (*attribute)(int *value, int attribute, int device);
@@ -21,6 +22,7 @@ static const struct {
 	const char *name;
 	size_t at;		/* in struct driver */
 } functions[] = {
+	{ "cuDriverGetVersion", offsetof(struct driver, version) },
 	{ "cuDeviceGetCount", offsetof(struct driver, count) },
 	{ "cuDeviceGet", offsetof(struct driver, get) },
 	{ "cuDeviceGetAttribute", offsetof(struct driver, attribute) },
@@ -88,7 +90,7 @@ bool devices_read(struct devices *d, struct names *names, struct helper_ring *r)
 {
 	struct driver driver;
 	char name[256];
-	int count = 0, device;
+	int count = 0, version = 0, device;
 
 	if (!find_driver(&driver) || driver.count(&count))
 		return false;	/* CUDA starts: later */
@@ -103,6 +105,7 @@ bool devices_read(struct devices *d, struct names *names, struct helper_ring *r)
 		if (!driver.name(name, sizeof(name) - 1, device))
 			out->name = names_of(names, r, name);
 	}
+	d->cuda_version = driver.version(&version) || version < 0 ? 0 : (uint32_t)version;
 	d->n = count < DEVICES_MAX ? (uint32_t)count : DEVICES_MAX;
 	d->known = true;
 	return true;

@@ -18,10 +18,11 @@
 struct devices {
 	bool known;
 	uint32_t n;
+	uint32_t cuda_version;		/* of the driver; 0: unknown */
 	struct gp_ring_device v[DEVICES_MAX];
 };
 
-/* Reads all, once the driver answers. False: not yet. */
+/* Reads all and the version, once the driver answers. False: not yet. */
 bool devices_read(struct devices *d, struct names *names, struct helper_ring *r);
 
 #endif

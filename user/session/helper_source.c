@@ -39,6 +39,7 @@ struct helper_source {
 	struct helper_plan plan;
 	struct helpers *helpers;
 	unsigned int left_out_noted;	/* of live_source_ops.left_out */
+	uint32_t cuda_version, cuda_pushed;	/* the newest; that of the fact */
 	/* Without probes: */
 	uint64_t watermark_ns;
 	uint64_t looked_ns;		/* for new processes */
@@ -332,6 +333,28 @@ static void push_calls_source(struct helper_source *s)
 		live_push_fact(s->live.sink, "sources", "uprobe, %s", texts[how]);
 }
 
+/* ---- the version of CUDA --------------------------------------------------------------------- */
+
+#define CUDA_VERSION_MAX 99990		/* of another process: hostile */
+
+/* Processes may have different drivers' libraries (cuda-compat). */
+static void note_cuda_version(struct helper_source *s, pid_t pid)
+{
+	struct helpers_status st;
+
+	if (helpers_find(s->helpers, pid, &st) && st.head.cuda_version <= CUDA_VERSION_MAX)
+		s->cuda_version = (uint32_t)num_max(s->cuda_version, st.head.cuda_version);
+}
+
+static void push_cuda_version(struct helper_source *s)
+{
+	if (s->cuda_version == s->cuda_pushed)
+		return;
+	s->cuda_pushed = s->cuda_version;
+	live_push_fact(s->live.sink, "cuda_version", "%u.%u", s->cuda_version / 1000,
+		       s->cuda_version % 1000 / 10);
+}
+
 /* ---- while it runs --------------------------------------------------------------------------- */
 
 static int on_event(struct live_source *l, const struct event *ev)
@@ -340,6 +363,8 @@ static int on_event(struct live_source *l, const struct event *ev)
 	const struct session_options *o = s->plan.targets->o;
 	int err = 0;
 
+	if (ev->kind == EVENT_DEVICE)
+		note_cuda_version(s, (pid_t)ev->pid);
 	if (ev->kind == EVENT_PROCESS)
 		helpers_look_again(s->helpers, (pid_t)ev->pid);
 	/*
@@ -384,6 +409,8 @@ static int read_rings(struct live_source *l)
 		helpers_leave_out_launches(s->helpers, unprobed.since_ns, unprobed.until_ns);
 	}
 	err = helpers_pump(s->helpers, now_ns, l->sink);
+	if (!err)
+		push_cuda_version(s);
 	if (!err && !probes)
 		err = scan(s, now_ns);
 	return err;
@@ -419,6 +446,7 @@ static int stop(struct live_source *l, uint64_t now_ns)
 	(void)now_ns;
 	if (!err)
 		push_counts(l, l->sink);
+	push_cuda_version(s);
 	push_calls_source(s);
 	return err;
 }

@@ -66,6 +66,7 @@ static void report(struct nvml_source *s, const struct nvml_status *st)
 
 	if (*st->driver && !s->described) {
 		s->described = true;
+		live_push_fact(s->live.sink, "driver_version", "%s", st->driver);
 		live_push_fact(s->live.sink, "nvml", "driver %s, %u device%s, %s%s", st->driver,
 			     st->devices, st->devices == 1 ? "" : "s",
 			     st->gpm ? "activity by GPM" :

@@ -17,6 +17,8 @@
  *   cost_per_hit_ns  calibrated cost of one recorded call, decimal
  *   cost_per_nested_ns  of one that was hit and not recorded, decimal
  *   nested           how many those were, decimal
+ *   driver_version   of NVIDIA's driver, by NVML: "580.65.06"
+ *   cuda_version     of the driver's CUDA, by the helper: "13.0"
  *   nvml             what is read by NVML: "driver 580.65, 8 devices, activity by GPM"
  *   nvml_missing     why some of it is not
  *   no_calls         why there may be no call at all

@@ -831,6 +831,8 @@ static void add_meta(struct summary_text *t, const struct summary *s, const char
 	add_number(t, "duration_ns", CELL_NS, snap->now_ns - snap->since_ns);
 	add_text(t, "version", version ? version : version_text());
 	add_fact(t, "kernel", snap, "kernel");
+	add_fact(t, "driver_version", snap, "driver_version");
+	add_fact(t, "cuda_version", snap, "cuda_version");
 	add_fact(t, "attach", snap, "attach");
 	add_fact_number(t, "functions_probed", snap, "functions_probed");
 	add_fact_number(t, "functions_left_out", snap, "functions_left_out");

@@ -6,7 +6,7 @@
 #include "view/render.h"
 #include "model/own_cost.h"
 
-#define SUMMARY_META 31
+#define SUMMARY_META 33
 
 struct summary {
 	const struct snapshot *snap;

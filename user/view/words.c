@@ -739,6 +739,13 @@ const struct word word_list[] = {
 		.name = "kernel", .kind = WORD_FIELD,
 		.what = "Version of the kernel.",
 	}, {
+		.name = "driver_version", .kind = WORD_FIELD,
+		.what = "Version of NVIDIA's driver, by NVML; null: NVML was not read.",
+	}, {
+		.name = "cuda_version", .kind = WORD_FIELD,
+		.what = "CUDA version of the driver that processes loaded (the newest), by the "
+			"helper.",
+	}, {
 		.name = "attach", .kind = WORD_FIELD,
 		.what = "How probes are attached: session, multi, perf, or null: there are none.",
 	}, {
