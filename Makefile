@@ -169,6 +169,7 @@ $(HELPER_LIB): $(HELPER_OBJ)
 # -- man pages and completions: gpuprof writes them from its table of options -----------------
 DOC   := $(BUILD)/doc
 SHARE := $(DESTDIR)$(PREFIX)/share
+SCHEMA := $(SHARE)/doc/gpuprof/report.schema.json
 COMPLETIONS := bash-completion/completions/gpuprof zsh/site-functions/_gpuprof \
 	       fish/vendor_completions.d/gpuprof.fish
 
@@ -195,6 +196,7 @@ install: $(BUILD)/gpuprof man completions ## install under DESTDIR and PREFIX
 	install -m 0644 $(DOC)/man/man1/*.1 $(SHARE)/man/man1
 	install -m 0644 $(DOC)/man/man7/*.7 $(SHARE)/man/man7
 	for f in $(COMPLETIONS); do install -D -m 0644 $(DOC)/$$f $(SHARE)/$$f || exit; done
+	install -D -m 0644 user/doc/report.schema.json $(SCHEMA)
 
 deb: all ## a Debian package of it, in build/dist
 	$(Q)scripts/package deb
@@ -207,7 +209,8 @@ static: ## a binary that needs no library (and so cannot load NVML): build/stati
 
 uninstall: ## remove what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/gpuprof $(SHARE)/man/man1/gpuprof.1 \
-		$(SHARE)/man/man1/gpuprof-*.1 $(SHARE)/man/man7/gpuprof-*.7 $(COMPLETIONS:%=$(SHARE)/%)
+		$(SHARE)/man/man1/gpuprof-*.1 $(SHARE)/man/man7/gpuprof-*.7 $(COMPLETIONS:%=$(SHARE)/%) \
+		$(SCHEMA)
 
 # -- tests ----------------------------------------------------------------------------------
 # What several tests share (specifications, helpers) is in tests/lib, compiled once.

@@ -40,6 +40,13 @@ completion() { # SHELL FILE
 	done
 }
 
+@test "docs: the JSON Schema is that of this gpuprof's tables, and every json of the stored captures is valid" {
+	"$GPUPROF" help schema | diff "$ROOT/user/doc/report.schema.json" - ||
+		fail "a column or key of meta changed: build/gpuprof help schema >user/doc/report.schema.json"
+	run -0 "$TEST_LIB/check_schema.py" "$ROOT/user/doc/report.schema.json" "$ROOT"/tests/captures/data/*.json.xz
+	assert_output --regexp '^[0-9]{3,} reports are valid$'
+}
+
 @test "docs: help explains every word of the stored captures' reports" {
 	run -0 "$TEST_LIB/check_words.py" "$GPUPROF"
 	assert_output --regexp '^2[0-9][0-9] words$'
@@ -151,6 +158,7 @@ completion() { # SHELL FILE
 	done
 	cmp root/usr/share/bash-completion/completions/gpuprof <("$GPUPROF" help --as bash)
 	cmp root/usr/share/zsh/site-functions/_gpuprof <("$GPUPROF" help --as zsh)
+	cmp root/usr/share/doc/gpuprof/report.schema.json "$ROOT/user/doc/report.schema.json"
 	cmp root/usr/share/fish/vendor_completions.d/gpuprof.fish <("$GPUPROF" help --as fish)
 	make -s -C "$ROOT" uninstall DESTDIR="$PWD/root" PREFIX=/usr
 	assert_equal "$(find root -type f)" ""

@@ -199,6 +199,7 @@ train_apart() {
 	export SIM
 	train_apart nvml gpm.2@0/0=41.5 gpm.2@0/1=10 gpm.5=3 context_bytes=1000000 power_mw=250000
 	assert_success
+	run -0 "$TEST_LIB/check_schema.py" "$ROOT/user/doc/report.schema.json" r.json
 	run -0 python3 "$BATS_TEST_DIRNAME/../lib/check_devices.py" r.json MIG-*.json --apart
 	local table
 	for table in devices ledger; do

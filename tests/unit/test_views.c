@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* What is promised of the columns of every table: documentation, diff, merge and sorting read them. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "view/schema.h"
 #include "view/view.h"
 
 #include "lib/test.h"
@@ -78,4 +80,36 @@ TEST(a_table_is_sorted_by_a_column_that_it_has)
 		if (view_list[i]->sort)
 			assert_true(column_find(view_list[i]->columns, view_list[i]->n_columns,
 						view_list[i]->sort) >= 0);
+}
+
+/* ---- the JSON Schema, to which tests/bats/docs.bats holds reports -------------------------------- */
+
+TEST(every_column_that_is_never_null_is_one)
+{
+	for (size_t i = 0; view_list[i]; i++) {
+		const struct view *v = view_list[i];
+		char *list = v->never_null ? strdup(v->never_null) : NULL, *rest = list, *name;
+
+		while ((name = strsep(&rest, " ")))
+			assert_in_range(column_find(v->columns, v->n_columns, name), 0,
+					v->n_columns - 1);
+		free(list);
+	}
+}
+
+TEST(the_schema_has_types_and_null_as_columns_have)
+{
+	struct strbuf out = STRBUF_INIT;
+
+	schema_add(&out);
+	assert_false(out.failed);
+	assert_non_null(strstr(out.s, "\n     \"ns\": {\"type\": \"integer\", \"minimum\": 0, "));
+	assert_non_null(strstr(out.s, "\n     \"share\": {\"type\": [\"number\", \"null\"], "));
+	assert_non_null(strstr(out.s, "\n     \"tensor_core\": {\"type\": [\"boolean\", \"null\"], "));
+	assert_non_null(strstr(out.s, "\n     \"device\": {\"type\": [\"integer\", \"string\"], "));
+	assert_non_null(strstr(out.s, "\n     \"host\": {\"type\": [\"string\", \"null\"], "));
+	/* only with --by launch */
+	assert_non_null(strstr(out.s, "\n     \"captured_in\": "));
+	assert_null(strstr(out.s, ", \"captured_in\""));
+	strbuf_free(&out);
 }

@@ -15,6 +15,7 @@
 #include "cli/option_row.h"
 #include "cli/verbs.h"
 #include "view/output.h"
+#include "view/schema.h"
 #include "view/view.h"
 #include "view/words.h"
 
@@ -771,6 +772,10 @@ static int explain(struct strbuf *out, enum help_form form, const char *name)
 	}
 	if (!strcmp(name, "agents")) {
 		strbuf_addstr(out, agents_text);
+		return EXIT_OK;
+	}
+	if (!strcmp(name, "schema")) {
+		schema_add(out);
 		return EXIT_OK;
 	}
 	if (!words_explain(out, name, WORDS_WIDTH))

@@ -434,7 +434,8 @@ static const struct verb verbs[VERB_END + 1] = {
 		.summary = "explain a verb, or a word of the output",
 		.usage = "help [VERB|WORD] [--as FORM]",
 		.about = "A word: any table, column, bucket of time, finding or note of a report.\n"
-			 "'help words' lists them; 'help agents' is a page for programs.\n"
+			 "'help words' lists them; 'help agents' is a page for programs,\n"
+			 "'help schema' the JSON Schema of a report.\n"
 			 "Forms: text; man (roff; of words and tables, too); bash, zsh and fish:\n"
 			 "completions of the command line, for a file that the shell reads;\n"
 			 "verbs and words: their names, one a line.\n",

@@ -264,6 +264,7 @@ const struct view view_calls = {
 	.name = "calls",
 	.help = "a process and function (--by launch, result, stack: and its grid, result, stack)",
 	.columns = columns, .n_columns = N_COLUMNS,
+	.never_null = "function class count open begun_before",
 	.sort = "total_ns",
 	.fill = fill,
 };

@@ -57,6 +57,7 @@ const struct view view_copies = {
 	.name = "copies",
 	.help = "a process, device, direction and kind of host memory",
 	.columns = columns, .n_columns = N_COLUMNS,
+	.never_null = "device count bytes total_ns",
 	.sort = "total_ns",
 	.shown = VIEW_WITH_DEVICES,
 	.fill = fill,

@@ -264,6 +264,7 @@ const struct view view_devices = {
 	.name = "devices",
 	.help = "a device of the host and who had it; ns of a device add up to wall_ns",
 	.columns = columns, .n_columns = N_COLUMNS,
+	.never_null = "ns share wall_ns",
 	.shown = VIEW_WITH_DEVICES,
 	.fill = fill,
 };

@@ -144,5 +144,6 @@ const struct view view_events = {
 	.name = "events",
 	.help = "a source and kind of records: how many came, how many were lost",
 	.columns = columns, .n_columns = N_COLUMNS,
+	.never_null = "kind received",
 	.fill = fill,
 };

@@ -70,6 +70,7 @@ const struct view view_findings = {
 	.name = "findings",
 	.help = "an avoidable loss, its cause, evidence and bound",
 	.columns = columns, .n_columns = N_COLUMNS,
+	.never_null = "severity finding cause evidence next",
 	.shown = VIEW_WITH_DEVICES,
 	.fill = fill,
 };

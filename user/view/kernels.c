@@ -214,6 +214,8 @@ const struct view view_kernels = {
 	.name = "kernels",
 	.help = "a process, device and kernel (--by launch: and its grid, block and capture)",
 	.columns = columns, .n_columns = N_COLUMNS,
+	.never_null = "device bucket count total_ns avg_ns min_ns max_ns registers"
+		      " static_shared_bytes dynamic_shared_bytes",
 	.sort = "total_ns",
 	.shown = VIEW_WITH_DEVICES,
 	.n_columns_by_launch = N_COLUMNS_BY_LAUNCH,

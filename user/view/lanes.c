@@ -113,6 +113,7 @@ const struct view view_lanes = {
 	.name = "lanes",
 	.help = "a lane (context and stream) of a process and device",
 	.columns = columns, .n_columns = N_COLUMNS,
+	.never_null = "device lane works busy_ns wall_ns",
 	.shown = VIEW_WITH_ROWS,
 	.fill = fill,
 };

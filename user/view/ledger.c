@@ -130,6 +130,7 @@ const struct view view_ledger = {
 	.name = "ledger",
 	.help = "a process, device that it used, and bucket; their ns add up to wall_ns",
 	.columns = columns, .n_columns = N_COLUMNS,
+	.never_null = "device state bucket ns share wall_ns",
 	.shown = VIEW_WITH_DEVICES,
 	.fill = fill,
 };

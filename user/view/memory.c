@@ -157,6 +157,8 @@ const struct view view_memory = {
 	.name = "memory",
 	.help = "a process, device and kind of memory (--by stack: and who allocated it)",
 	.columns = columns, .n_columns = N_COLUMNS,
+	.never_null = "kind live_bytes allocs frees failed since frees_before unsized"
+		      " untracked incomplete",
 	.sort = "live_bytes",
 	.shown = VIEW_WITH_ROWS,
 	.fill = fill,

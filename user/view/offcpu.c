@@ -121,6 +121,7 @@ const struct view view_offcpu = {
 	.name = "offcpu",
 	.help = "why a thread was off the CPU outside calls, and who woke it",
 	.columns = columns, .n_columns = N_COLUMNS,
+	.never_null = "pid tid reason count open total_ns blocked_ns runqueue_ns max_ns",
 	.shown = VIEW_WHEN_ASKED,
 	.shows_stacks = true,
 	.fill = fill,

@@ -65,6 +65,7 @@ const struct view view_ranges = {
 	.name = "ranges",
 	.help = "a process and NVTX range, by name",
 	.columns = columns, .n_columns = N_COLUMNS,
+	.never_null = "kind count",
 	.sort = "wall_ns",
 	.shown = VIEW_WITH_ROWS,
 	.fill = fill,

@@ -892,6 +892,17 @@ int summary_write(struct summary_text *t, const struct summary *s, const char *v
 	return f.err ? f.err : t->head.failed || t->foot.failed ? -ENOMEM : 0;
 }
 
+void summary_write_unknown(struct summary_text *t)
+{
+	static const struct snapshot empty;
+	const struct summary unknown = { .snap = &empty, .cost = { .calls_only = true } };
+
+	*t = (struct summary_text){ .meta = { .v = t->pairs } };
+	t->pool = strpool_new();
+	if (t->pool)
+		add_meta(t, &unknown, "");
+}
+
 void summary_text_free(struct summary_text *t)
 {
 	strbuf_free(&t->head);

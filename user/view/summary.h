@@ -36,4 +36,7 @@ struct summary_text {
 int summary_write(struct summary_text *t, const struct summary *s, const char *verdict);
 void summary_text_free(struct summary_text *t);
 
+/* meta of a session of which nothing is known, without notes: what is known in it always is. */
+void summary_write_unknown(struct summary_text *t);
+
 #endif

@@ -156,5 +156,6 @@ const struct view view_threads = {
 	.name = "threads",
 	.help = "a thread that drives a device, and bucket; ns of a thread add up to wall_ns",
 	.columns = columns, .n_columns = N_COLUMNS,
+	.never_null = "bucket ns wall_ns",
 	.fill = fill,
 };

@@ -31,6 +31,8 @@ struct view {
 	uint8_t n_columns_by_launch;	/* with CALLS_BY_LAUNCH; 0: the same */
 	uint8_t shown;			/* enum view_shown */
 	bool shows_stacks;
+	/* columns that are known in every row, separated by blanks; NULL: none */
+	const char *never_null;
 	const struct consumer *consumer;	/* keeps its rows; NULL: the ledger does */
 	const char *sort;		/* column; NULL: rows stay as fill adds them */
 	void (*fill)(struct table *t, const struct view_query *q);	/* or sets t->failed */

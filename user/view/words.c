@@ -761,6 +761,9 @@ const struct word word_list[] = {
 		.name = "events", .kind = WORD_FIELD,
 		.what = "Events recorded and lost. Also a table.",
 	}, {
+		.name = "lost", .kind = WORD_FIELD,
+		.what = "Events that could not be recorded.",
+	}, {
 		.name = "unarmed_ns", .kind = WORD_FIELD,
 		.what = "Time before libraries that processes had loaded were probed.",
 	}, {
@@ -802,7 +805,7 @@ const struct word word_list[] = {
 		.what = "Where calls and works come from.",
 	}, {
 		.name = "nvml", .kind = WORD_FIELD,
-		.what = "Version of NVML.",
+		.what = "What NVML reads: driver, devices, whether their activity.",
 	}, {
 		.name = "nvml_missing", .kind = WORD_FIELD,
 		.what = "Why there is none, or what it did not tell.",
