@@ -212,9 +212,9 @@ for m in edits["mounts"]:
 	assert_line "ok   variable   CUDA_INJECTION64_PATH=$PWD/here/libgpuprof.so"
 	assert_line "ok   file       $PWD/here/libgpuprof.so is of this version and can be loaded"
 	NVTX_INJECTION64_PATH=/opt/tool.so run -0 "$GPUPROF" env --check
-	assert_line --regexp "^- +variable +NVTX_INJECTION64_PATH=/opt/tool.so is another tool's"
+	assert_line --regexp "^- +variable +NVTX_INJECTION64_PATH=/opt/tool.so is not the helper"
 	CUDA_INJECTION64_PATH=/opt/tool.so run -1 "$GPUPROF" env --check
-	assert_line --regexp "^no +variable +CUDA_INJECTION64_PATH=/opt/tool.so is another tool's"
+	assert_line --regexp "^no +variable +CUDA_INJECTION64_PATH=/opt/tool.so is not the helper"
 	echo longer >>here/libgpuprof.so
 	run -1 "$GPUPROF" env --check
 	assert_line --regexp "^no +file +$PWD/here/libgpuprof.so is of another version"

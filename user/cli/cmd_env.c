@@ -73,11 +73,14 @@ static void form_systemd(struct strbuf *out, const struct variables *vs)
 	}
 }
 
-/* --env NAME=VALUE for each, and the line's end */
-static void add_env_options(struct strbuf *out, const struct variables *vs)
+/* "OPTION MOUNT --env NAME=VALUE --env ..." */
+static void add_options(struct strbuf *out, const struct variables *vs, const char *option,
+			const struct strbuf *mount)
 {
 	struct strbuf word = STRBUF_INIT;
 
+	strbuf_addf(out, "%s ", option);
+	strbuf_add_shell(out, mount->s);
 	for (size_t i = 0; i < vs->n; i++) {
 		strbuf_reset(&word);
 		strbuf_addf(&word, "%s=%s", vs->v[i].name, vs->v[i].value);
@@ -85,20 +88,17 @@ static void add_env_options(struct strbuf *out, const struct variables *vs)
 		strbuf_add_shell(out, word.s);
 	}
 	strbuf_addch(out, '\n');
-	out->failed |= word.failed;
+	out->failed |= mount->failed || word.failed;
 	strbuf_free(&word);
 }
 
 static void form_docker(struct strbuf *out, const struct variables *vs)
 {
-	struct strbuf word = STRBUF_INIT;
+	struct strbuf mount = STRBUF_INIT;
 
-	strbuf_addf(&word, "type=bind,src=%s,dst=%s,readonly", vs->dir, vs->dir);
-	strbuf_addstr(out, "--mount ");
-	strbuf_add_shell(out, word.s);
-	add_env_options(out, vs);
-	out->failed |= word.failed;
-	strbuf_free(&word);
+	strbuf_addf(&mount, "type=bind,src=%s,dst=%s,readonly", vs->dir, vs->dir);
+	add_options(out, vs, "--mount", &mount);
+	strbuf_free(&mount);
 }
 
 /* The helper comes with an image, so that nodes need nothing. A volume of this kind can be written
@@ -153,14 +153,11 @@ static void form_cdi(struct strbuf *out, const struct variables *vs)
 
 static void form_apptainer(struct strbuf *out, const struct variables *vs)
 {
-	struct strbuf word = STRBUF_INIT;
+	struct strbuf mount = STRBUF_INIT;
 
-	strbuf_addf(&word, "%s:%s:ro", vs->dir, vs->dir);
-	strbuf_addstr(out, "--bind ");
-	strbuf_add_shell(out, word.s);
-	add_env_options(out, vs);
-	out->failed |= word.failed;
-	strbuf_free(&word);
+	strbuf_addf(&mount, "%s:%s:ro", vs->dir, vs->dir);
+	add_options(out, vs, "--bind", &mount);
+	strbuf_free(&mount);
 }
 
 /* Slurm takes what is printed as it is, without quotes. A task that names an injection itself
@@ -192,8 +189,8 @@ static const struct {
 	bool is_elsewhere;	/* the directory is not of this host: nothing is installed */
 } forms[ENV_FORMS] = {
 	[ENV_SHELL] = { form_shell,
-			"paste it, or: eval \"$(gpuprof env)\"; it is for what is started then", "",
-			"", false, false },
+			"paste it, or: eval \"$(gpuprof env)\" with the same options; it is for "
+			"what is started then", "", "", false, false },
 	[ENV_SYSTEMD] = { form_systemd, "add it with `systemctl edit UNIT`, then restart the unit",
 			  "", "", true, false },
 	[ENV_DOCKER] = { form_docker,
@@ -375,12 +372,11 @@ static int install_and_print(const char *given, enum env_form form)
 	return rc;
 }
 
-/* Is it ours, of this gpuprof or another one? */
-static bool names_helper(const char *name)
+static bool names_helper(const char *variable)
 {
-	const char *value = getenv(name);
+	const char *value = getenv(variable);
 
-	return value && *value && !inject_foreign(name);
+	return value && inject_is_helper(value);
 }
 
 static int print_removal(void)

@@ -31,7 +31,7 @@ struct check {
 	const char *start;	/* how to start something that loads the helper */
 	int root;		/* where paths begin; AT_FDCWD: our own */
 	bool is_loaded;		/* then it does not matter what the environment says */
-	bool is_wrong;		/* something is */
+	int rc;			/* EXIT_OK, or of what is wrong */
 };
 
 __attribute__((format(printf, 4, 5)))
@@ -48,7 +48,8 @@ static void say(struct check *c, enum level level, const char *about, const char
 	str_copy_line(line, sizeof(line), text.s, text.len);	/* paths can hold anything */
 	strbuf_addf(&c->out, "%-4s %-10s %s\n", marks[level], about, line);
 	c->out.failed |= text.failed;
-	c->is_wrong |= level == WRONG;
+	if (level == WRONG)
+		c->rc = EXIT_FAIL;
 	strbuf_free(&text);
 }
 
@@ -72,33 +73,28 @@ static void check_file(struct check *c, const char *path)
 	io_close(&fd);
 }
 
-static bool is_helper(const char *path)
-{
-	return !strcmp(str_basename(path), INJECT_FILE);
-}
-
 static void check_variables(struct check *c, const char *cuda, const char *nvtx)
 {
 	const enum level bad = c->is_loaded ? NOTE : WRONG;
 
 	if (!cuda || !*cuda)
 		say(c, bad, "variable", INJECT_CUDA " is not set; %s", c->start);
-	else if (!is_helper(cuda))
-		say(c, bad, "variable", INJECT_CUDA "=%s is another tool's; %s (it is then loaded "
+	else if (!inject_is_helper(cuda))
+		say(c, bad, "variable", INJECT_CUDA "=%s is not the helper; %s (it is then loaded "
 		    "after the helper)", cuda, c->start);
 	else
 		say(c, WELL, "variable", INJECT_CUDA "=%s", cuda);
 	if (!nvtx || !*nvtx)
 		say(c, bad, "variable", INJECT_NVTX " is not set: ranges are not seen; %s",
 		    c->start);
-	else if (!is_helper(nvtx))
-		say(c, NOTE, "variable", INJECT_NVTX "=%s is another tool's: ranges are not seen",
-		    nvtx);
+	else if (!inject_is_helper(nvtx))
+		say(c, NOTE, "variable", INJECT_NVTX "=%s is not the helper: ranges are not "
+		    "seen", nvtx);
 	else
 		say(c, WELL, "variable", INJECT_NVTX "=%s", nvtx);
-	if (cuda && is_helper(cuda))
+	if (cuda && inject_is_helper(cuda))
 		check_file(c, cuda);
-	if (nvtx && is_helper(nvtx) && (!cuda || strcmp(nvtx, cuda)))
+	if (nvtx && inject_is_helper(nvtx) && (!cuda || strcmp(nvtx, cuda)))
 		check_file(c, nvtx);
 }
 
@@ -150,7 +146,8 @@ static void check_pid(struct check *c, pid_t pid)
 	c->start = "start it anew with the variables of `gpuprof env`";
 	c->root = -1;
 	err = check_process(c, pid);
-	c->is_wrong |= err;
+	if (err)
+		c->rc = err == -EACCES || err == -EPERM ? EXIT_PERMISSION : EXIT_FAIL;
 	if (err == -ESRCH || err == -ENOENT)
 		log_error("cannot look at process %d: there is no such process; give the pid of a "
 			  "running one", pid);
@@ -171,5 +168,5 @@ int env_check(const struct session_options *o)
 		check_variables(&c, getenv(INJECT_CUDA), getenv(INJECT_NVTX));
 	rc = output_write(NULL, &c.out);
 	strbuf_free(&c.out);
-	return rc ? rc : c.is_wrong ? EXIT_FAIL : EXIT_OK;
+	return rc ? rc : c.rc;
 }

@@ -48,11 +48,16 @@ ssize_t inject_image_write(int fd)
 
 /* ---- environment ----------------------------------------------------------------------------- */
 
+bool inject_is_helper(const char *path)
+{
+	return !strcmp(str_basename(path), INJECT_FILE);
+}
+
 const char *inject_foreign(const char *name)
 {
 	const char *path = getenv(name);
 
-	return path && *path && strcmp(str_basename(path), INJECT_FILE) ? path : NULL;
+	return path && *path && !inject_is_helper(path) ? path : NULL;
 }
 
 void inject_environment(const char *file)

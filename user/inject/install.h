@@ -31,8 +31,10 @@ ssize_t inject_image_write(int fd);
 /* the previous value of INJECT_CUDA: loaded after the helper */
 #define INJECT_CHAIN "GPUPROF_CHAIN_INJECTION"
 
-/* The path in that variable of our own environment, if it is another tool's; else NULL: there is
- * none, or it is a helper, of this gpuprof or another one. */
+/* By its name: it is a helper, of this gpuprof or another one. */
+bool inject_is_helper(const char *path);
+
+/* The path in that variable of our own environment, if it is another tool's; else NULL. */
 const char *inject_foreign(const char *name);
 
 /* In the child, before exec: sets the variables that make the CUDA driver load `file` and the
