@@ -78,7 +78,7 @@ struct finding {
 					 * of any device */
 	bool has_share;
 	double share, gain_bound;	/* of the device's wall time */
-	double gain_of_others;		/* of gain_bound: time that other findings have */
+	double gain_of_others;		/* the part of gain_bound that is in others', too */
 	double waits_share;		/* of its own: other processes may have had it */
 	uint32_t late_process;		/* the rank that this one waits for; 0: none is known */
 	bool is_after;			/* a larger part of that one's loss is a finding: it comes
@@ -91,6 +91,7 @@ struct finding {
 					 * that */
 	bool is_uncertain;		/* never high */
 	double own_share;		/* of share, up to: gpuprof's own cost, estimated */
+	const char *advice;		/* as `fix` of a word; NULL: that of the finding's name */
 	struct strbuf cause, evidence, next;
 };
 

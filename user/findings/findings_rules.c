@@ -247,6 +247,8 @@ static void end_with_own(struct finding *f, const struct finding_book *b,
 			 const struct stall_sum *sum, const char *filter)
 {
 	subtract_own(f, b, sum);
+	if (finding_is_own(f))
+		f->advice = "change nothing yet: measure again without probes, as `next` does.";
 	next_add(&f->next, finding_is_own(f) ? NEXT_UNPROBED : NEXT_CALLERS, &b->target, filter);
 }
 
@@ -308,15 +310,23 @@ static void add_causes(struct strbuf *out, const struct stall_sum *sum)
 	}
 }
 
+/* What a thread outside of calls waits for; advice NULL: that of input-stall. */
+static const struct {
+	const char *what, *advice;
+} waits[IDLE_CAUSES] = {
+	[IDLE_DISK] = { "the disk", NULL },
+	[IDLE_IO] = { "input or output", NULL },
+	[IDLE_LOCK] = { "a lock or another thread", NULL },
+	[IDLE_PAGE_FAULT] = { "memory (page faults)",
+			      "allocate buffers once and touch them before the loop." },
+	[IDLE_SLEEP] = { "time to pass: it sleeps",
+			 "launch the next work before it sleeps, or wait for an event instead." },
+	[IDLE_OFF_CPU] = { "something unknown", "find what it waits for: its stacks show where." },
+};
+
 /* Outside of calls: waiting, or at work, as far as it was seen which. True: it waits. */
-static bool add_why_outside(struct strbuf *out, const struct stall_sum *sum)
+static bool add_why_outside(struct finding *f, const struct stall_sum *sum)
 {
-	static const char *const waits[IDLE_CAUSES] = {
-		[IDLE_DISK] = "the disk", [IDLE_IO] = "input or output",
-		[IDLE_LOCK] = "a lock or another thread",
-		[IDLE_PAGE_FAULT] = "memory (page faults)",
-		[IDLE_SLEEP] = "time to pass: it sleeps", [IDLE_OFF_CPU] = "something unknown",
-	};
 	static const char *const works[2][2] = {	/* without probes; off-CPU is known */
 		{ "it waits for input, or runs host code", "it runs host code" },
 		{ "it waits for input, runs host code, has no CPU, or is in one that only probes "
@@ -329,20 +339,24 @@ static bool add_why_outside(struct strbuf *out, const struct stall_sum *sum)
 	uint64_t off_ns = 0;
 
 	for (unsigned int i = 0; i < IDLE_CAUSES; i++) {
-		off_ns += waits[i] ? sum->cause_ns[i] : 0;
-		if (waits[i] &&
+		off_ns += waits[i].what ? sum->cause_ns[i] : 0;
+		if (waits[i].what &&
 		    (longest == IDLE_OTHER || sum->cause_ns[i] > sum->cause_ns[longest]))
 			longest = i;
 	}
-	strbuf_addf(out, " is in no call%s while the device has nothing to do: ",
+	strbuf_addf(&f->cause, " is in no call%s while the device has nothing to do: ",
 		    unknown_ns ? " that CUPTI records" : "");
 	if (!off_ns || off_ns < unknown_ns + sum->cause_ns[IDLE_OTHER]) {
-		strbuf_addstr(out, works[unknown_ns != 0][off_ns != 0]);
+		strbuf_addstr(&f->cause, works[unknown_ns != 0][off_ns != 0]);
+		if (off_ns && !unknown_ns)
+			f->advice = "run host code on another thread, or behind the next launch; "
+				    "its stacks show where.";
 		return false;
 	}
-	strbuf_addf(out, "it waits for %s", waits[longest]);
+	f->advice = waits[longest].advice;
+	strbuf_addf(&f->cause, "it waits for %s", waits[longest].what);
 	if (off && (off->what || off->waker))	/* " (futex, woken by loader)" */
-		strbuf_addf(out, " (%s%s%s%s)", off->what ? off->what : "",
+		strbuf_addf(&f->cause, " (%s%s%s%s)", off->what ? off->what : "",
 			    off->what && off->waker ? ", " : "", off->waker ? "woken by " : "",
 			    off->waker ? off->waker : "");
 	return true;
@@ -352,15 +366,15 @@ static bool judge_input_stall(const struct finding_book *b, struct finding *f)
 {
 	enum next next = NEXT_WAITING;
 	struct stall_sum sum;
-	bool waits;
+	bool is_waiting;
 
 	if (!begin_stalls(f, b, KIND(STALL_HOST), &sum))
 		return false;
-	waits = add_why_outside(&f->cause, &sum);
+	is_waiting = add_why_outside(f, &sum);
 	strbuf_addstr(&f->cause, others_clause(&sum).s);
 	strbuf_addstr(&f->evidence, times_clause(&sum).s);
 	add_causes(&f->evidence, &sum);
-	if (!waits)
+	if (!is_waiting)
 		next = b->target.ended ? NEXT_CALLERS : NEXT_STACKS;
 	next_add(&f->next, next, &b->target, NULL);
 	return true;
@@ -377,7 +391,7 @@ static void add_kernel(struct strbuf *out, const char *symbol)
 	strbuf_free(&name);
 }
 
-/* Of the kernels of communication; others than NCCL's have names of no one kind. */
+/* For the names of kernels like this one: only NCCL's have something in common. */
 static const char *comm_filter(const char *kernel)
 {
 	return !kernel || strstr(kernel, "nccl") ? "nccl" : ".";

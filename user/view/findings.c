@@ -28,9 +28,16 @@ static const struct column columns[N_COLUMNS] = {
 	[EACH] = { "each_ns", NULL, CELL_NS, 1, ROLE_MEAN, "mean time of one" },
 };
 
+/* NULL: there is none. */
+static const char *advice_of(const char *name)
+{
+	const struct word *w = word_of_finding(name);
+
+	return !w ? NULL : w->fix ? w->fix : w->cuda;
+}
+
 static void add_row(struct table *t, const struct finding *f)
 {
-	const struct word *w = word_of_finding(f->name);
 	struct cell *row = table_row(t);
 
 	if (f->pid)
@@ -52,7 +59,7 @@ static void add_row(struct table *t, const struct finding *f)
 	cell_s(t, &row[FINDING], f->name);
 	cell_s(t, &row[CAUSE], f->cause.s);
 	cell_s(t, &row[EVIDENCE], f->evidence.s);
-	cell_s(t, &row[ADVICE], w && w->fix ? w->fix : w ? w->cuda : NULL);
+	cell_s(t, &row[ADVICE], f->advice ? f->advice : advice_of(f->name));
 	cell_s(t, &row[NEXT], f->next.s);
 }
 
