@@ -16,7 +16,7 @@ int verb_stat(const struct options *o)
 				     .output = o->report.output,
 				     .by_launch = o->report.by == CALLS_BY_LAUNCH,
 				     .consumers = view_consumers(&consumers) };
-	/* Of a pattern the name that it becomes is not known here. */
+	/* Which name a pattern (%) becomes is not known here. */
 	const bool is_named = o->capture && !strchr(o->capture, '%');
 	const struct report_state how = { .capture = is_named ? o->capture : NULL };
 	int rc = report_check(&o->report), printed;

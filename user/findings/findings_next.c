@@ -89,7 +89,7 @@ static bool keeps_allocators(const struct next_target *w, const regex_t *names)
 /* ---- the commands ---------------------------------------------------------------------------- */
 
 static const struct {
-	const char *kept;	/* of a capture; NULL: none has it */
+	const char *kept;	/* arguments of report; NULL: not in a capture */
 	bool (*keeps)(const struct next_target *w, const regex_t *names);
 	const char *probed;	/* the command that shows most */
 	bool needs_probes;
@@ -226,7 +226,7 @@ static void add_step(struct strbuf *out, const char *text, const struct next_tar
 	}
 }
 
-/* Is there a row that the filter keeps? */
+/* Whether `report` of the capture would show a row. */
 static bool is_kept(enum next what, const struct next_target *w, const char *filter)
 {
 	const bool is_filtered = steps[what].kept && strstr(steps[what].kept, "%f");

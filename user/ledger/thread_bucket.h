@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The buckets of the thread book: classes of calls, reasons to be off the CPU, and what could not
- * be seen. */
+/* The buckets of a thread's wall time: in calls, by class; outside of them, by the reason why it was
+ * off the CPU; unseen; the rest is its own computing. */
 #ifndef LEDGER_THREAD_BUCKET_H
 #define LEDGER_THREAD_BUCKET_H
 
@@ -10,13 +10,12 @@
 
 enum bucket {
 	BUCKET_CLASS_0 = 0,		/* ... CLASS_END - 1: enum call_class */
-	BUCKET_LOST = CLASS_END,	/* events were lost just there */
+	BUCKET_LOST = CLASS_END,	/* events of this time were lost */
 	BUCKET_UNARMED,			/* probes were not attached */
-	BUCKET_UNKNOWN,			/* a call that began before may have returned already */
-	BUCKET_OFF_0,			/* ... + OFF_REASON_END - 1: enum off_reason; outside
-					 * calls */
+	BUCKET_UNKNOWN,			/* in a call that began before gpuprof, or not */
+	BUCKET_OFF_0,			/* ... + OFF_REASON_END - 1: enum off_reason */
 	BUCKET_END = BUCKET_OFF_0 + OFF_REASON_END,
-	BUCKET_GPUPROF = BUCKET_END,	/* of sums alone: taken from others (model/own_cost.h) */
+	BUCKET_GPUPROF = BUCKET_END,	/* only in sums, taken from others: model/own_cost.h */
 	BUCKET_SUM_END
 };
 const char *bucket_name(unsigned int bucket);
@@ -26,7 +25,7 @@ static inline bool bucket_is_off(unsigned int bucket)
 	return bucket >= BUCKET_OFF_0 && bucket < BUCKET_END;
 }
 
-/* Of a reason that is not off_is_in_call(). */
+/* reason: any but those of off_is_in_call() */
 static inline unsigned int bucket_of_off(uint8_t reason)
 {
 	return reason == OFF_NO_END ? (unsigned int)BUCKET_LOST :

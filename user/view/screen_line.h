@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines of a screen of fixed width, written from left to right: fields, sentences, bars. A line is
- * put together in `text`, to which callers may append what is one line and safe to print, and goes
- * to `out` when it ends; what does not fit is cut. Colours are kept beside the text and become
- * escape sequences only then, so that they have no width and are never cut. Knows nothing of what a
- * screen is about. Sample:
+ * The lines of a screen of fixed width, written from left to right: fields, sentences, bars. A line
+ * is built in `text`, to which callers may append too (printable, one line). line_end cuts it to
+ * the width and adds it to `out`; only there do colours become escape sequences. Sample:
  *
  *   GPU 0     CCCCCCCCCCCCCCCCCCCCCCCCmmmmmmmmmcccccc.........................     2.431 s
  *             C compute 38 %  m copy 14 %  c comm 10 %  . idle 38 %
@@ -22,21 +20,21 @@ enum line_color { LINE_PLAIN, LINE_BOLD, LINE_RED, LINE_YELLOW, LINE_GREEN, LINE
 		  LINE_MAGENTA, LINE_COLORS };
 
 struct color_mark {
-	size_t at;		/* byte of the text where it begins */
+	size_t at;		/* offset in the text */
 	enum line_color color;
 };
 
 struct screen_line {
 	struct strbuf text;	/* what is written so far */
 	size_t width;		/* columns of the screen */
-	size_t left;		/* lines that may still be added */
+	size_t left;		/* how many more lines fit */
 	bool ascii, has_color;
 	enum line_color first;	/* of the text before the first mark */
 	VEC(struct color_mark) marks;
-	struct strbuf *out;	/* lines that ended */
+	struct strbuf *out;	/* complete lines */
 };
 
-/* A part of a bar: a glyph of one column. */
+/* One kind of time in a bar; its glyph is one column wide. */
 struct bar_part {
 	const char *name, *glyph, *ascii;
 	enum line_color color;	/* of the glyph */
@@ -48,7 +46,7 @@ static inline void line_free(struct screen_line *l)
 	VEC_FREE(&l->marks);
 }
 
-/* Of what is added from here on, in the next lines, too. */
+/* The colour of what is added from here on, in the next lines too. */
 static inline void line_set_color(struct screen_line *l, enum line_color color)
 {
 	struct color_mark *mark = l->has_color ? VEC_PUSH(&l->marks) : NULL;
@@ -58,16 +56,16 @@ static inline void line_set_color(struct screen_line *l, enum line_color color)
 	l->text.failed |= l->has_color && !mark;
 }
 
-/* Ends the line, without blanks at its end; out->failed where memory ran out. */
+/* Completes the line, without trailing blanks. Out of memory: out->failed. */
 void line_end(struct screen_line *l);
 
-/* Blanks up to that column; none if it is behind it. */
+/* Pads with blanks up to that column, if the line is shorter. */
 void line_go_to(struct screen_line *l, size_t column);
 
-/* The text in a field of that width, cut at its end or aligned to its right. */
+/* The text, cut or padded to that width; right: aligned to the right. */
 void line_add_field(struct screen_line *l, const char *text, size_t width, bool right);
 
-/* Whole lines: sentences, broken at blanks, in at most so many. */
+/* Sentences, wrapped at blanks into `most` lines at most. */
 void line_add_sentences(struct screen_line *l, const char *text, size_t most);
 
 /* A bar of that width: n parts, in proportion to their times. Returns the sum of these. */
