@@ -239,8 +239,10 @@ static struct table *make_table(const struct printout *p, const struct view *v,
 		log_error("cannot make table '%s': %s", v->name, strerror(errno));
 		return NULL;
 	}
-	if (p->has_filter && filter.column >= 0)
+	if (p->has_filter && filter.column >= 0 && t->n_rows) {
 		table_keep(t, matches, &filter);
+		t->none = "no row matches --filter";
+	}
 	if (o->sort && table_sort(t, o->sort) == -ENOMEM) {
 		log_error("cannot sort table '%s': out of memory", v->name);
 		table_free(t);
@@ -356,7 +358,7 @@ static bool is_colored(const struct report_options *o)
 	if (o->color != COLOR_AUTO)
 		return o->color == COLOR_ALWAYS;
 	return !o->output && isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
-	       !(term && !strcmp(term, "dumb"));
+	       term && *term && strcmp(term, "dumb") != 0;
 }
 
 static void read_size(const char *text, unsigned int *size)

@@ -309,11 +309,12 @@ static size_t fold_bars(struct bar *v, size_t n)
 	return kept;
 }
 
-/* Largest first, those of 1 % and more. */
+/* Largest first, those of 1 % and more that fit in whole. */
 static void add_causes(struct screen *sc, const struct bar *b)
 {
 	uint64_t left[IDLE_CAUSES];
 	const char *before = ": ";
+	char text[48];
 
 	memcpy(left, b->s->idle_ns, sizeof(left));
 	left[IDLE_UNKNOWN] = left[IDLE_LOST] = left[IDLE_UNARMED] = 0;
@@ -325,8 +326,11 @@ static void add_causes(struct screen *sc, const struct bar *b)
 				most = i;
 		if (left[most] * 100 < b->wall_ns)
 			break;
-		strbuf_addf(&sc->line.text, "%s%s %.0f %%", before, idle_name(most),
-			    100 * num_ratio(left[most], b->wall_ns));
+		snprintf(text, sizeof(text), "%s%s %.0f %%", before, idle_name(most),
+			 100 * num_ratio(left[most], b->wall_ns));
+		if (utf8_str_width(sc->line.text.s) + strlen(text) > sc->line.width)
+			break;
+		strbuf_addstr(&sc->line.text, text);
 		left[most] = 0;
 		before = ", ";
 	}

@@ -870,7 +870,8 @@ void summary_add_title(struct strbuf *left, struct strbuf *right, const struct s
 		strbuf_addf(right, "%s%.3g %% of the events lost",
 			    l->is_at_least ? "at least " : "", 100 * l->share);
 	else
-		strbuf_addstr(right, "nothing lost");
+		strbuf_addstr(right, s->incomplete ? "part of the capture is missing" :
+						     "nothing lost");
 }
 
 int summary_write(struct summary_text *t, const struct summary *s, const char *verdict)

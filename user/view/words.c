@@ -494,6 +494,12 @@ const struct word word_list[] = {
 	}, {
 		.name = "how often", .kind = WORD_SCREEN,
 		.what = "How many times a loss happened, and how long one lasted on average.",
+	}, {
+		.name = "helper", .kind = WORD_SCREEN,
+		.what = "The library that records device times in a process, by CUPTI. Commands "
+			"behind -- get it; what is started later loads it with the variables of "
+			"gpuprof env, and a running process with --inject.",
+		.see = "helper-busy",
 	},
 
 	/* ---- notes ---- */
@@ -935,12 +941,22 @@ static bool add_column(struct strbuf *out, const char *name, size_t width)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
+/* As typed for a shell: "at-best" is "at best". */
+static bool is_word(const char *word, const char *typed)
+{
+	while (*word && (*word == *typed || (*word == ' ' && *typed == '-'))) {
+		word++;
+		typed++;
+	}
+	return !*word && !*typed;
+}
+
 int words_explain(struct strbuf *out, const char *name, size_t width)
 {
 	bool any = false;
 
 	for (const struct word *w = word_list; w->name; w++) {
-		if (strcmp(w->name, name))
+		if (!is_word(w->name, name))
 			continue;
 		add_word(out, w, width);
 		any = true;
