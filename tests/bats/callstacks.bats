@@ -227,3 +227,34 @@ C
 	assert_equal "${#stderr_lines[@]}" 1
 	[[ $stderr == *"--by stack"* ]]
 }
+
+# bats file_tags=needs:root,needs:bpf
+@test "stacks of calls: folded and speedscope have the times of the tables, by process" {
+	tree | build_app gcc c
+	"$GPUPROF" stat -q --stacks --capture c.gpr --max-loss 100% -o /dev/null -- ./app
+	"$GPUPROF" report c.gpr --max-loss 100% --by stack --table calls,offcpu --format json -o r.json
+	"$GPUPROF" report c.gpr --max-loss 100% --format folded -o r.folded
+	"$GPUPROF" report c.gpr --max-loss 100% --format speedscope -o r.speedscope
+	grep -q '^app (pid [0-9]*);.*;main;left;leaf;cudaMalloc [0-9]*$' r.folded
+	run -0 python3 - <<-'PY'
+		import json
+		t = json.load(open("r.json"))["tables"]
+		wanted = sum(row["total_ns"] for row in t["calls"] + t["offcpu"])
+		rows = [line.rsplit(" ", 1) for line in open("r.folded")]
+		scope = json.load(open("r.speedscope"))
+		names = [frame["name"] for frame in scope["shared"]["frames"]]
+		flames = [(";".join(names[n] for n in sample), str(ns)) for p in scope["profiles"]
+		          for sample, ns in zip(p["samples"], p["weights"], strict=True)]
+		assert sorted(flames) == sorted((stack, ns.strip()) for stack, ns in rows)
+		assert len(names) == len(set(names))
+		print(wanted > 0, sum(int(ns) for _, ns in rows) == wanted)
+	PY
+	assert_output "True True"
+	run -0 --separate-stderr "$GPUPROF" stat -q --format folded -- ./app
+	assert_line --regexp ';main;right;leaf;cudaFree [0-9]+$'
+	run -2 "$GPUPROF" report c.gpr --format folded --table calls
+	assert_output --partial "leave out '--table'"
+	"$GPUPROF" stat -q --capture bare.gpr -o /dev/null -- ./app
+	run -0 "$GPUPROF" report bare.gpr --format speedscope -o /dev/null
+	assert_output "gpuprof: warning: no stack is known: measure with --stacks"
+}

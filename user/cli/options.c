@@ -17,6 +17,7 @@
 #include "base/exit.h"
 #include "cli/option_row.h"
 #include "base/utf8.h"
+#include "view/render.h"
 #include "view/view.h"
 
 #define WORD_BITS 64
@@ -270,6 +271,26 @@ static int check_words(const struct options *o)
 	return EXIT_USAGE;
 }
 
+/* Flame graphs are of stacks, which are measured then. */
+static int choose_stacks(struct options *o)
+{
+	const char *name = o->report.format == FORMAT_FOLDED ? "folded" : "speedscope";
+
+	if (o->report.format < FORMAT_TABLES)
+		return 0;
+	if (o->verb == &options_verbs[VERB_STACKS])
+		log_error("option '--format': '%s' is not of stacks; take gpuprof stat", name);
+	else if (o->report.tables || o->report.by == CALLS_BY_LAUNCH ||
+		 o->report.by == CALLS_BY_RESULT)
+		log_error("option '--format %s' is of calls and times off the CPU by stack: "
+			  "leave out '%s'", name, o->report.tables ? "--table" : "--by");
+	else
+		name = NULL;
+	o->report.by = CALLS_BY_STACK;
+	o->session.stacks |= o->verb->has_targets;
+	return name ? EXIT_USAGE : 0;
+}
+
 /* Options that would be accepted and have no effect. */
 static int check_measure(const struct options *o)
 {
@@ -330,6 +351,8 @@ int options_parse(struct options *o, int argc, char *const *argv)
 	err = check_applies(&p);
 	if (!err)
 		err = check_words(o);
+	if (!err)
+		err = choose_stacks(o);
 	if (!err)
 		err = check_measure(o);
 	if (!err)

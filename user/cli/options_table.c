@@ -21,7 +21,7 @@
 
 static const char *const format_names[] = {
 	[FORMAT_TEXT] = "text", [FORMAT_MD] = "md", [FORMAT_CSV] = "csv", [FORMAT_JSON] = "json",
-	[FORMAT_END] = NULL,
+	[FORMAT_FOLDED] = "folded", [FORMAT_SPEEDSCOPE] = "speedscope", [FORMAT_END] = NULL,
 };
 
 static const char *const by_names[] = {
@@ -177,8 +177,8 @@ static const struct option_row rows[] = {
 	}, {
 		.name = "format", .group = GROUP_OUTPUT, .arg = "FORMAT",
 		.verbs = PRINTS | ON(STACKS), .set = option_set_choice, .at = MEMBER(report.format),
-		.choices = format_names, .accepts = "text, md, csv or json",
-		.help = "text, md, csv or json",
+		.choices = format_names, .accepts = "text, md, csv, json, folded or speedscope",
+		.help = "text, md, csv, json; of stacks: folded, speedscope",
 	}, {
 		.name = "color", .group = GROUP_OUTPUT, .arg = "WHEN",
 		.verbs = PRINTS, .set = option_set_choice, .at = MEMBER(report.color),

@@ -738,7 +738,7 @@ static void render_json(struct strbuf *out, const struct report *r)
 
 /* ---- all ----------------------------------------------------------------------------------- */
 
-static void (*const formats[FORMAT_END])(struct strbuf *out, const struct report *r) = {
+static void (*const formats[FORMAT_TABLES])(struct strbuf *out, const struct report *r) = {
 	[FORMAT_TEXT] = render_text, [FORMAT_MD] = render_md, [FORMAT_CSV] = render_csv,
 	[FORMAT_JSON] = render_json,
 };

@@ -13,7 +13,9 @@
  * bytes that are not UTF-8 and direction marks are written as \n, \x1b, \u202e. */
 void format_safef(struct strbuf *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-enum format { FORMAT_TEXT, FORMAT_MD, FORMAT_CSV, FORMAT_JSON, FORMAT_END };
+enum format { FORMAT_TEXT, FORMAT_MD, FORMAT_CSV, FORMAT_JSON, FORMAT_TABLES,
+	      FORMAT_FOLDED = FORMAT_TABLES, FORMAT_SPEEDSCOPE,	/* of stacks: view/flame.h */
+	      FORMAT_END };
 
 struct meta_pair {
 	const char *key;
@@ -42,7 +44,7 @@ struct report {
 
 /* Appends the rendering of a whole report. json: {"schema_version": 1, "meta": {...}, "tables":
  * {"calls": [{...}, ...]}}. text and md: each table under its name, then the losses. csv: one
- * table. */
+ * table. f < FORMAT_TABLES. */
 void report_render(struct strbuf *out, const struct report *r, enum format f);
 
 /* Parts of views of other shapes than tables: a quoted string, and the object of `meta`. */

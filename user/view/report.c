@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/num.h"
 #include "base/exit.h"
+#include "view/flame.h"
 #include "view/output.h"
 #include "view/render.h"
 #include "view/screen.h"
@@ -119,6 +120,8 @@ static int pick_tables(struct printout *p, const struct report_options *o)
 		return pick_listed(p, o->tables);
 	if (o->format == FORMAT_CSV && !is_directory(o))
 		return pick_table(p, "calls");
+	if (o->format >= FORMAT_TABLES)
+		return pick_listed(p, "calls,offcpu");
 	for (size_t i = 0; view_list[i]; i++)
 		if (view_list[i]->shown != VIEW_WHEN_ASKED)
 			p->pick[p->n++] = view_list[i];
@@ -467,19 +470,21 @@ static int write_files(const struct printout *p, const char *dir)
 	return rc;
 }
 
-/* Tables, or the one screen. */
+/* Tables, stacks, or the one screen. */
 static int print_one(const struct report_options *o, const struct printout *p,
 		     const struct summary *s, const struct report_state *st)
 {
 	struct strbuf out = STRBUF_INIT;
 	int rc;
 
-	if (st->again && o->format != FORMAT_JSON)
+	if (st->again && o->format < FORMAT_JSON)
 		strbuf_addch(&out, '\n');
 	if (is_screen(o))
 		render_screen(&out, o, s, st->unjudged);
-	else
+	else if (o->format < FORMAT_TABLES)
 		render(&out, o, p, s);
+	else if (!flame_render(&out, p->tables, p->n_tables, (enum format)o->format))
+		log_warn("no stack is known: measure with --stacks");
 	rc = output_write(o->output, &out);
 	strbuf_free(&out);
 	return rc;
