@@ -83,6 +83,28 @@ TEST(a_long_capture_has_many_blocks_and_comes_back)
 	assert_true(capture_counts(r).blocks > 2);
 }
 
+static int look_at_progress(void *ctx, const struct event *ev)
+{
+	const double progress = capture_progress(r);
+	double *before = ctx;
+
+	(void)ev;
+	assert_true(progress >= *before && progress > 0 && progress <= 1);
+	*before = progress;
+	return 0;
+}
+
+TEST(the_progress_of_reading_grows_to_all_of_the_file)
+{
+	double progress = 0;
+
+	events_random(&e, 150000);
+	events_record(&e, 0);
+	r = capture_open(lib_path);
+	assert_int_equal(capture_read(r, &(struct event_sink){ look_at_progress, &progress }), 0);
+	assert_true(progress > 0.9 && capture_progress(r) == 1);
+}
+
 TEST(more_threads_and_shapes_than_a_block_defines_come_back)
 {
 	for (uint32_t i = 0; i < 20000; i++)

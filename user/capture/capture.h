@@ -81,6 +81,9 @@ const struct funcs *capture_funcs(const struct capture_reader *r);
  * sink's own error or -EIO/-ENOMEM. May be called again: it starts anew. */
 int capture_read(struct capture_reader *r, const struct event_sink *sink);
 
+/* While it reads: the part of the file that was read, 0 to 1. */
+double capture_progress(const struct capture_reader *r);
+
 /* Valid after capture_read. A damaged file that is also cut is DAMAGED. */
 enum capture_state capture_state(const struct capture_reader *r);
 struct capture_counts {

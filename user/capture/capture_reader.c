@@ -19,6 +19,7 @@
 
 #include "base/io.h"
 #include "base/log.h"
+#include "base/num.h"
 #include "capture/capture_codec.h"
 #include "capture/capture_frame.h"
 
@@ -396,6 +397,11 @@ int capture_read(struct capture_reader *r, const struct event_sink *sink)
 struct capture_counts capture_counts(const struct capture_reader *r)
 {
 	return r->counts;
+}
+
+double capture_progress(const struct capture_reader *r)
+{
+	return num_ratio(r->at, r->size);
 }
 
 enum capture_state capture_state(const struct capture_reader *r)

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/time.h"
+#include "base/units.h"
 #include "base/vec.h"
 #include "host/caps.h"
 #include "base/exit.h"
@@ -139,12 +141,38 @@ static int find_lines(struct stacks *s)
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
-/* With the warnings of when it was recorded. */
-static int push(void *model, const struct event *ev)
+#define EVENTS_UNSHOWN 65536	/* between two looks at the clock */
+
+struct reading {
+	const struct capture_reader *from;
+	const char *path;
+	struct model *to;
+	uint64_t events;
+	uint64_t shown_ns;		/* when its progress was shown, at first when it began */
+	bool is_quiet;
+};
+
+static void show_progress(struct reading *r)
 {
+	const uint64_t now_ns = time_now_ns();
+
+	if (r->is_quiet || now_ns - r->shown_ns < NS_PER_SEC)
+		return;
+	r->shown_ns = now_ns;
+	log_status("reading %s: %.0f %%, %s events", r->path, 100 * capture_progress(r->from),
+		   count_text(r->events).s);
+}
+
+/* With the warnings of when it was recorded. */
+static int push(void *reading, const struct event *ev)
+{
+	struct reading *r = reading;
+
 	if (ev->kind == EVENT_NOTE && ev->note.severity == NOTE_WARNING && ev->note.text)
 		log_warn("%s", ev->note.text);
-	return model_push(model, ev);
+	if (++r->events % EVENTS_UNSHOWN == 0)
+		show_progress(r);
+	return model_push(r->to, ev);
 }
 
 static int explain_state(const struct capture_reader *r, const char *path)
@@ -201,15 +229,18 @@ int judge_model(const struct options *o, const struct model *m)
 
 static int report_capture(const struct options *o, struct capture_reader *r, struct model *m)
 {
+	struct reading reading = { .from = r, .path = o->args[0], .to = m,
+				   .shown_ns = time_now_ns(), .is_quiet = o->quiet };
 	struct report_state how = { .capture = o->args[0] };
 	struct consumers consumers;
 	int state, rc, err;
 
 	err = model_use_consumers(m, view_consumers(&consumers));
 	if (!err)
-		err = capture_read(r, &(struct event_sink){ push, m });
+		err = capture_read(r, &(struct event_sink){ push, &reading });
 	if (!err)
 		err = model_finish(m);
+	log_status("%s", "");
 	if (err) {
 		log_error("cannot read %s: %s", o->args[0], strerror(-err));
 		return EXIT_FAIL;
