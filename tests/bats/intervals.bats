@@ -78,3 +78,22 @@ adds_up() {
 	assert_value r.json '(r["meta"]["duration_ns"] >= 400e6, len(t["ledger"]) > 0,
 		"was not seen" in r["meta"]["verdict"])' "(True, True, False)"
 }
+
+@test "intervals: the first is of one second, later ones of five, unless --interval or --count is given" {
+	lengths() { # OPTION...: of the intervals, in seconds
+		"$GPUPROF" --format json --quiet "$@" -p "$!" >all.json
+		python3 - <<-'PY'
+			import json
+			text, lengths = open("all.json").read(), []
+			while text.strip():
+			    report, end = json.JSONDecoder().raw_decode(text.lstrip())
+			    text = text.lstrip()[end:]
+			    lengths.append(report["meta"]["duration_ns"])
+			print(*["%.0f" % (ns / 1e9) for ns in lengths])
+		PY
+	}
+	"$SIM/train" --steps 100000 --quiet 3>&- &
+	STARTED+=($!)
+	assert_equal "$(lengths -d 6100ms)" "1 5 0"
+	assert_equal "$(lengths -d 3s --interval 2s)" "2 1"
+}

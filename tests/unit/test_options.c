@@ -81,7 +81,7 @@ TEST(nothing_on_the_line_is_all_processes_without_a_verb)
 	assert_int_equal(parse(""), 0);
 	assert_string_equal(o.verb->name, "");
 	assert_true(o.session.all);
-	assert_int_equal(o.interval_ns, 5 * NS_PER_SEC);
+	assert_int_equal(o.interval_ns, 0);
 	assert_int_equal(o.session.duration_ns, 0);
 	assert_int_equal(o.session.ring_bytes, 8 << 20);
 	assert_int_equal(o.report.format, FORMAT_TEXT);

@@ -2,12 +2,17 @@
 /* No verb: a report of each interval on standard output, until the targets end or Ctrl-C. */
 #include "base/exit.h"
 #include "base/log.h"
+#include "base/time.h"
 #include "view/report.h"
 #include "session/session.h"
 #include "cli/progress.h"
 #include "host/caps.h"
 #include "cli/verbs.h"
 #include "view/view.h"
+
+/* Unless --interval was given; the first comes soon, so that one sees that it works. */
+#define INTERVAL_NS (5 * NS_PER_SEC)
+#define FIRST_INTERVAL_NS NS_PER_SEC
 
 struct interval_reports {
 	const struct options *o;
@@ -54,6 +59,10 @@ int verb_watch(const struct options *o)
 	rc = report_check(&o->report);
 	if (rc)
 		return rc;
+	if (!o->interval_ns) {
+		plan.interval_ns = INTERVAL_NS;
+		plan.first_interval_ns = o->session.count ? 0 : FIRST_INTERVAL_NS;
+	}
 	options_warn_stacks(o);
 	progress_begin(&progress, o);
 	s = session_open(&plan);

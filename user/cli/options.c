@@ -31,7 +31,6 @@ struct parser {
 };
 
 static const struct options defaults = {
-	.interval_ns = 5 * NS_PER_SEC,
 	.session.ring_bytes = 8 << 20,
 	.session.stack_bytes = 4096,
 	.report.max_loss = 0.01,

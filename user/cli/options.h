@@ -40,7 +40,7 @@ struct options {
 	struct session_options session;	/* owns pids and selector */
 	struct report_options report;	/* and for record its output */
 	const char *capture; /* stat, intervals: keep a capture here too; NULL none */
-	uint64_t interval_ns;
+	uint64_t interval_ns;		/* 0: not given */
 
 	bool lines;			/* of source, and inlined functions */
 	bool all_threads;		/* stacks: also CUDA's and the helper's own */

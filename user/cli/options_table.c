@@ -131,7 +131,7 @@ static const struct option_row rows[] = {
 		.name = "interval", .letter = 'i', .group = GROUP_TIME, .arg = "DUR",
 		.verbs = ON(DEFAULT), .set = option_set_interval, .at = MEMBER(interval_ns),
 		.accepts = "a duration of at least 250ms, such as 5s",
-		.help = "print every DUR, 250ms or more (default 5s)",
+		.help = "print every DUR, from 250ms on (5s; at first 1s)",
 	}, {
 		.name = "count", .letter = 'n', .group = GROUP_TIME, .arg = "N",
 		.verbs = ON(DEFAULT), .set = option_set_number, .at = MEMBER(session.count),

@@ -395,6 +395,7 @@ static uint64_t left_of(const struct session *s, uint64_t ns)
 
 static int start_waits(struct session *s)
 {
+	const uint64_t first_ns = s->plan->first_interval_ns;
 	int err;
 
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -414,8 +415,8 @@ static int start_waits(struct session *s)
 	if (!err)
 		err = add_timer(s, left_of(s, s->plan->o->duration_ns), 0, WAKE_DURATION);
 	if (!err)
-		err = add_timer(s, left_of(s, s->plan->interval_ns), s->plan->interval_ns,
-				WAKE_INTERVAL);
+		err = add_timer(s, left_of(s, first_ns ? first_ns : s->plan->interval_ns),
+				s->plan->interval_ns, WAKE_INTERVAL);
 	if (!err)
 		err = add_timer(s, READ_EVERY_NS, READ_EVERY_NS, WAKE_READ);
 	return err ? live_cannot("wait for events", -err) : 0;
