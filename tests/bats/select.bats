@@ -251,9 +251,10 @@ with_devices() {
 # bats file_tags=
 # bats test_tags=needs:root,needs:bpf
 @test "select: without a match it reports so and waits" {
-	run -0 "$GPUPROF" stat --full --name no-process-has-it -d 300ms
+	run -1 "$GPUPROF" stat --full --name no-process-has-it -d 300ms
 	assert_line "gpuprof: no process matches name=no-process-has-it yet; waiting for one to start, as long as -d says"
 	assert_output --partial "no calls seen in any process with name=no-process-has-it"
+	assert_line "gpuprof: no process that matches used CUDA or NCCL meanwhile"
 }
 
 @test "select: meaningless selectors are refused in one line, exit 2" {

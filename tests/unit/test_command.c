@@ -21,7 +21,7 @@ static int status_of(char *const *argv)
 {
 	struct command c = COMMAND_NONE;
 
-	assert_int_equal(command_start(&c, argv), 0);
+	assert_int_equal(command_start(&c, argv, false), 0);
 	assert_int_equal(command_go(&c, argv[0]), 0);
 	return command_wait(&c);
 }
@@ -45,7 +45,7 @@ static int refused(char *const *argv, char *said, size_t size, int unrun)
 	struct command c = COMMAND_NONE;
 	ssize_t n;
 
-	assert_int_equal(command_start(&c, argv), 0);
+	assert_int_equal(command_start(&c, argv, false), 0);
 	dup2(file, STDERR_FILENO);
 	err = command_go(&c, argv[0]);
 	dup2(saved, STDERR_FILENO);
@@ -94,11 +94,11 @@ TEST_TITLED("command: abandoned, it leaves no process", abandon_leaves_no_proces
 	pid_t pid;
 
 	command_abandon(&c);		/* none */
-	assert_int_equal(command_start(&c, SHELL("exit 3")), 0);
+	assert_int_equal(command_start(&c, SHELL("exit 3"), false), 0);
 	pid = c.pid;
 	command_abandon(&c);		/* it never ran */
 	assert_true(ended(pid));
-	assert_int_equal(command_start(&c, SHELL("exec sleep 1000")), 0);
+	assert_int_equal(command_start(&c, SHELL("exec sleep 1000"), false), 0);
 	pid = c.pid;
 	assert_int_equal(command_go(&c, "sh"), 0);
 	command_abandon(&c);
@@ -116,7 +116,7 @@ TEST_TITLED("command: runs when started, not before", runs_only_when_started)
 	assert_non_null(mkdtemp(dir));
 	assert_int_equal(chmod(dir, 0777), 0);
 	snprintf(path, sizeof(path), "%s/ran", dir);
-	assert_int_equal(command_start(&c, ARGV((char *)"touch", path)), 0);
+	assert_int_equal(command_start(&c, ARGV((char *)"touch", path), false), 0);
 	usleep(50000);
 	assert_int_not_equal(access(path, F_OK), 0);
 	assert_int_equal(command_go(&c, "touch"), 0);
@@ -170,7 +170,7 @@ TEST_TITLED("command: gets none of our pipes", no_descriptors_leak)
 	struct command c = COMMAND_NONE;
 	struct stat go, error;
 
-	assert_int_equal(command_start(&c, SHELL("exec sleep 1000")), 0);
+	assert_int_equal(command_start(&c, SHELL("exec sleep 1000"), false), 0);
 	assert_int_equal(fstat(c.go_fd, &go), 0);
 	assert_int_equal(fstat(c.error_fd, &error), 0);
 	assert_true(ends_held(c.pid, &go) && ends_held(c.pid, &error));

@@ -72,12 +72,18 @@ static inline const char *str_basename(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* And is longer than that. */
+static inline bool str_ends_in(const char *text, const char *suffix)
+{
+	const size_t len = strlen(text), tail = strlen(suffix);
+
+	return len > tail && !strcmp(text + len - tail, suffix);
+}
+
 /* The length of text, without the suffix if it ends in that. */
 static inline size_t str_len_without(const char *text, const char *suffix)
 {
-	size_t len = strlen(text), tail = strlen(suffix);
-
-	return len > tail && !strcmp(text + len - tail, suffix) ? len - tail : len;
+	return strlen(text) - (str_ends_in(text, suffix) ? strlen(suffix) : 0);
 }
 
 /* Copies at most len bytes of another's text, as one line: control characters become '?'. Cut to

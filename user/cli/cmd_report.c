@@ -3,10 +3,15 @@
  * `gpuprof report FILE`: a capture becomes a model, and that is printed as any other. Source lines
  * and inlined functions for the frames of any report (--lines).
  */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <linux/capability.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -227,11 +232,12 @@ int judge_model(const struct options *o, const struct model *m)
 	return rc;
 }
 
-static int report_capture(const struct options *o, struct capture_reader *r, struct model *m)
+static int report_capture(const struct options *o, const char *path, struct capture_reader *r,
+			  struct model *m)
 {
-	struct reading reading = { .from = r, .path = o->args[0], .to = m,
+	struct reading reading = { .from = r, .path = path, .to = m,
 				   .shown_ns = time_now_ns(), .is_quiet = o->quiet };
-	struct report_state how = { .capture = o->args[0] };
+	struct report_state how = { .capture = path };
 	struct consumers consumers;
 	int state, rc, err;
 
@@ -242,24 +248,61 @@ static int report_capture(const struct options *o, struct capture_reader *r, str
 		err = model_finish(m);
 	log_status("%s", "");
 	if (err) {
-		log_error("cannot read %s: %s", o->args[0], strerror(-err));
+		log_error("cannot read %s: %s", path, strerror(-err));
 		return EXIT_FAIL;
 	}
-	state = explain_state(r, o->args[0]);
+	state = explain_state(r, path);
 	how.incomplete = state != EXIT_OK;
 	rc = report_interval(o, m, 0, NULL, &how);
 	return rc ? rc : state;
 }
 
+/* The newest .gpr file in the working directory. False: there is none. */
+static bool find_newest(char newest[NAME_MAX + 1])
+{
+	DIR *dir = opendir(".");
+	struct timespec at = { 0 };
+	struct dirent *entry;
+	struct stat st;
+
+	*newest = '\0';
+	while (dir && (entry = readdir(dir))) {
+		if (!str_ends_in(entry->d_name, ".gpr") ||
+		    fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
+		    !S_ISREG(st.st_mode))
+			continue;
+		if (*newest &&
+		    (st.st_mtim.tv_sec < at.tv_sec ||
+		     (st.st_mtim.tv_sec == at.tv_sec && st.st_mtim.tv_nsec <= at.tv_nsec)))
+			continue;
+		at = st.st_mtim;
+		snprintf(newest, NAME_MAX + 1, "%s", entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return *newest;
+}
+
 int verb_report(const struct options *o)
 {
+	const char *path = o->n_args ? o->args[0] : NULL;
 	struct capture_reader *r;
+	char newest[NAME_MAX + 1];
 	struct model *m;
 	int rc = report_check(&o->report);
 
 	if (rc)
 		return rc;
-	r = capture_open(o->args[0]);
+	if (!path && !find_newest(newest)) {
+		log_error("'report' needs a capture, and no .gpr file is here; give one: "
+			  "gpuprof report FILE");
+		return EXIT_USAGE;
+	}
+	if (!path) {
+		path = newest;
+		log_info("%s is the newest capture here", path);
+	}
+	r = capture_open(path);
 	if (!r)
 		return EXIT_FAIL;
 	/* Before anything of the capture is read. Source lines are in files of those who built the
@@ -270,9 +313,9 @@ int verb_report(const struct options *o)
 	if (m && o->report.by == CALLS_BY_LAUNCH)
 		model_use_launches(m);
 	if (m)
-		rc = report_capture(o, r, m);
+		rc = report_capture(o, path, r, m);
 	else
-		log_error("cannot read %s: %s", o->args[0], strerror(errno));
+		log_error("cannot read %s: %s", path, strerror(errno));
 	model_free(m);
 	capture_free(r);
 	return m ? rc : EXIT_FAIL;

@@ -3,11 +3,20 @@
 #include <string.h>
 
 #include "base/exit.h"
+#include "base/log.h"
 #include "view/report.h"
 #include "session/session.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
 #include "view/view.h"
+
+static bool nothing_matched(const struct model *m)
+{
+	struct model_counts counts;
+
+	model_counts(m, &counts);
+	return !counts.received[EVENT_PROCESS] && !counts.received[EVENT_CALL];
+}
 
 int verb_stat(const struct options *o)
 {
@@ -38,6 +47,10 @@ int verb_stat(const struct options *o)
 	if (session_model(s)) {
 		printed = report_interval(o, session_model(s), 0, NULL, &how);
 		rc = rc ? rc : printed;
+		if (!rc && o->session.selector && nothing_matched(session_model(s))) {
+			log_error("no process that matches used CUDA or NCCL meanwhile");
+			rc = EXIT_FAIL;
+		}
 	}
 	return session_close(s, rc);
 }

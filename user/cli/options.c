@@ -140,12 +140,11 @@ static void add_verbs(struct strbuf *out, uint32_t mask)
 /* A capture or a program where a verb should be: what to type is logged. */
 static bool suggest_for_file(const char *name)
 {
-	const size_t len = strlen(name);
 	struct stat st;
 
 	if (stat(name, &st) || !S_ISREG(st.st_mode))
 		return false;
-	if (len > 4 && !strcmp(name + len - 4, ".gpr"))
+	if (str_ends_in(name, ".gpr"))
 		log_error("'%s' is a capture; type: gpuprof report %s", name, name);
 	else if (st.st_mode & 0111 && strchr(name, '/'))
 		log_error("'%s' is a program; type: gpuprof stat -- %s", name, name);
@@ -168,6 +167,10 @@ static const struct verb *find_verb(const char *name)
 	}
 	if (suggest_for_file(name))
 		return NULL;
+	if (!strcmp(name, "top")) {
+		log_error("there is no verb 'top'; a report every few seconds is: sudo gpuprof");
+		return NULL;
+	}
 	near = str_nearest(name, names, n);
 	if (near) {
 		log_error("unknown verb '%s'; did you mean '%s'?", name, near);
@@ -282,7 +285,8 @@ static int choose_stacks(struct options *o)
 	else if (o->report.tables || o->report.by == CALLS_BY_LAUNCH ||
 		 o->report.by == CALLS_BY_RESULT)
 		log_error("option '--format %s' is of calls and times off the CPU by stack: "
-			  "leave out '%s'", name, o->report.tables ? "--table" : "--by");
+			  "leave out '%s'",
+			  name, o->report.tables ? "--table" : "--by");
 	else
 		name = NULL;
 	o->report.by = CALLS_BY_STACK;
@@ -352,6 +356,7 @@ int options_parse(struct options *o, int argc, char *const *argv)
 		err = check_words(o);
 	if (!err)
 		err = choose_stacks(o);
+	o->session.cmd_to_stderr = o->report.format != FORMAT_TEXT && !o->report.output;
 	if (!err)
 		err = check_measure(o);
 	if (!err)

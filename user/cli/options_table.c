@@ -377,12 +377,12 @@ static const struct verb verbs[VERB_END + 1] = {
 			    "  gpuprof record --before 30s --on exit -p 1234\n",
 	},
 	[VERB_REPORT] = {
-		.name = "report", .min_args = 1, .max_args = 1,
+		.name = "report", .max_args = 1,
 		.completes = COMPLETE_CAPTURES,
 		.summary = "print one screen, or the tables, of a capture file",
-		.usage = "report FILE [options]",
+		.usage = "report [FILE] [options]",
 		.about = "The same screen or tables as `gpuprof stat` of the same run; needs no "
-			 "privileges.\n"
+			 "privileges.\nWithout FILE: of the newest .gpr file here.\n"
 			 TABLES,
 		.examples = "  gpuprof report run.gpr --table findings,ledger\n"
 			    "  gpuprof report run.gpr --by launch --top 20\n"

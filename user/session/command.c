@@ -180,7 +180,8 @@ static char *place_helper(const char *name)
 }
 
 /* 0 or -errno; objects made until then are in c. */
-static int start_child(struct command *c, char *const *argv, const struct invoker *who)
+static int start_child(struct command *c, char *const *argv, const struct invoker *who,
+		       bool to_stderr)
 {
 	int go[2], error[2], err;
 	char *helper;
@@ -199,6 +200,8 @@ static int start_child(struct command *c, char *const *argv, const struct invoke
 	if (c->pid == 0) {
 		close(go[1]);
 		close(error[0]);
+		if (to_stderr)
+			dup2(STDERR_FILENO, STDOUT_FILENO);
 		child_main(argv, who, go[0], error[1], helper);
 	}
 	err = c->pid < 0 ? -errno : 0;
@@ -211,7 +214,7 @@ static int start_child(struct command *c, char *const *argv, const struct invoke
 	return c->pidfd < 0 ? -errno : 0;
 }
 
-int command_start(struct command *c, char *const *argv)
+int command_start(struct command *c, char *const *argv, bool to_stderr)
 {
 	const char *user = getenv("SUDO_USER");
 	struct invoker who;
@@ -220,8 +223,11 @@ int command_start(struct command *c, char *const *argv)
 	if (!err && who.known && restore_environment())
 		log_info("%s runs as %s, with the PATH, HOME and the like that sudo was called "
 			 "with", argv[0], user ? user : "the invoking user");
+	if (to_stderr)
+		log_info("what %s prints goes to standard error: standard output is for the report",
+			 argv[0]);
 	if (!err)
-		err = start_child(c, argv, &who);
+		err = start_child(c, argv, &who, to_stderr);
 	free(who.groups);
 	if (err) {
 		command_abandon(c);

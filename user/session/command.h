@@ -24,8 +24,9 @@ struct command {
 
 #define COMMAND_NONE { .pidfd = -1, .go_fd = -1, .error_fd = -1 }
 
-/* c: COMMAND_NONE. 0 or -errno, logged; then c is COMMAND_NONE again. */
-int command_start(struct command *c, char *const *argv);
+/* c: COMMAND_NONE. to_stderr: what it prints goes to standard error. 0 or -errno, logged; then c is
+ * COMMAND_NONE again. */
+int command_start(struct command *c, char *const *argv, bool to_stderr);
 
 /* Lets it exec. 0 or -errno, logged (ENOENT: no such program); see c->unrun. */
 int command_go(struct command *c, const char *name);

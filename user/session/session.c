@@ -565,7 +565,7 @@ static int prepare(struct session *s)
 	if (!err)
 		err = note_failure(s, targets_inject(o));
 	if (!err && o->cmd)
-		err = command_start(&s->targets.command, o->cmd);
+		err = command_start(&s->targets.command, o->cmd, o->cmd_to_stderr);
 	io_raise_limit();	/* not the command's */
 	if (!err)
 		err = start_tap(s);

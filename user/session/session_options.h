@@ -25,6 +25,7 @@ struct session_options {
 	struct selector *selector;	/* NULL: none */
 	bool all;
 	char *const *cmd;		/* NULL-terminated; NULL: none */
+	bool cmd_to_stderr;		/* its standard output, too: the report has ours */
 	bool isolate;			/* do not follow child processes */
 
 	/* Capture. */

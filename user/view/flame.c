@@ -7,7 +7,7 @@
 
 #include "base/vec.h"
 
-/* A row as frames, outermost first: "train (pid 12)", those of its stack, the call or the reason. */
+/* The frames of a row, outermost first: its process, those of its stack, the call or the reason. */
 struct flame {
 	uint64_t ns;
 	size_t first, n;		/* of frames */
@@ -91,8 +91,7 @@ static void add_row(struct flames *f, const struct cell *row, const struct of_ta
 	strbuf_free(&text);
 }
 
-/* True: a row has a stack. */
-static bool read_table(struct flames *f, const struct table *t)
+static void read_table(struct flames *f, const struct table *t)
 {
 	const struct of_table at = {
 		.pid = column_find(t->columns, t->n_columns, "pid"),
@@ -102,17 +101,11 @@ static bool read_table(struct flames *f, const struct table *t)
 		.function = column_find(t->columns, t->n_columns, "function"),
 		.reason = column_find(t->columns, t->n_columns, "reason"),
 	};
-	bool has_stack = false;
 
 	if (at.pid < 0 || at.ns < 0)
-		return false;
-	for (size_t i = 0; i < t->n_rows; i++) {
-		const struct cell *row = t->cells + i * t->n_columns;
-
-		has_stack |= text_in(row, at.stack) != NULL;
-		add_row(f, row, &at);
-	}
-	return has_stack;
+		return;
+	for (size_t i = 0; i < t->n_rows; i++)
+		add_row(f, t->cells + i * t->n_columns, &at);
 }
 
 /* ---- forms ---------------------------------------------------------------------------------- */
@@ -138,7 +131,8 @@ static size_t sort_names(const char **names, size_t n)
 {
 	size_t kept = 0;
 
-	qsort(names, n, sizeof(*names), compare_names);
+	if (n)
+		qsort(names, n, sizeof(*names), compare_names);
 	for (size_t i = 0; i < n; i++)
 		if (!i || strcmp(names[i], names[kept - 1]) != 0)
 			names[kept++] = names[i];
@@ -154,6 +148,13 @@ static void add_names(struct strbuf *out, const char *const *names, size_t n)
 	}
 }
 
+static size_t number_of(const char *frame, const char *const *names, size_t n)
+{
+	const char *const *name = bsearch(&frame, names, n, sizeof(*names), compare_names);
+
+	return (size_t)(name - names);
+}
+
 /* The profile of one process: the flames that begin with its name. */
 static void add_profile(struct strbuf *out, const struct flames *f, const char *process,
 			const char *const *names, size_t n)
@@ -166,17 +167,14 @@ static void add_profile(struct strbuf *out, const struct flames *f, const char *
 	render_json_string(out, process);
 	strbuf_addstr(out, ", \"startValue\": 0, \"samples\": [");
 	for (size_t i = 0; i < f->all.n; i++) {
-		const char *const *frames = &f->frames.v[f->all.v[i].first];
+		const size_t first = f->all.v[i].first;
 
-		if (strcmp(*frames, process) != 0)
+		if (strcmp(f->frames.v[first], process) != 0)
 			continue;
 		strbuf_addf(out, "%s[", separator);
-		for (size_t k = 0; k < f->all.v[i].n; k++) {
-			const char *const *name = bsearch(&frames[k], names, n, sizeof(*names),
-							  compare_names);
-
-			strbuf_addf(out, "%s%zu", k ? "," : "", (size_t)(name - names));
-		}
+		for (size_t k = 0; k < f->all.v[i].n; k++)
+			strbuf_addf(out, "%s%zu", k ? "," : "",
+				    number_of(f->frames.v[first + k], names, n));
 		strbuf_addch(out, ']');
 		strbuf_addf(&weights, "%s%" PRIu64, separator, f->all.v[i].ns);
 		sum_ns += f->all.v[i].ns;
@@ -215,23 +213,20 @@ static void add_speedscope(struct strbuf *out, const struct flames *f)
 	VEC_FREE(&processes);
 }
 
-bool flame_render(struct strbuf *out, struct table *const *tables, unsigned int n, enum format f)
+void flame_render(struct strbuf *out, struct table *const *tables, unsigned int n, enum format f)
 {
 	struct flames flames = { .names = strpool_new() };
-	bool has_stack = false;
 
 	flames.failed = !flames.names;
 	for (unsigned int i = 0; !flames.failed && i < n; i++)
-		has_stack |= read_table(&flames, tables[i]);
+		read_table(&flames, tables[i]);
 	if (flames.failed)
 		out->failed = true;
 	else if (f == FORMAT_FOLDED)
 		add_folded(out, &flames);
 	else
 		add_speedscope(out, &flames);
-	has_stack |= !flames.all.n;
 	VEC_FREE(&flames.all);
 	VEC_FREE(&flames.frames);
 	strpool_free(flames.names);
-	return has_stack;
 }

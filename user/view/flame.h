@@ -13,8 +13,7 @@
 #include "view/render.h"
 
 /* Appends all rows in FORMAT_FOLDED (as flamegraph.pl and inferno read) or FORMAT_SPEEDSCOPE
- * (https://www.speedscope.app/file-format-schema.json, a profile of each process). False: there
- * are rows, and none has a stack. */
-bool flame_render(struct strbuf *out, struct table *const *tables, unsigned int n, enum format f);
+ * (https://www.speedscope.app/file-format-schema.json, a profile of each process). */
+void flame_render(struct strbuf *out, struct table *const *tables, unsigned int n, enum format f);
 
 #endif

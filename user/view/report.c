@@ -360,8 +360,8 @@ static bool is_colored(const struct report_options *o)
 
 	if (o->color != COLOR_AUTO)
 		return o->color == COLOR_ALWAYS;
-	return !o->output && isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
-	       term && *term && strcmp(term, "dumb") != 0;
+	return !o->output && isatty(STDOUT_FILENO) && !(no_color && *no_color) && term && *term &&
+	       strcmp(term, "dumb") != 0;
 }
 
 static void read_size(const char *text, unsigned int *size)
@@ -483,8 +483,8 @@ static int print_one(const struct report_options *o, const struct printout *p,
 		render_screen(&out, o, s, st->unjudged);
 	else if (o->format < FORMAT_TABLES)
 		render(&out, o, p, s);
-	else if (!flame_render(&out, p->tables, p->n_tables, (enum format)o->format))
-		log_warn("no stack is known: measure with --stacks");
+	else
+		flame_render(&out, p->tables, p->n_tables, (enum format)o->format);
 	rc = output_write(o->output, &out);
 	strbuf_free(&out);
 	return rc;
@@ -501,6 +501,8 @@ int report_print(const struct report_options *o, const struct snapshot *snap,
 
 	if (!rc && !is_screen(o))
 		rc = fill(&p, o, snap);
+	if (!rc && o->by == CALLS_BY_STACK && !snap->stacks.frames.n)
+		log_warn("no stack is known: measure with --stacks");
 	if (!rc)
 		rc = is_directory(o) ? write_files(&p, o->output) : print_one(o, &p, &s, st);
 	printout_free(&p);

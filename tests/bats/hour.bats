@@ -1,0 +1,76 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2154 # run sets stderr
+# A new user's first hour: what they type first does what is meant, or says what to type. More of it is tested with
+# each verb: the screen (screen.bats), hangs (stacks.bats), Next (next.bats), words (words.bats), sudo (command.bats).
+
+load ../lib/common
+
+PRETRAIN=$ROOT/tests/captures/data/pretrain-faulty.gpr
+
+# One line on standard error.
+says() { # STATUS TEXT ARGUMENT...
+	local status=$1 text=$2
+	shift 2
+	run -"$status" --separate-stderr "$GPUPROF" "$@"
+	assert_equal "$output" ""
+	assert_equal "$stderr" "gpuprof: $text"
+}
+
+@test "hour: a capture, a program or top in place of a verb: the command to type" {
+	cp "$PRETRAIN" run.gpr
+	printf '#!/bin/sh\n' >train
+	chmod +x train
+	says 2 "'run.gpr' is a capture; type: gpuprof report run.gpr" run.gpr
+	says 2 "'./train' is a program; type: gpuprof stat -- ./train" ./train
+	says 2 "there is no verb 'top'; a report every few seconds is: sudo gpuprof" top
+}
+
+@test "hour: report without a file is of the newest capture here" {
+	says 2 "'report' needs a capture, and no .gpr file is here; give one: gpuprof report FILE" report
+	cp "$PRETRAIN" old.gpr
+	cp "$ROOT/tests/captures/data/ddp.gpr" new.gpr
+	touch -d yesterday old.gpr
+	mkdir -p dir.gpr
+	ln -s old.gpr link.gpr
+	run -0 --separate-stderr "$GPUPROF" report
+	assert_equal "$stderr" "gpuprof: new.gpr is the newest capture here"
+	assert_equal "$output" "$("$GPUPROF" report new.gpr)"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "hour: what the program prints is not in json, csv or md on standard output" {
+	local format
+	printf '#!/bin/sh\necho its own output\n' >noisy
+	chmod +x noisy
+	for format in json csv md; do
+		run -0 --separate-stderr "$GPUPROF" stat --format $format -- ./noisy
+		refute_output --partial "its own output"
+		assert_equal "$stderr" "gpuprof: what ./noisy prints goes to standard error: standard output is for the report
+its own output"
+		run -0 --separate-stderr "$GPUPROF" stat --format $format -o r -- ./noisy
+		assert_output "its own output"
+	done
+	run -0 --separate-stderr "$GPUPROF" stat -- ./noisy
+	assert_line --index 0 "its own output"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "hour: pids as shells give them" {
+	sleep 100 3>&- &
+	STARTED+=($!)
+	sleep 100 3>&- &
+	STARTED+=($!)
+	for list in "${STARTED[0]},${STARTED[1]}" "${STARTED[0]} ${STARTED[1]}" "$(printf '%s\n' "${STARTED[@]}")"; do
+		run -0 --separate-stderr "$GPUPROF" stat -d 50ms -p "$list"
+		assert_output --partial "no calls seen in pid ${STARTED[0]},${STARTED[1]}"
+	done
+	says 2 "option '--pid': 'abc' is not accepted; give process ids such as 1234 or 1234,1240" -p abc
+}
+
+@test "hour: a table by stack of a capture without stacks says so" {
+	run -0 --separate-stderr "$GPUPROF" report "$PRETRAIN" --by stack --table calls
+	assert_equal "$stderr" "gpuprof: warning: no stack is known: measure with --stacks"
+	run -0 --separate-stderr "$GPUPROF" report "$ROOT/tests/captures/data/stacks.gpr" --by stack --table calls
+	assert_equal "$stderr" ""
+}
