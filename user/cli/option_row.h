@@ -30,7 +30,7 @@ struct verb {
 	const char *usage;		/* after "gpuprof " */
 	const char *about;		/* lines of help: its effect */
 	const char *examples;		/* lines of help */
-	uint8_t min_args, max_args;	/* words behind the verb, <= OPTIONS_ARGS_MAX */
+	uint8_t max_args;	/* words behind the verb, <= OPTIONS_ARGS_MAX */
 	uint8_t completes;		/* enum completion of these words */
 	bool has_targets;		/* takes -p, -a, -- CMD */
 };

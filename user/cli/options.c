@@ -266,8 +266,6 @@ static int check_words(const struct options *o)
 			  "give one of them");
 	else if (o->verbose && o->quiet)
 		log_error("options '--verbose' and '--quiet' exclude each other; give one of them");
-	else if (o->n_args < o->verb->min_args)
-		log_error("'%s' needs more; usage: gpuprof %s", o->verb->name, o->verb->usage);
 	else
 		return 0;
 	return EXIT_USAGE;
