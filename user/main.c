@@ -6,6 +6,7 @@
 
 #include "base/exit.h"
 #include "base/log.h"
+#include "base/note.h"
 #include "cli/option_row.h"
 #include "cli/verbs.h"
 #include "session/nvml_source.h"
@@ -44,6 +45,7 @@ int main(int argc, char **argv)
 	rc = options_parse(&options, argc, argv);
 	if (!rc)
 		rc = run(&options);
+	note_log_rest();
 	options_free(&options);
 	return rc;
 }

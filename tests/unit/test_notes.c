@@ -5,9 +5,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/log.h"
 #include "base/note.h"
 #include "facts/notes.h"
 
@@ -63,12 +66,60 @@ static void notes_are_bounded_and_need_a_code(void **state)
 	notes_free(&n);
 }
 
+/* What they log, in a file in place of standard error. */
+static void log_all(char *logged, size_t size, unsigned int processes)
+{
+	int file = memfd_create("stderr", 0), saved = dup(STDERR_FILENO);
+	ssize_t n;
+
+	assert_true(file >= 0 && saved >= 0);
+	dup2(file, STDERR_FILENO);
+	for (unsigned int pid = 1; pid <= processes; pid++)
+		note_log("helper-not-found", NOTE_WARNING, pid, "no helper");
+	for (unsigned int i = 0; i < 5; i++)
+		note_log("nvml-failed", NOTE_WARNING, 0, "no NVML");
+	note_log_rest();
+	dup2(saved, STDERR_FILENO);
+	n = pread(file, logged, size - 1, 0);
+	logged[n > 0 ? n : 0] = '\0';
+	close(file);
+	close(saved);
+}
+
+static unsigned int count(const char *text, const char *word)
+{
+	unsigned int n = 0;
+
+	while ((text = strstr(text, word)) != NULL) {
+		text += strlen(word);
+		n++;
+	}
+	return n;
+}
+
+static void of_one_code_three_processes_are_named_and_all_with_v(void **state)
+{
+	char logged[4096];
+
+	(void)state;
+	log_all(logged, sizeof(logged), 212);
+	assert_int_equal(count(logged, "gpuprof: warning: no helper\n"), 3);
+	assert_int_equal(count(logged, "gpuprof: warning: no NVML\n"), 5);
+	assert_int_equal(count(logged, "gpuprof: warning: the same of 209 more processes "
+				       "(-v: each; gpuprof help helper-not-found)\n"), 1);
+	log_threshold = LOG_DEBUG;
+	log_all(logged, sizeof(logged), 100);
+	log_threshold = LOG_INFO;
+	assert_int_equal(count(logged, "gpuprof: warning: no helper\n"), 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_code_is_a_kebab_case_word_of_its_own),
 		cmocka_unit_test(notes_of_later_versions_are_kept_as_they_are),
 		cmocka_unit_test(notes_are_bounded_and_need_a_code),
+		cmocka_unit_test(of_one_code_three_processes_are_named_and_all_with_v),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The table of codes. */
+/* The table of codes, and what is logged of them. */
 #include "base/note.h"
+
+#include <string.h>
+
+#include "base/log.h"
 
 static const struct {
 	const char *name;
@@ -80,4 +84,31 @@ enum note_severity note_severity(enum note_code code)
 const char *note_severity_name(unsigned int severity)
 {
 	return severity < NOTE_SEVERITIES ? severities[severity] : "?";
+}
+
+/* ---- logging -------------------------------------------------------------------------------- */
+
+#define LOGGED_MAX 3
+
+static unsigned int of_processes[NOTE_CODES];
+
+void note_log(const char *name, unsigned int severity, uint32_t pid, const char *text)
+{
+	unsigned int code = 0;
+
+	while (code < NOTE_CODES && strcmp(notes[code].name, name) != 0)
+		code++;
+	if (pid && code < NOTE_CODES && log_threshold < LOG_DEBUG &&
+	    __atomic_fetch_add(&of_processes[code], 1, __ATOMIC_RELAXED) >= LOGGED_MAX)
+		return;
+	log_msg(severity == NOTE_WARNING ? LOG_WARN : LOG_INFO, "%s", text);
+}
+
+void note_log_rest(void)
+{
+	for (unsigned int code = 0; code < NOTE_CODES; code++)
+		if (of_processes[code] > LOGGED_MAX)
+			log_msg(notes[code].severity == NOTE_WARNING ? LOG_WARN : LOG_INFO,
+				"the same of %u more processes (-v: each; gpuprof help %s)",
+				of_processes[code] - LOGGED_MAX, notes[code].name);
 }

@@ -7,6 +7,7 @@
 #define BASE_NOTE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum note_severity { NOTE_INFO, NOTE_WARNING, NOTE_SEVERITIES };
 
@@ -36,5 +37,12 @@ enum note_code {
 const char *note_name(enum note_code code);		/* "records-lost" */
 enum note_severity note_severity(enum note_code code);
 const char *note_severity_name(unsigned int severity);	/* "warning"; "?": unknown */
+
+/* Logs a note by its code's name. A code's notes of single processes (pid not 0) are logged three
+ * times, with -v always. */
+void note_log(const char *name, unsigned int severity, uint32_t pid, const char *text);
+
+/* Logs how many were left out. */
+void note_log_rest(void);
 
 #endif

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/note.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "base/vec.h"
@@ -174,7 +175,7 @@ static int push(void *reading, const struct event *ev)
 	struct reading *r = reading;
 
 	if (ev->kind == EVENT_NOTE && ev->note.severity == NOTE_WARNING && ev->note.text)
-		log_warn("%s", ev->note.text);
+		note_log(ev->note.code ? ev->note.code : "", NOTE_WARNING, ev->pid, ev->note.text);
 	if (++r->events % EVENTS_UNSHOWN == 0)
 		show_progress(r);
 	return model_push(r->to, ev);

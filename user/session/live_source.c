@@ -39,7 +39,7 @@ void live_push_note(const struct event_sink *to, enum note_code code, pid_t pid,
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	log_msg(severity == NOTE_WARNING ? LOG_WARN : LOG_INFO, "%s", text);
+	note_log(note_name(code), severity, (uint32_t)pid, text);
 	to->push(to->ctx, &(struct event){ .kind = EVENT_NOTE, .pid = (uint32_t)pid,
 					   .note.code = note_name(code), .note.text = text,
 					   .note.severity = (uint8_t)severity });
