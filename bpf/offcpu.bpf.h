@@ -31,29 +31,38 @@ static __noinline int send_off(struct thread_state *st, __u64 until_ns)
 	return 0;
 }
 
+/* How long the thread has ever waited for a CPU; 0: this kernel does not count it. */
+static __always_inline __u64 run_delay(const struct task_struct *task)
+{
+	return bpf_core_field_exists(task->sched_info.run_delay) ? task->sched_info.run_delay : 0;
+}
+
 /*
  * The thread is on a CPU, and its return to it was not reported: under load, 6.18 leaves out about
  * one switch in a thousand, in its own sched_switch event, too. It was off the CPU until it was
- * woken, at least. What it did since then is not known outside of calls, and is not counted as
- * blocked in an open one.
+ * woken, and then waited for one as long as the kernel has counted. Where either is not known, the
+ * time is of an open call, and unknown outside of calls.
  */
-static __noinline int end_unreported(struct thread_state *st)
+static __noinline int end_unreported(struct thread_state *st, const struct task_struct *task)
 {
-	__u64 now = bpf_ktime_get_ns(), since = st->off.since_ns, woken = st->off.rec.woken_ns;
+	__u64 now = bpf_ktime_get_ns(), since = st->off.since_ns, ready = st->off.rec.woken_ns;
+	__u64 delay = run_delay(task), until;
+	bool is_known;
 
+	if (!st->open && st->off.rec.flags & GP_OFF_RUNNABLE)
+		ready = since;
+	is_known = delay && ready >= since;
+	until = is_known ? ready + delay - st->off.run_delay_ns : now;
+	if (until > now)
+		until = now;
 	if (st->open) {
-		if (woken < since)
-			woken = now;
-		st->off.blocked_ns += woken - since;
+		st->off.blocked_ns += until - since;
 		st->off.since_ns = 0;
 		return 0;
 	}
-	if (woken > since) {
-		send_off(st, woken);
-		st->off.since_ns = woken;
-	}
-	st->off.rec.flags = GP_OFF_END_UNKNOWN;
-	return send_off(st, now);
+	if (!is_known)
+		st->off.rec.flags = GP_OFF_END_UNKNOWN;
+	return send_off(st, until);
 }
 
 /* From here to recording_end the thread's next record is its own. */
@@ -61,7 +70,7 @@ static __always_inline void recording_begin(struct thread_state *st)
 {
 	*(volatile __u32 *)&st->off.recording = 1;
 	if (st->off.since_ns && !*(volatile __u64 *)&st->off.until_ns)
-		end_unreported(st);
+		end_unreported(st, bpf_get_current_task_btf());
 }
 
 /* The reason why the thread has been off the CPU meanwhile. */

@@ -98,12 +98,13 @@ static __always_inline void describe(struct task_struct *task, bool preempted, s
 }
 
 /* Records held back, or not followed to their end, before the thread leaves again. */
-static __always_inline void send_pending_off(struct thread_state *st)
+static __always_inline void send_pending_off(struct thread_state *st,
+					     const struct task_struct *task)
 {
 	if (st->off.until_ns)
 		send_off(st, st->off.until_ns);
 	else
-		end_unreported(st);
+		end_unreported(st, task);
 }
 
 /* All that is kept of it in an open call. It waits for a CPU if it was woken while it went to
@@ -127,7 +128,7 @@ static __noinline int leave_cpu(struct task_struct *task, bool preempted)
 	if (st->off.since_ns) {
 		if (st->off.recording)
 			return 0;	/* it goes on with the held record */
-		send_pending_off(st);
+		send_pending_off(st, task);
 	}
 	if (st->open && is_left_behind(st))
 		st->open = 0;
@@ -136,6 +137,7 @@ static __noinline int leave_cpu(struct task_struct *task, bool preempted)
 	now = bpf_ktime_get_ns();
 	if (st->open)
 		describe_in_call(task, preempted, &st->off, now);
+	st->off.run_delay_ns = run_delay(task);
 	st->off.until_ns = 0;
 	st->off.since_ns = now;
 	return 0;

@@ -82,12 +82,17 @@ struct pid {
 	struct upid numbers[1];
 };
 
+struct sched_info {
+	unsigned long long run_delay;
+};
+
 struct task_struct {
 	pid_t pid;
 	pid_t tgid;
 	unsigned int on_cpu;	/* shorter in 7.3: libbpf resizes reads of what is unsigned */
 	unsigned int __state;
 	unsigned int in_iowait : 1;
+	struct sched_info sched_info;
 	void *bpf_storage;
 	struct files_struct *files;
 	__u64 start_time;

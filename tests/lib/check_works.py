@@ -331,14 +331,19 @@ def check_idle(report, pid, device, log, say):
             seen["other" if row["bucket"] in OTHER else row["bucket"]] += row["ns"]
     # A book begins before the first call, and ends when its session does: no log knows how long.
     outside = rows[0]["wall_ns"] - max(w.end for w in works) + first
+    # In a call, too, a thread may be without a CPU, which the log counts as the call's.
+    without_cpu = sum(row["ns"] for row in rows if row["state"] == "idle" and row["bucket"] == "runqueue")
     limit = max(NS_PER_CALL * len(calls), SHARE * sum(real.values()))
     for cause in sorted(set(seen) | set(real)):
-        least, most = real[cause] - limit, real[cause] + limit
+        least, most = real[cause] - limit - without_cpu, real[cause] + limit
+        if cause == "other":
+            most += without_cpu
         if cause in OUTSIDE:
             most += outside
         if not least <= seen[cause] <= most:
             say(f"pid {pid} device {device}: idle {cause} {seen[cause]} ns, the log has {real[cause]}"
-                f" (+- {limit:.0f}, and {', '.join(OUTSIDE)} up to {outside} before and behind)")
+                f" (+- {limit:.0f}, {without_cpu} without a CPU, and {', '.join(OUTSIDE)} up to {outside}"
+                " before and behind)")
 
 
 def main():
