@@ -223,9 +223,6 @@ int command_start(struct command *c, char *const *argv, bool to_stderr)
 	if (!err && who.known && restore_environment())
 		log_info("%s runs as %s, with the PATH, HOME and the like that sudo was called "
 			 "with", argv[0], user ? user : "the invoking user");
-	if (to_stderr)
-		log_info("what %s prints goes to standard error: standard output is for the report",
-			 argv[0]);
 	if (!err)
 		err = start_child(c, argv, &who, to_stderr);
 	free(who.groups);

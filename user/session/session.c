@@ -427,6 +427,9 @@ static int let_go(struct session *s)
 	const uint32_t pid = (uint32_t)s->targets.command.pid;
 	uint64_t exec_ns = time_now_ns();
 
+	if (s->plan->o->cmd_to_stderr)
+		log_info("what %s prints goes to standard error: standard output is for the report",
+			 s->plan->o->cmd[0]);
 	if (command_go(&s->targets.command, s->plan->o->cmd[0]))
 		return -EIO;	/* logged */
 	if (!s->no_probes.why)
