@@ -40,8 +40,8 @@ static __always_inline __u64 run_delay(const struct task_struct *task)
 /*
  * The thread is on a CPU, and its return to it was not reported: under load, 6.18 leaves out about
  * one switch in a thousand, in its own sched_switch event, too. It was off the CPU until it was
- * woken, and then waited for one as long as the kernel has counted. Where either is not known, the
- * time is of an open call, and unknown outside of calls.
+ * woken, and then waited for one as long as the kernel has counted. Where either is not known (a
+ * stop has no wake), an open call was blocked all the time, and outside of calls it is unknown.
  */
 static __noinline int end_unreported(struct thread_state *st, const struct task_struct *task)
 {
@@ -51,7 +51,7 @@ static __noinline int end_unreported(struct thread_state *st, const struct task_
 
 	if (!st->open && st->off.rec.flags & GP_OFF_RUNNABLE)
 		ready = since;
-	is_known = delay && ready >= since;
+	is_known = delay && ready >= since && !(st->open && st->off.stopped);
 	until = is_known ? ready + delay - st->off.run_delay_ns : now;
 	if (until > now)
 		until = now;

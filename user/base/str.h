@@ -72,7 +72,7 @@ static inline const char *str_basename(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* And is longer than that. */
+/* Has it this suffix, and more before it? */
 static inline bool str_ends_in(const char *text, const char *suffix)
 {
 	const size_t len = strlen(text), tail = strlen(suffix);

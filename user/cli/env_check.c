@@ -61,18 +61,17 @@ static void check_file(struct check *c, const char *path)
 
 	if (fd < 0)
 		say(c, bad, "file",
-		    "%s: %s; install it there with `gpuprof env --dir`, or mount "
-		    "it as `gpuprof env --for docker|cdi|k8s` does",
+		    "%s: %s; install it there with `gpuprof env --dir`, or mount it as `gpuprof "
+		    "env --for docker|cdi|k8s` does",
 		    path, strerror(-state));
 	else if (state < 0)
 		say(c, bad, "file",
-		    "%s cannot be loaded: %s; choose a directory where programs "
-		    "may be executed with `gpuprof env --dir`",
+		    "%s cannot be loaded: %s; choose a directory where programs may be executed "
+		    "with `gpuprof env --dir`",
 		    path, strerror(-state));
 	else if (state)
 		say(c, bad, "file",
-		    "%s is of another version; replace it with `gpuprof env "
-		    "--dir` of this one",
+		    "%s is of another version; replace it with `gpuprof env --dir` of this one",
 		    path);
 	else
 		say(c, WELL, "file", "%s is of this version and can be loaded", path);
@@ -87,8 +86,7 @@ static void check_variables(struct check *c, const char *cuda, const char *nvtx)
 		say(c, bad, "variable", INJECT_CUDA " is not set; %s", c->start);
 	else if (!inject_is_helper(cuda))
 		say(c, bad, "variable",
-		    INJECT_CUDA "=%s is not the helper; %s (it is then loaded "
-				"after the helper)",
+		    INJECT_CUDA "=%s is not the helper; %s (it is then loaded after the helper)",
 		    cuda, c->start);
 	else
 		say(c, WELL, "variable", INJECT_CUDA "=%s", cuda);
@@ -97,9 +95,7 @@ static void check_variables(struct check *c, const char *cuda, const char *nvtx)
 		    c->start);
 	else if (!inject_is_helper(nvtx))
 		say(c, NOTE, "variable",
-		    INJECT_NVTX "=%s is not the helper: ranges are not "
-				"seen",
-		    nvtx);
+		    INJECT_NVTX "=%s is not the helper: ranges are not seen", nvtx);
 	else
 		say(c, WELL, "variable", INJECT_NVTX "=%s", nvtx);
 	if (cuda && inject_is_helper(cuda))
