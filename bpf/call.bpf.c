@@ -8,6 +8,7 @@
  * return leg of nested calls, or an entry and a return program on multi links (6.6+). Where a
  * return probe might kill its process (`returns`), a call is sent at entry and not followed.
  */
+#include "blocked.bpf.h"
 #include "nest.bpf.h"
 #include "stack.bpf.h"
 

@@ -4,6 +4,7 @@
  * a call), exec, exit (with the call that was open), and the reading of all thread states at the
  * end of a session. Nothing here runs on a call's path.
  */
+#include "blocked.bpf.h"
 #include "nest.bpf.h"
 
 static __always_inline struct gp_task *describe_task(__u8 kind, struct task_struct *p)
