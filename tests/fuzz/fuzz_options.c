@@ -11,6 +11,7 @@
 #include "base/exit.h"
 #include "cli/option_row.h"
 #include "view/render.h"
+#include "view/view.h"
 
 #define WORDS_MAX 64
 
@@ -36,7 +37,8 @@ static void check_accepted(const struct options *o)
 	check(o->session.ring_bytes >= 65536 && !(o->session.ring_bytes & (o->session.ring_bytes - 1)));
 	check(o->report.max_loss >= 0 && o->report.max_loss <= 1);
 	check(o->report.format >= 0 && o->report.format < FORMAT_END);
-	check(o->interval_ns > 0);
+	check(!o->interval_ns || o->interval_ns >= 250000000);
+	check(o->report.format < FORMAT_TABLES || o->report.by == CALLS_BY_STACK);
 	check(o->session.on >= ON_UNSET && o->session.on <= ON_SIGNAL);
 	check(!o->session.max_bytes || o->session.max_bytes >= 65536);
 }
