@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* What a call's record has of its time off the CPU: words behind those of its row. */
+/* The words of a call record that follow those of its row: how long it was off the CPU. */
 #ifndef GPUPROF_BLOCKED_BPF_H
 #define GPUPROF_BLOCKED_BPF_H
 

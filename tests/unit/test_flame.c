@@ -24,7 +24,23 @@ static void add(struct table *t, uint64_t pid, const char *what, uint64_t ns, co
 	assert_false(t->failed);
 }
 
-static void renders(struct table *const t[2], enum format f, const char *wanted)
+/* calls, offcpu */
+static struct table *t[2];
+
+BEFORE_EACH
+{
+	t[0] = table_new("calls", call_columns, 5);
+	t[1] = table_new("offcpu", off_columns, 5);
+	assert_true(t[0] && t[1]);
+}
+
+AFTER_EACH
+{
+	table_free(t[0]);
+	table_free(t[1]);
+}
+
+static void renders(enum format f, const char *wanted)
 {
 	struct strbuf out = STRBUF_INIT;
 
@@ -34,46 +50,26 @@ static void renders(struct table *const t[2], enum format f, const char *wanted)
 	strbuf_free(&out);
 }
 
-static void make(struct table *t[2])
-{
-	t[0] = table_new("calls", call_columns, 5);
-	t[1] = table_new("offcpu", off_columns, 5);
-	assert_true(t[0] && t[1]);
-}
-
-static void drop(struct table *t[2])
-{
-	table_free(t[0]);
-	table_free(t[1]);
-}
-
 TEST(each_row_is_its_process_stack_and_call_or_reason)
 {
-	struct table *t[2];
-
-	make(t);
 	add(t[0], 12, "cudaMemcpy", 30, "main;step;cudaMemcpy");
 	add(t[0], 12, "cudaFree", 5, "main;step;libcudart.so.13+0x10");
 	add(t[0], 13, "cudaMemcpy", 7, NULL);
 	add(t[0], 12, "cudaMalloc", 0, "main;cudaMalloc");
 	add(t[1], 12, "lock", 9, "main;load data;a\nb");
-	renders(t, FORMAT_FOLDED,
+	renders(FORMAT_FOLDED,
 		"train (pid 12);main;step;cudaMemcpy 30\n"
 		"train (pid 12);main;step;libcudart.so.13+0x10;cudaFree 5\n"
 		"train (pid 13);[no stack];cudaMemcpy 7\n"
 		"train (pid 12);main;load data;a\\nb;[lock] 9\n");
-	drop(t);
 }
 
 TEST(speedscope_has_a_profile_of_each_process_and_each_frame_once)
 {
-	struct table *t[2];
-
-	make(t);
 	add(t[0], 12, "cudaMemcpy", 30, "main;cudaMemcpy");
 	add(t[0], 13, "cudaMemcpy", 7, "main;cudaMemcpy");
 	add(t[1], 12, "lock", 9, "main;a\"b");
-	renders(t, FORMAT_SPEEDSCOPE,
+	renders(FORMAT_SPEEDSCOPE,
 		"{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\",\n"
 		"\"exporter\": \"gpuprof\", \"name\": \"gpuprof\",\n"
 		"\"shared\": {\"frames\": [\n"
@@ -87,16 +83,11 @@ TEST(speedscope_has_a_profile_of_each_process_and_each_frame_once)
 		"{\"type\": \"sampled\", \"unit\": \"nanoseconds\", \"name\": \"train (pid 13)\", "
 		"\"startValue\": 0, \"samples\": [[5,3,2]],\n"
 		" \"weights\": [7], \"endValue\": 7}]}\n");
-	drop(t);
 }
 
 TEST(without_rows_folded_is_empty_and_without_a_name_it_is_a_process)
 {
-	struct table *t[2];
-
-	make(t);
-	renders(t, FORMAT_FOLDED, "");
+	renders(FORMAT_FOLDED, "");
 	add(t[0], 0, "cudaMemcpy", 7, NULL);
-	renders(t, FORMAT_FOLDED, "process (pid 0);[no stack];cudaMemcpy 7\n");
-	drop(t);
+	renders(FORMAT_FOLDED, "process (pid 0);[no stack];cudaMemcpy 7\n");
 }

@@ -66,7 +66,7 @@ static void notes_are_bounded_and_need_a_code(void **state)
 	notes_free(&n);
 }
 
-/* What they log, in a file in place of standard error. */
+/* Logs notes of so many processes, and five of none, into a text. */
 static void log_all(char *logged, size_t size, unsigned int processes)
 {
 	int file = memfd_create("stderr", 0), saved = dup(STDERR_FILENO);

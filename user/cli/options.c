@@ -275,21 +275,23 @@ static int check_words(const struct options *o)
 static int choose_stacks(struct options *o)
 {
 	const char *name = o->report.format == FORMAT_FOLDED ? "folded" : "speedscope";
+	const bool is_by_other = o->report.by == CALLS_BY_LAUNCH || o->report.by == CALLS_BY_RESULT;
 
 	if (o->report.format < FORMAT_TABLES)
 		return 0;
-	if (o->verb == &options_verbs[VERB_STACKS])
+	if (o->verb == &options_verbs[VERB_STACKS]) {
 		log_error("option '--format': '%s' is not of stacks; take gpuprof stat", name);
-	else if (o->report.tables || o->report.by == CALLS_BY_LAUNCH ||
-		 o->report.by == CALLS_BY_RESULT)
+		return EXIT_USAGE;
+	}
+	if (o->report.tables || is_by_other) {
 		log_error("option '--format %s' is of calls and times off the CPU by stack: "
 			  "leave out '%s'",
 			  name, o->report.tables ? "--table" : "--by");
-	else
-		name = NULL;
+		return EXIT_USAGE;
+	}
 	o->report.by = CALLS_BY_STACK;
 	o->session.stacks |= o->verb->has_targets;
-	return name ? EXIT_USAGE : 0;
+	return 0;
 }
 
 /* Options that would be accepted and have no effect. */

@@ -310,7 +310,7 @@ static void add_causes(struct strbuf *out, const struct stall_sum *sum)
 	}
 }
 
-/* What a thread outside of calls waits for; advice NULL: that of input-stall. */
+/* What a thread may wait for outside of calls; advice NULL: input-stall's own. */
 static const struct {
 	const char *what, *advice;
 } waits[IDLE_CAUSES] = {

@@ -18,7 +18,7 @@
 struct devices {
 	bool known;
 	uint32_t n;
-	uint32_t cuda_version;		/* of the driver; 0: unknown */
+	uint32_t cuda_version;		/* cuDriverGetVersion's; 0: unknown */
 	struct gp_ring_device v[DEVICES_MAX];
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The buckets of a thread's wall time: in calls, by class; outside of them off the CPU, by reason;
- * what was not seen; and the rest: its own computing. */
+ * not seen; and CLASS_OTHER, its own computing. */
 #ifndef LEDGER_THREAD_BUCKET_H
 #define LEDGER_THREAD_BUCKET_H
 

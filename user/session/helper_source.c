@@ -335,7 +335,7 @@ static void push_calls_source(struct helper_source *s)
 
 /* ---- the version of CUDA --------------------------------------------------------------------- */
 
-#define CUDA_VERSION_MAX 99990		/* of another process: hostile */
+#define CUDA_VERSION_MAX 99990	/* the process that writes the ring may be hostile */
 
 /* Processes may have different drivers' libraries (cuda-compat). */
 static void note_cuda_version(struct helper_source *s, pid_t pid)

@@ -10,12 +10,12 @@
 /* The frames of a row, outermost first: its process, those of its stack, the call or the reason. */
 struct flame {
 	uint64_t ns;
-	size_t first, n;		/* of frames */
+	size_t first, n;		/* its frames: index and number */
 };
 
 struct flames {
 	VEC(struct flame) all;
-	VEC(const char *) frames;
+	VEC(const char *) frames;	/* of the pool: equal ones have one address */
 	struct strpool *names;
 	bool failed;
 };
@@ -134,7 +134,7 @@ static size_t sort_names(const char **names, size_t n)
 	if (n)
 		qsort(names, n, sizeof(*names), compare_names);
 	for (size_t i = 0; i < n; i++)
-		if (!i || strcmp(names[i], names[kept - 1]) != 0)
+		if (!i || names[i] != names[kept - 1])
 			names[kept++] = names[i];
 	return kept;
 }
@@ -169,7 +169,7 @@ static void add_profile(struct strbuf *out, const struct flames *f, const char *
 	for (size_t i = 0; i < f->all.n; i++) {
 		const size_t first = f->all.v[i].first;
 
-		if (strcmp(f->frames.v[first], process) != 0)
+		if (f->frames.v[first] != process)
 			continue;
 		strbuf_addf(out, "%s[", separator);
 		for (size_t k = 0; k < f->all.v[i].n; k++)

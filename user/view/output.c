@@ -170,11 +170,6 @@ static int check_file(struct output_file f, const char *path, const char *why)
 	return EXIT_FAIL;
 }
 
-static bool ends_in_slash(const char *path)
-{
-	return *path && path[strlen(path) - 1] == '/';
-}
-
 /* Only checks, so that no file is made or emptied where no report follows. */
 int output_check(const char *path)
 {
@@ -185,7 +180,7 @@ int output_check(const char *path)
 		return EXIT_OK;
 	at = place_of(f);
 	if (at.place == PLACE_FILE)
-		at.why = ends_in_slash(path) ? strerror(EISDIR) : refusal_beside(path);
+		at.why = str_ends_in(path, "/") ? strerror(EISDIR) : refusal_beside(path);
 	return check_file(f, path, at.why);
 }
 
@@ -257,7 +252,7 @@ static int open_dir(const char *path, const char **why)
 static char *path_in(const char *dir, const char *name)
 {
 	char *path;
-	int n = asprintf(&path, "%s%s%s", dir, ends_in_slash(dir) ? "" : "/", name);
+	int n = asprintf(&path, "%s%s%s", dir, str_ends_in(dir, "/") ? "" : "/", name);
 
 	return n < 0 ? NULL : path;
 }

@@ -14,7 +14,7 @@
 void format_safef(struct strbuf *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 enum format { FORMAT_TEXT, FORMAT_MD, FORMAT_CSV, FORMAT_JSON, FORMAT_TABLES,
-	      FORMAT_FOLDED = FORMAT_TABLES, FORMAT_SPEEDSCOPE,	/* of stacks: view/flame.h */
+	      FORMAT_FOLDED = FORMAT_TABLES, FORMAT_SPEEDSCOPE,	/* by stack: view/flame.h */
 	      FORMAT_END };
 
 struct meta_pair {

@@ -43,6 +43,7 @@ struct printout {
 	unsigned int n_tables;
 	regex_t filter;
 	bool has_filter;
+	bool has_directory;		/* of csv: a file of each table in it */
 };
 
 /* Logs the name that the user may have meant; false: there is none. */
@@ -104,21 +105,21 @@ static int pick_listed(struct printout *p, const char *list)
 }
 
 /* A file of csv has one table: several need a directory, one that exists or ends in a slash. */
-static bool is_directory(const struct report_options *o)
+static bool names_directory(const struct report_options *o)
 {
 	struct stat st;
 
-	if (o->format != FORMAT_CSV || !o->output || !*o->output)
+	if (o->format != FORMAT_CSV || !o->output)
 		return false;
-	return o->output[strlen(o->output) - 1] == '/' ||
-	       (!stat(o->output, &st) && S_ISDIR(st.st_mode));
+	return str_ends_in(o->output, "/") || (!stat(o->output, &st) && S_ISDIR(st.st_mode));
 }
 
 static int pick_tables(struct printout *p, const struct report_options *o)
 {
+	p->has_directory = names_directory(o);
 	if (o->tables)
 		return pick_listed(p, o->tables);
-	if (o->format == FORMAT_CSV && !is_directory(o))
+	if (o->format == FORMAT_CSV && !p->has_directory)
 		return pick_table(p, "calls");
 	if (o->format >= FORMAT_TABLES)
 		return pick_listed(p, "calls,offcpu");
@@ -209,7 +210,7 @@ static bool matches(const struct cell *cells, const void *ctx)
 
 static int check_directory(const struct printout *p, const struct report_options *o)
 {
-	if (p->n < 2 || o->format != FORMAT_CSV || is_directory(o))
+	if (p->n < 2 || o->format != FORMAT_CSV || p->has_directory)
 		return 0;
 	log_error("option '--table': csv is one table; give one, or a directory for a file of "
 		  "each: -o DIR/ (of stat and report)");
@@ -331,7 +332,7 @@ int report_check(const struct report_options *o)
 	printout_free(&p);
 	if (rc)
 		return rc;
-	return is_directory(o) ? check_files(&p, o->output) : output_check(o->output);
+	return p.has_directory ? check_files(&p, o->output) : output_check(o->output);
 }
 
 /* The terminal that shows standard output: its columns, 0 for none. */
@@ -504,7 +505,7 @@ int report_print(const struct report_options *o, const struct snapshot *snap,
 	if (!rc && o->by == CALLS_BY_STACK && !snap->stacks.frames.n)
 		log_warn("no stack is known: measure with --stacks");
 	if (!rc)
-		rc = is_directory(o) ? write_files(&p, o->output) : print_one(o, &p, &s, st);
+		rc = p.has_directory ? write_files(&p, o->output) : print_one(o, &p, &s, st);
 	printout_free(&p);
 	return rc || st->unjudged ? rc : judge_loss(o, &s);
 }

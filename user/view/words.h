@@ -22,7 +22,7 @@ struct word {
 	const char *measured;	/* how it is known; NULL: `what` has it */
 	/* What one does about it in CUDA, and in PyTorch; NULL: nothing particular. */
 	const char *cuda, *pytorch;
-	/* Of findings: the same in one line of at most 86 columns, which begins with a letter
+	/* Findings only: the same in one line of at most 86 columns, which begins with a letter
 	 * (csv puts a ' before a minus); NULL: cuda is short enough. */
 	const char *fix;
 	const char *see;	/* words to look up next, separated by blanks; or NULL */
