@@ -20,7 +20,7 @@ static struct memory_room room = { MEMORY_ROOM };
 
 static struct memory_book *book(void)
 {
-	struct memory_book *b = memory_book_new(&room);
+	struct memory_book *b = memory_book_new(&room, 0);
 
 	assert_non_null(b);
 	return b;
@@ -153,7 +153,7 @@ TEST(live_allocations_are_exact_whatever_was_counted)
 TEST(allocations_over_the_limit_are_counted)
 {
 	struct memory_room small = { 2 };
-	struct memory_book *b = memory_book_new(&small);
+	struct memory_book *b = memory_book_new(&small, 0);
 	const struct memory_sums *s;
 
 	for (uint64_t i = 1; i <= 3; i++) {

@@ -60,7 +60,7 @@ static const struct sampled_device *since_then(void)
 
 static int push(const struct event *ev)
 {
-	return samples_push(&samples, ev, UINT64_MAX, &device);
+	return samples_push(&samples, ev, 0, UINT64_MAX, &device);
 }
 
 static int sample(uint64_t start_ns, uint64_t end_ns, unsigned int field, uint64_t value)
@@ -163,8 +163,29 @@ TEST(a_sample_that_ends_after_the_session_counts_up_to_its_end)
 	assert_int_equal(samples_push(&samples, &(struct event){
 		.kind = EVENT_SAMPLE, .sample.uuid = GPU, .start_ns = 1000, .end_ns = 3000,
 		.sample.values = s },
-		2500, &device), 0);
+		0, 2500, &device), 0);
 	assert_int_equal(device->sampled_ns, 1500);
+}
+
+TEST(a_sample_that_began_before_the_session_counts_from_its_beginning)
+{
+	struct device_sample s = { .has = 1u << SAMPLE_ENERGY_MJ };
+	struct event ev = { .kind = EVENT_SAMPLE, .sample.uuid = GPU };
+
+	for (uint64_t i = 1; i <= 3; i++) {
+		s.v[SAMPLE_ENERGY_MJ] = 10 * i;
+		ev.start_ns = 1000 * i;
+		ev.end_ns = 1000 * (i + 1);
+		ev.sample.values = s;
+		assert_int_equal(samples_push(&samples, &ev, 2500, UINT64_MAX, &device), 0);
+	}
+	assert_int_equal(device->sampled_ns, 1500);
+	assert_int_equal(device->energy_ns, 1000);	/* from the reading at 3000 */
+	assert_int_equal(device->energy_mj, 10);
+	ev = (struct event){ .kind = EVENT_FAULT, .start_ns = 2000,
+			     .fault = { .uuid = GPU, .what = FAULT_XID, .value = 79 } };
+	assert_int_equal(samples_push(&samples, &ev, 2500, UINT64_MAX, &device), 0);
+	assert_int_equal(device->faults.n, 0);
 }
 
 TEST(there_is_room_for_so_much_and_no_more)

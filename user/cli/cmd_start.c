@@ -41,7 +41,7 @@ static int take_sample(void *ctx, const struct event *ev)
 
 	own.process = ev->pid;		/* no registry gives handles here */
 	if ((ev->kind != EVENT_SAMPLE && ev->kind != EVENT_USER) ||
-	    samples_push(&host->samples, &own, UINT64_MAX, &d))
+	    samples_push(&host->samples, &own, 0, UINT64_MAX, &d))
 		return 0;
 	while (host->last.n < host->samples.all.n && VEC_PUSH(&host->last))
 		host->last.v[host->last.n - 1] = (struct device_sample){ 0 };

@@ -44,16 +44,20 @@ struct memory_book {
 	VEC(uint64_t) unused;		/* indices of allocs */
 	struct rows groups;		/* struct group */
 	uint64_t settled_ns;
+	uint64_t begin_ns;		/* counts and peaks are from then on */
+	bool has_begun;
 	bool seen[2];			/* calls, records: the source has reported something */
 	struct memory_counts counts;
 };
 
-struct memory_book *memory_book_new(struct memory_room *room)
+struct memory_book *memory_book_new(struct memory_room *room, uint64_t begin_ns)
 {
 	struct memory_book *b = calloc(1, sizeof(*b));
 
-	if (b)
+	if (b) {
 		b->room = room;
+		b->begin_ns = begin_ns;
+	}
 	return b;
 }
 
@@ -343,6 +347,22 @@ static uint64_t find_cut(const struct memory_book *b, uint64_t horizon)
 	return cut;
 }
 
+/* What waits took effect before until_ns, or later: not even the peak is of before. */
+static void pass_begin(struct memory_book *b, uint64_t until_ns)
+{
+	if (b->has_begun || until_ns < b->begin_ns)
+		return;
+	b->has_begun = true;
+	for (size_t i = 0; i < b->groups.n; i++) {
+		struct memory_sums *s = &((struct group *)b->groups.v[i])->sums;
+
+		s->peak_bytes = s->live_bytes;
+		s->allocs = s->untracked;
+		s->frees = s->frees_before = 0;
+		s->leaked_bytes = s->leaked = s->unsized = 0;
+	}
+}
+
 static void pass_resets(struct memory_book *b, uint64_t until_ns)
 {
 	size_t n = 0;
@@ -376,6 +396,7 @@ static int settle_before(struct memory_book *b, uint64_t cut)
 	for (size_t i = 0; i < n; i++)
 		b->counts.alone += acts[i].is_record && !acts[i].has_call && !acts[i].again;
 	for (size_t i = 0; i < n && !err; i++) {
+		pass_begin(b, moment_of(&acts[i]));
 		pass_resets(b, moment_of(&acts[i]));
 		err = (acts[i].op == MEMORY_ALLOC ? apply_alloc : apply_free)(b, &acts[i]);
 	}
@@ -389,6 +410,7 @@ int memory_book_settle(struct memory_book *b, uint64_t horizon_ns)
 	uint64_t cut = find_cut(b, horizon_ns);
 	int err = settle_before(b, cut);
 
+	pass_begin(b, cut);
 	pass_resets(b, cut);
 	return err;
 }

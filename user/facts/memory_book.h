@@ -84,7 +84,8 @@ struct memory_room {
 
 struct memory_book;
 
-struct memory_book *memory_book_new(struct memory_room *room);	/* NULL + errno */
+/* Counts and peaks are of what took effect from begin_ns on; what lives then, lives. NULL + errno. */
+struct memory_book *memory_book_new(struct memory_room *room, uint64_t begin_ns);
 void memory_book_free(struct memory_book *b);
 
 int memory_book_push(struct memory_book *b, const struct memory_act *act);	/* 0 or -ENOMEM */

@@ -191,7 +191,7 @@ static int begin(struct ranges *r, struct scope_stack *t, const struct event *ev
 
 	if (!row)
 		return -ENOMEM;
-	row->count += !ev->range.again;
+	row->count += !ev->range.again && ev->start_ns >= r->open_ns;
 	range.row = row->number;
 	for (const struct scope *s = t->top; s; s = s->below)
 		range.inner |= is_of(s, row);
@@ -249,7 +249,7 @@ static int end_of_unknown(struct ranges *r, const struct event *ev, unsigned int
 
 	if (!row)
 		return -ENOMEM;
-	row->count++;
+	row->count += ev->start_ns >= r->open_ns;
 	return add_wall(r, row, r->open_ns, ns);
 }
 
@@ -327,16 +327,16 @@ int ranges_push(struct ranges *r, const struct event *ev)
 
 	if (!t)
 		return -errno;
+	if (is_late)		/* what is open when the session ends, stays so */
+		return 0;
 	switch (ev->range.what) {
 	case RANGE_PUSH:
 	case RANGE_START:
-		return is_late ? 0 : begin(r, t, ev, ns);
+		return begin(r, t, ev, ns);
 	case RANGE_MARK:
-		if (is_late)
-			return 0;
 		row = row_of(r, ev, RANGE_KIND_MARK, false);
 		if (row)
-			row->count++;
+			row->count += ev->start_ns >= r->open_ns;
 		return row ? 0 : -ENOMEM;
 	case RANGE_POP:
 		return pop(r, t, ev, ns);

@@ -119,10 +119,11 @@ static const uint64_t most[SAMPLE_FIELDS] = {
 	[SAMPLE_MEMORY_MHZ] = UINT32_MAX,
 };
 
-/* A counter, which is none of the time before its first reading; it begins anew with the driver. */
-static void add_energy(struct sampled_device *d, uint64_t mj, uint64_t at_ns)
+/* A counter, which is none of the time before its first reading; it begins anew with the driver.
+ * from_ns: of readings before it only the last one counts. */
+static void add_energy(struct sampled_device *d, uint64_t mj, uint64_t at_ns, uint64_t from_ns)
 {
-	if (d->energy_at_ns && mj >= d->energy_last_mj) {
+	if (d->energy_at_ns >= num_max(from_ns, 1) && mj >= d->energy_last_mj) {
 		d->energy_mj = num_add(d->energy_mj, mj - d->energy_last_mj);
 		d->energy_ns = num_add(d->energy_ns, at_ns - d->energy_at_ns);
 	}
@@ -163,24 +164,25 @@ static void add_use(struct sampled_device *d, uint64_t ns)
 	d->was_used = is_used;
 }
 
-static int push_sample(struct sampled_device *d, const struct event *ev, uint64_t until_ns)
+static int push_sample(struct sampled_device *d, const struct event *ev, uint64_t from_ns,
+		       uint64_t until_ns)
 {
 	const struct device_sample *s = &ev->sample.values;
-	uint64_t end_ns = num_min(ev->end_ns, until_ns);
+	uint64_t start_ns = num_max(ev->start_ns, from_ns), end_ns = num_min(ev->end_ns, until_ns);
 
 	if (ev->start_ns >= ev->end_ns || ev->end_ns <= d->last_ns)
 		return -EINVAL;
 	d->last_ns = ev->end_ns;
-	if (end_ns > ev->start_ns)
-		add_up(d, s, end_ns - ev->start_ns);
+	if (end_ns > start_ns)
+		add_up(d, s, end_ns - start_ns);
 	d->has_busy = has(s, SAMPLE_BUSY);
 	d->busy = s->v[SAMPLE_BUSY] > 0;
 	d->has_users = has(s, SAMPLE_USERS);
 	d->nameless_before = d->nameless;
 	d->nameless = num_sub(s->v[SAMPLE_USERS], count_users(d));
-	if (has(s, SAMPLE_ENERGY_MJ))
-		add_energy(d, s->v[SAMPLE_ENERGY_MJ], ev->end_ns);
-	add_use(d, num_sub(end_ns, ev->start_ns));
+	if (has(s, SAMPLE_ENERGY_MJ) && ev->start_ns < until_ns)
+		add_energy(d, s->v[SAMPLE_ENERGY_MJ], ev->end_ns, from_ns);
+	add_use(d, num_sub(end_ns, start_ns));
 	return 0;
 }
 
@@ -206,7 +208,7 @@ static int push_fault(struct sampled_device *d, const struct event *ev)
 	return 0;
 }
 
-int samples_push(struct samples *s, const struct event *ev, uint64_t until_ns,
+int samples_push(struct samples *s, const struct event *ev, uint64_t from_ns, uint64_t until_ns,
 		 struct sampled_device **d)
 {
 	const char *uuid = ev->sample.uuid;
@@ -228,8 +230,10 @@ int samples_push(struct samples *s, const struct event *ev, uint64_t until_ns,
 	if (ev->sample.name)
 		snprintf((*d)->name, sizeof((*d)->name), "%s", ev->sample.name);
 	if (ev->kind == EVENT_SAMPLE)
-		return push_sample(*d, ev, until_ns);
-	return ev->kind == EVENT_USER ? push_user(*d, ev) : push_fault(*d, ev);
+		return push_sample(*d, ev, from_ns, until_ns);
+	if (ev->kind == EVENT_USER)
+		return push_user(*d, ev);
+	return ev->start_ns < from_ns || ev->start_ns >= until_ns ? 0 : push_fault(*d, ev);
 }
 
 static void subtract_faults(struct sampled_device *d, const struct sampled_device *earlier,

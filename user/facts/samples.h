@@ -70,8 +70,9 @@ struct samples {
 
 void samples_free(struct samples *s);
 
-/* SAMPLE, USER, FAULT; until_ns: later time is in no sum. 0, -EINVAL or -ENOMEM; *d: its device. */
-int samples_push(struct samples *s, const struct event *ev, uint64_t until_ns,
+/* SAMPLE, USER, FAULT; time outside of [from_ns, until_ns) is in no sum. 0, -EINVAL or -ENOMEM; *d:
+ * its device. */
+int samples_push(struct samples *s, const struct event *ev, uint64_t from_ns, uint64_t until_ns,
 		 struct sampled_device **d);
 /* to is zeroed; 0 or -ENOMEM */
 int samples_copy(struct samples *to, const struct samples *from);

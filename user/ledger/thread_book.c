@@ -27,7 +27,7 @@ static inline void book_add(uint64_t *ns, const struct intervals *unarmed, unsig
 /* Calls that are seen at their entry only take no time: whatever they cost is outside of them. */
 static inline void book_count(struct book *b, unsigned int class, const struct event *ev)
 {
-	if (ev->start_ns >= b->stop)
+	if (ev->start_ns >= b->stop || ev->end_ns < b->base)
 		return;
 	b->calls[ev->end_ns > ev->start_ns ? class : (unsigned int)CLASS_OTHER]++;
 }

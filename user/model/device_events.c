@@ -269,7 +269,7 @@ static int push_sample(struct model *m, const struct event *ev)
 {
 	uint64_t until_ns = m->session.stop_ns ? m->session.stop_ns : UINT64_MAX;
 	struct sampled_device *d;
-	int err = samples_push(&m->samples, ev, until_ns, &d);
+	int err = samples_push(&m->samples, ev, m->session.start_ns, until_ns, &d);
 
 	if (err || ev->kind != EVENT_SAMPLE)
 		return err;

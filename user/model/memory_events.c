@@ -25,7 +25,7 @@ struct memory {
 static struct memory_book *book_of(struct memory *m, struct process *p)
 {
 	if (!p->memory)
-		p->memory = memory_book_new(&m->room);
+		p->memory = memory_book_new(&m->room, m->m->session.start_ns);
 	return p->memory;
 }
 
@@ -34,6 +34,12 @@ static int push(struct memory *m, struct process *p, const struct memory_act *ac
 	struct memory_book *b = book_of(m, p);
 
 	return b ? memory_book_push(b, act) : -ENOMEM;
+}
+
+/* What it does not count by itself. */
+static bool is_before(const struct memory *m, const struct event *ev)
+{
+	return ev->end_ns < m->m->session.start_ns;
 }
 
 static int push_success(struct memory *m, struct process *p, const struct event *ev,
@@ -50,7 +56,7 @@ static int push_success(struct memory *m, struct process *p, const struct event 
 	if (ev->call.address)
 		return push(m, p, &act);
 	p->allocs_blindly |= call.op == MEMORY_ALLOC;
-	if (call.op == MEMORY_FREE || p->records_memory)
+	if (call.op == MEMORY_FREE || p->records_memory || is_before(m, ev))
 		return 0;	/* of NULL; or a record is more exact */
 	return book_of(m, p) ? memory_book_untracked(p->memory, call.kind,
 						     ev->call.stack) : -ENOMEM;
@@ -74,7 +80,7 @@ static int push_call(struct memory *m, const struct event *ev)
 		return 0;
 	if (worked)
 		return push_success(m, p, ev, call);
-	if (call.op == MEMORY_FREE)
+	if (call.op == MEMORY_FREE || is_before(m, ev))
 		return 0;
 	return book_of(m, p) ? memory_book_fail(p->memory, call.kind, ev->call.stack) : -ENOMEM;
 }

@@ -379,7 +379,9 @@ static int add_row(void *state, const struct event *ev)
 	clipped.off.woken_ns -= num_min(over, ev->off.woken_ns);
 	if (t && !(ev->has & HAS_END))
 		t->off_read_ns = clipped.end_ns;
-	return ev->start_ns < stop ? offcpu_add(&o->rows, &clipped, from_ns) : 0;
+	if (ev->start_ns >= stop || ev->end_ns < o->m->session.start_ns)
+		return 0;
+	return offcpu_add(&o->rows, &clipped, from_ns);
 }
 
 static int fold_off(void *state, struct process *p, struct process *into)
