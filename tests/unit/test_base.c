@@ -191,6 +191,39 @@ TEST_TITLED("time: durations as people type them, others are refused", durations
 			fail_msg("'%s' was accepted as %llu ns", bad[i], (unsigned long long)ns);
 }
 
+TEST_TITLED("time: moments from a beginning, and of the day", moments)
+{
+	const uint64_t hour = 3600 * NS_PER_SEC, day = 24 * hour;
+	static const struct { const char *text; bool is_clock; uint64_t ns; } good[] = {
+		{ "10s", false, 10 * NS_PER_SEC }, { "0", false, 0 }, { "12", false, 12 * NS_PER_SEC },
+		{ "00:00", true, 0 }, { "09:15", true, 33300 * NS_PER_SEC },
+		{ "23:59:59.25", true, 86399 * NS_PER_SEC + 250 * NS_PER_MS },
+	};
+	static const char *const bad[] = {
+		"", ":", "9:15", "24:00", "09:60", "09:15:60", "09:15:", "09:15:02.", "09:15.5s",
+		"09:15:02.5x", "-1s", "09:15 ",
+	};
+	struct time_moment m;
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		if (time_parse_moment(good[i].text, &m))
+			fail_msg("'%s' was refused", good[i].text);
+		assert_true(m.is_given);
+		assert_int_equal(m.is_clock, good[i].is_clock);
+		assert_int_equal(m.ns, good[i].ns);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (time_parse_moment(bad[i], &m) != -EINVAL)
+			fail_msg("'%s' was accepted", bad[i]);
+	/* 1970-01-02, 23:59:50 */
+	setenv("TZ", "UTC", 1);
+	tzset();
+	assert_int_equal(time_of_day(day - NS_PER_SEC, 2 * day - 10 * NS_PER_SEC), 2 * day - NS_PER_SEC);
+	assert_int_equal(time_of_day(5, 2 * day - 10 * NS_PER_SEC), 2 * day + 5);
+	assert_int_equal(time_of_day(13 * hour, 2 * day - 10 * NS_PER_SEC), day + 13 * hour);
+	assert_int_equal(time_of_day(11 * hour, 2 * day - 10 * NS_PER_SEC), 2 * day + 11 * hour);
+}
+
 TEST_TITLED("time: clocks go on", clocks_go_on)
 {
 	uint64_t before = time_now_ns();

@@ -110,3 +110,70 @@ int time_parse(const char *text, uint64_t *ns)
 	}
 	return -EINVAL;
 }
+
+/* Two digits, at most max; NULL: they are not. */
+static const char *parse_two(const char *text, unsigned int max, unsigned int *n)
+{
+	for (int i = 0; i < 2; i++)
+		if (text[i] < '0' || text[i] > '9')
+			return NULL;
+	*n = (unsigned int)(text[0] - '0') * 10 + (unsigned int)(text[1] - '0');
+	return *n <= max ? text + 2 : NULL;
+}
+
+/* ".25", or nothing */
+static int parse_fraction(const char *text, uint64_t *ns)
+{
+	uint64_t digit_ns = NS_PER_SEC / 10;
+
+	*ns = 0;
+	if (!*text)
+		return 0;
+	if (*text != '.' || !text[1])
+		return -EINVAL;
+	for (text++; *text >= '0' && *text <= '9'; text++, digit_ns /= 10)
+		*ns += (uint64_t)(*text - '0') * digit_ns;
+	return *text ? -EINVAL : 0;
+}
+
+int time_parse_moment(const char *text, struct time_moment *m)
+{
+	unsigned int hour, minute, second = 0;
+	const char *at = parse_two(text, 23, &hour);
+	uint64_t ns;
+
+	if (!at || *at != ':') {
+		*m = (struct time_moment){ .is_given = true, .text = text };
+		return time_parse(text, &m->ns);
+	}
+	at = parse_two(at + 1, 59, &minute);
+	if (at && *at == ':')
+		at = parse_two(at + 1, 59, &second);
+	if (!at || parse_fraction(at, &ns))
+		return -EINVAL;
+	ns += (3600ull * hour + 60 * minute + second) * NS_PER_SEC;
+	*m = (struct time_moment){ true, true, ns, text };
+	return 0;
+}
+
+uint64_t time_of_day(uint64_t since_midnight_ns, uint64_t near_ns)
+{
+	const time_t near = (time_t)(near_ns / NS_PER_SEC);
+	const int s = (int)(since_midnight_ns / NS_PER_SEC);
+	struct tm tm;
+	time_t t;
+
+	if (!localtime_r(&near, &tm))
+		return near_ns;
+	for (int i = 0; i < 2; i++) {
+		tm.tm_hour = s / 3600;
+		tm.tm_min = s / 60 % 60;
+		tm.tm_sec = s % 60;
+		tm.tm_isdst = -1;
+		t = mktime(&tm);
+		if (t + 43200 > near)
+			break;
+		tm.tm_mday++;
+	}
+	return (uint64_t)t * NS_PER_SEC + since_midnight_ns % NS_PER_SEC;
+}

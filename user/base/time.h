@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clocks, and durations as people type them ("10s", "500ms", "2m"; a bare number is seconds). */
+/* Clocks, and times as people type them: durations ("10s", "500ms", "2m"; a bare number is seconds),
+ * times of day ("09:15", "09:15:02.5"). */
 #ifndef BASE_TIME_H
 #define BASE_TIME_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define NS_PER_SEC 1000000000ull
@@ -27,5 +29,17 @@ struct time_shift time_parse_shift(const char *text);	/* missing offsets are 0 *
 const struct time_shift *time_own_shift(void);		/* as procfs shows times to us */
 
 int time_parse(const char *text, uint64_t *ns);	/* 0 or -EINVAL; ns, us, ms, s, m, h */
+
+/* A duration from some beginning, or a time of day here. */
+struct time_moment {
+	bool is_given, is_clock;
+	uint64_t ns;			/* is_clock: since midnight */
+	const char *text;		/* as it was given */
+};
+int time_parse_moment(const char *text, struct time_moment *m);	/* 0 or -EINVAL */
+
+/* The moment of the wall clock with that time of day, here, which is less than 12 hours before
+ * near_ns, or after it. */
+uint64_t time_of_day(uint64_t since_midnight_ns, uint64_t near_ns);
 
 #endif

@@ -24,6 +24,7 @@
 #include "view/report.h"
 #include "cli/verbs.h"
 #include "capture/capture.h"
+#include "capture/capture_part.h"
 #include "elf/elf.h"
 #include "elf/lines.h"
 #include "event/stacks.h"
@@ -233,18 +234,38 @@ int judge_model(const struct options *o, const struct model *m)
 	return rc;
 }
 
+/* --from, --to. 0, EXIT_USAGE or EXIT_FAIL, logged. */
+static int choose_part(const struct options *o, struct capture_reader *r, const char *path,
+		       struct capture_part *part)
+{
+	struct capture_span span;
+	int err = capture_read_span(r, &span);
+
+	if (err) {
+		log_error("cannot read %s: %s", path,
+			  err == -ENODATA ? "it holds no time" : strerror(-err));
+		return EXIT_FAIL;
+	}
+	return capture_part_choose(part, &span, &o->from, &o->to) ? EXIT_USAGE : 0;
+}
+
 static int report_capture(const struct options *o, const char *path, struct capture_reader *r,
 			  struct model *m)
 {
 	struct reading reading = { .from = r, .path = path, .to = m,
 				   .shown_ns = time_now_ns(), .is_quiet = o->quiet };
 	struct report_state how = { .capture = path };
+	struct capture_part part = { .to = { push, &reading } };
+	const bool is_part = o->from.is_given || o->to.is_given;
+	int state, rc = is_part ? choose_part(o, r, path, &part) : 0, err;
 	struct consumers consumers;
-	int state, rc, err;
 
+	if (rc)
+		return rc;
 	err = model_use_consumers(m, view_consumers(&consumers));
 	if (!err)
-		err = capture_read(r, &(struct event_sink){ push, &reading });
+		err = capture_read(r, is_part ? &(struct event_sink){ capture_part_push, &part } :
+						&part.to);
 	if (!err)
 		err = model_finish(m);
 	log_status("%s", "");

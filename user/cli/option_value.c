@@ -56,6 +56,11 @@ OPTION_SETTER(interval)
 	return set_duration(member(o, row), value, INTERVAL_MIN_NS);
 }
 
+OPTION_SETTER(moment)
+{
+	return time_parse_moment(value, member(o, row));
+}
+
 /* Digits only: strtoull alone would take signs and spaces. */
 static int parse_number(const char *s, char **end, uint64_t *n)
 {

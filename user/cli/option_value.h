@@ -12,6 +12,7 @@ OPTION_SETTER(flag);		/* bool */
 OPTION_SETTER(text);		/* const char *, not empty */
 OPTION_SETTER(duration);	/* uint64_t ns, at least 1 ms */
 OPTION_SETTER(interval);	/* the same, at least 250 ms */
+OPTION_SETTER(moment);		/* struct time_moment */
 OPTION_SETTER(number);		/* uint64_t, at least 1 */
 OPTION_SETTER(stack);		/* uint64_t bytes, 512 to 16k, rounded up to whole blocks */
 OPTION_SETTER(ring);		/* uint64_t bytes, 64k to 1g, rounded up to a power of two */

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/time.h"
 #include "session/session_options.h"
 #include "view/report.h"
 
@@ -41,6 +42,7 @@ struct options {
 	struct report_options report;	/* and for record its output */
 	const char *capture; /* stat, intervals: keep a capture here too; NULL none */
 	uint64_t interval_ns;		/* 0: not given */
+	struct time_moment from, to;	/* report: of the capture only this */
 
 	bool lines;			/* of source, and inlined functions */
 	bool all_threads;		/* stacks: also CUDA's and the helper's own */

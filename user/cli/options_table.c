@@ -138,6 +138,16 @@ static const struct option_row rows[] = {
 		.accepts = "a number from 1 up",
 		.help = "stop after N intervals",
 	}, {
+		.name = "from", .group = GROUP_TIME, .arg = "TIME",
+		.verbs = ON(REPORT), .set = option_set_moment, .at = MEMBER(from),
+		.accepts = "a time from the beginning such as 10s, or of day such as 09:15:02",
+		.help = "only what came after TIME (10s, 09:15:02)",
+	}, {
+		.name = "to", .group = GROUP_TIME, .arg = "TIME",
+		.verbs = ON(REPORT), .set = option_set_moment, .at = MEMBER(to),
+		.accepts = "a time from the beginning such as 20s, or of day such as 09:15:12",
+		.help = "only what came before TIME",
+	}, {
 		.name = "output", .letter = 'o', .group = GROUP_OUTPUT, .arg = "FILE",
 		.verbs = ON(STAT) | ON(RECORD) | ON(REPORT) | ON(STACKS),
 		.set = option_set_text, .at = MEMBER(report.output), .completes = COMPLETE_FILES,
@@ -385,6 +395,7 @@ static const struct verb verbs[VERB_END + 1] = {
 			 "privileges.\nWithout FILE: of the newest .gpr file here.\n"
 			 TABLES,
 		.examples = "  gpuprof report run.gpr --table findings,ledger\n"
+			    "  gpuprof report run.gpr --from 09:15:02 --to 09:15:12\n"
 			    "  gpuprof report run.gpr --by launch --top 20\n"
 			    "  gpuprof report run.gpr --format json -o run.json\n",
 	},

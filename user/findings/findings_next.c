@@ -244,11 +244,11 @@ static bool is_kept(enum next what, const struct next_target *w, const char *fil
 static void add_report(struct strbuf *out, enum next what, const struct next_target *w,
 		       const char *filter)
 {
-	const char *path = w->snap->capture;
+	const char *path = w->snap->capture, *part = snapshot_fact(w->snap, "part_options");
 
 	strbuf_addf(out, "gpuprof report %s", *path == '-' ? "./" : "");	/* no option */
 	strbuf_add_shell(out, path);
-	strbuf_addch(out, ' ');
+	strbuf_addf(out, "%s%s ", part ? " " : "", part ? part : "");
 	add_step(out, steps[what].kept, w, filter);
 }
 

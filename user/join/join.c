@@ -454,6 +454,7 @@ struct join {
 	struct join_budget budget;
 	uint64_t start_ns, stop_ns;	/* of the session; 0: not known */
 	uint64_t watermark_ns;		/* 0: there is none */
+	bool knows_earlier;		/* what was before the session */
 	bool goes_on;			/* works of the last launches are in another file */
 	struct join_counts counts;
 	/* API_* of the runtime's functions, the driver's; 0: not looked up yet */
@@ -1190,11 +1191,13 @@ static int push_work(struct join *j, struct process *p, const struct event *ev)
 	const bool is_without = ev->work.has & WORK_HAS_NO_LAUNCH;
 	struct pending_launch *by =
 		is_without ? NULL : launches_find(&p->launches, ev->work.correlation);
+	bool is_early;
 
 	if (by && !is_one_program(p, by->launch.start_ns, ev->start_ns))
 		by = NULL;
 	p->has_no_launches |= is_without;
-	return by || is_without || is_outside(j, ev) ? pass_on(j, p, ev, by) : keep_work(j, p, ev);
+	is_early = ev->end_ns < j->start_ns && !j->knows_earlier;
+	return by || is_without || is_early ? pass_on(j, p, ev, by) : keep_work(j, p, ev);
 }
 
 /* ---- launches and their calls --------------------------------------------------------------- */
@@ -1402,7 +1405,8 @@ static int push_api(struct join *j, struct process *p, const struct event *ev,
 	j->counts.captured += launches && by->launch.call.captured;
 	/* Of one that ended before the session began the works may have, too, and no source would
 	 * report them; nor of one that began when it had stopped. */
-	by->awaited = launches && !by->launch.call.captured && ev->end_ns >= j->start_ns &&
+	by->awaited = launches && !by->launch.call.captured &&
+		      (ev->end_ns >= j->start_ns || j->knows_earlier) &&
 		      (!j->stop_ns || ev->start_ns < j->stop_ns) &&
 		      (by->is_kernel || !p->has_no_launches);
 	j->counts.launches += by->awaited;
@@ -1601,6 +1605,11 @@ void join_use_scopes(struct join *j, const struct scope *(*at)(void *ctx, uint32
 							       uint32_t tid, uint64_t ns))
 {
 	j->scope_at = at;
+}
+
+void join_knows_earlier(struct join *j)
+{
+	j->knows_earlier = true;
 }
 
 void join_goes_on(struct join *j)

@@ -107,6 +107,9 @@ void join_use_scopes(struct join *j, const struct scope *(*at)(void *ctx, uint32
 /* Another file continues where this one ends: pending launches then stay pending. */
 void join_goes_on(struct join *j);
 
+/* Launches that ended before the session began are told of, too, with all their works. */
+void join_knows_earlier(struct join *j);
+
 /* A call of a thread of which records wait for their calls: those of a thread come in the order
  * of time. True: more wait. */
 bool join_push_call(struct join *j, uint32_t process, uint32_t tid, const struct launch_call *call);

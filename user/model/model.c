@@ -204,6 +204,8 @@ static int push_session(void *state, const struct event *ev)
 	case EVENT_FACT:
 		err = set_fact(&m->facts, ev, FACTS_MAX);
 		m->without_probes |= !err && !strcmp(ev->fact.key, "without_probes");
+		if (!err && !strcmp(ev->fact.key, "part"))
+			join_knows_earlier(m->join);
 		return err;
 	case EVENT_COUNT: return push_count(m, ev);
 	case EVENT_NOTE: return notes_push(&m->notes, ev);

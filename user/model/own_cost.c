@@ -53,6 +53,10 @@ struct own_cost own_cost_read(const struct snapshot *snap)
 	c.calls_only = c.nested_ns && !(is_first && snapshot_fact(snap, nested));
 	count_calls(&c, snap);
 	c.calls = num_sub(c.calls, snap->counts.cupti_calls);	/* no probe saw these */
+	/* As many in each call as in those of the whole capture. */
+	if (snapshot_fact(snap, "part"))
+		c.nested = (uint64_t)((double)c.nested *
+				      num_ratio(c.calls, snap->counts.received[EVENT_CALL]));
 	return c;
 }
 

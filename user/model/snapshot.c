@@ -50,9 +50,16 @@ static int take_ranges(struct snapshot *s, struct snapshot_process *to, const st
 	return err;
 }
 
+/* Has what ended then ended by the snapshot's time? Only of a part of a capture more is known. */
+static bool is_over(const struct snapshot *s, uint64_t end_ns)
+{
+	return end_ns <= s->now_ns || !snapshot_fact(s, "part");
+}
+
 static int take_process(struct snapshot *s, const struct model *m, const struct process *from)
 {
 	const struct model_process *p = &from->info;
+	const bool has_ended = process_has_ended(from) && is_over(s, p->exit_ns);
 	struct snapshot_process *to = VEC_PUSH(&s->processes);
 	int err = to ? 0 : -ENOMEM;
 
@@ -60,9 +67,10 @@ static int take_process(struct snapshot *s, const struct model *m, const struct 
 		return err;
 	*to = (struct snapshot_process){
 		.process = p->process, .pid = p->pid, .cmdline = copy_text(s, p->cmdline, &err),
-		.start_ns = p->start_ns, .exec_ns = p->exec_ns, .exit_ns = p->exit_ns,
+		.start_ns = p->start_ns, .exec_ns = p->exec_ns,
+		.exit_ns = is_over(s, p->exit_ns) ? p->exit_ns : 0,
 		.past = p->past, .children = p->children,
-		.has_ended = process_has_ended(from),
+		.has_ended = has_ended,
 		.has_memory = from->memory,
 		.memory_incomplete = memory_is_incomplete(m, from),
 		.unarmed_ns = from->past_unarmed_ns +
@@ -89,7 +97,9 @@ static int take_thread(struct snapshot *s, const struct model *m, const struct t
 	if (!to)
 		return -ENOMEM;
 	*to = (struct snapshot_thread){
-		.number = t->number, .ended = t->ended || t->process->gone_ns,
+		.number = t->number,
+		.ended = (t->ended && is_over(s, t->book.exit)) ||
+			 (t->process->gone_ns && is_over(s, t->process->gone_ns)),
 		.process = t->process->index, .pid = t->process->info.pid, .tid = t->tid,
 		.process_comm = s->processes.v[t->process->index].comm,
 		.process_start_ns = t->process->info.start_ns,
@@ -252,6 +262,134 @@ static int index_places(struct snapshot *s)
 	return 0;
 }
 
+/* ---- who leaves ------------------------------------------------------------------------------ */
+
+static void free_process(struct snapshot_process *p)
+{
+	VEC_FREE(&p->child);
+	VEC_FREE(&p->memory);
+	VEC_FREE(&p->ranges);
+	rows_free(&p->calls.rows);
+	pairs_free(&p->identity);
+}
+
+static void free_device(struct snapshot_device *d)
+{
+	stalls_free(&d->stalls);
+	rows_free(&d->kernels.rows);
+	lanes_free(&d->lanes);
+}
+
+static bool has_calls(const struct snapshot_process *p)
+{
+	for (size_t i = 0; i < call_stats_count(&p->calls); i++) {
+		const struct call_stat *c = call_stats_at(&p->calls, i);
+
+		if (c->count || c->before || c->open)
+			return true;
+	}
+	return false;
+}
+
+/* It had ended before, or (a part of a capture) began later. */
+static bool is_outside(const struct snapshot *s, const struct snapshot_process *p)
+{
+	return (p->has_ended && p->exit_ns <= s->since_ns) || p->start_ns >= s->now_ns;
+}
+
+static bool process_leaves(const struct snapshot *s, size_t at)
+{
+	const struct snapshot_process *p = &s->processes.v[at];
+
+	if (!is_outside(s, p) || has_calls(p))
+		return false;
+	for (size_t i = 0; i < s->threads.n; i++)
+		if (s->threads.v[i].process == at)
+			return false;
+	for (size_t i = 0; i < s->devices.n; i++)
+		if (s->devices.v[i].process == p->process &&
+		    s->devices.v[i].sum.close_ns > s->devices.v[i].sum.open_ns)
+			return false;
+	return true;
+}
+
+static void drop_devices(struct snapshot *s, uint32_t process)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->devices.n; i++)
+		if (s->devices.v[i].process == process)
+			free_device(&s->devices.v[i]);
+		else
+			s->devices.v[kept++] = s->devices.v[i];
+	s->devices.n = kept;
+	for (size_t i = 0; i < s->hosts.n; i++) {
+		struct snapshot_host *h = &s->hosts.v[i];
+
+		kept = 0;
+		for (size_t k = 0; k < h->members.n; k++)
+			if (h->members.v[k].process != process)
+				h->members.v[kept++] = h->members.v[k];
+		h->members.n = kept;
+	}
+}
+
+/* Threads name their process by its place. */
+static void move_threads(struct snapshot *s, size_t from, size_t to)
+{
+	for (size_t i = 0; i < s->threads.n; i++) {
+		struct snapshot_thread *t = &s->threads.v[i];
+
+		if (t->process != from)
+			continue;
+		t->process = to;
+		t->process_comm = s->processes.v[to].comm;
+	}
+}
+
+static void drop_processes(struct snapshot *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->processes.n; i++) {
+		if (process_leaves(s, i)) {
+			drop_devices(s, s->processes.v[i].process);
+			free_process(&s->processes.v[i]);
+			continue;
+		}
+		s->processes.v[kept] = s->processes.v[i];
+		if (kept != i)
+			move_threads(s, i, kept);
+		kept++;
+	}
+	s->processes.n = kept;
+}
+
+static void drop_threads(struct snapshot *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->threads.n; i++) {
+		const struct snapshot_thread *t = &s->threads.v[i];
+		/* Of those that stand for ended ones, none has ended since. */
+		bool is_over = t->ended && t->book.close_ns <= s->since_ns &&
+			       t->book.close_ns == t->book.open_ns;
+		const struct snapshot_process *p = &s->processes.v[t->process];
+
+		if (!is_over && num_max(t->birth_ns, p->start_ns) < s->now_ns)
+			s->threads.v[kept++] = s->threads.v[i];
+	}
+	s->threads.n = kept;
+}
+
+/* Those that had ended before, and those (of a part of a capture) that began later. */
+static void drop_outside(struct snapshot *s)
+{
+	drop_threads(s);
+	drop_processes(s);
+	index_places(s);
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static int take_readings(struct snapshot *s, const struct model *m)
@@ -318,27 +456,13 @@ struct snapshot *snapshot_take(const struct model *m, uint64_t now_ns)
 	s->now_ns = num_max(now_ns, s->since_ns);
 	model_counts(m, &s->counts);
 	err = s->texts ? take_all(s, m) : -ENOMEM;
+	if (!err && snapshot_fact(s, "part"))
+		drop_outside(s);
 	if (!err)
 		return s;
 	snapshot_free(s);
 	errno = -err;
 	return NULL;
-}
-
-static void free_process(struct snapshot_process *p)
-{
-	VEC_FREE(&p->child);
-	VEC_FREE(&p->memory);
-	VEC_FREE(&p->ranges);
-	rows_free(&p->calls.rows);
-	pairs_free(&p->identity);
-}
-
-static void free_device(struct snapshot_device *d)
-{
-	stalls_free(&d->stalls);
-	rows_free(&d->kernels.rows);
-	lanes_free(&d->lanes);
 }
 
 void snapshot_free(struct snapshot *s)
@@ -612,101 +736,7 @@ static void subtract_hosts(struct snapshot *later, const struct snapshot *earlie
 	}
 }
 
-/* ---- differences: who leaves ----------------------------------------------------------------- */
-
-static bool has_calls(const struct snapshot_process *p)
-{
-	for (size_t i = 0; i < call_stats_count(&p->calls); i++) {
-		const struct call_stat *c = call_stats_at(&p->calls, i);
-
-		if (c->count || c->before || c->open)
-			return true;
-	}
-	return false;
-}
-
-static bool process_leaves(const struct snapshot *s, size_t at)
-{
-	const struct snapshot_process *p = &s->processes.v[at];
-
-	if (!p->has_ended || p->exit_ns > s->since_ns || has_calls(p))
-		return false;
-	for (size_t i = 0; i < s->threads.n; i++)
-		if (s->threads.v[i].process == at)
-			return false;
-	for (size_t i = 0; i < s->devices.n; i++)
-		if (s->devices.v[i].process == p->process &&
-		    s->devices.v[i].sum.close_ns > s->devices.v[i].sum.open_ns)
-			return false;
-	return true;
-}
-
-static void drop_devices(struct snapshot *s, uint32_t process)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < s->devices.n; i++)
-		if (s->devices.v[i].process == process)
-			free_device(&s->devices.v[i]);
-		else
-			s->devices.v[kept++] = s->devices.v[i];
-	s->devices.n = kept;
-	for (size_t i = 0; i < s->hosts.n; i++) {
-		struct snapshot_host *h = &s->hosts.v[i];
-
-		kept = 0;
-		for (size_t k = 0; k < h->members.n; k++)
-			if (h->members.v[k].process != process)
-				h->members.v[kept++] = h->members.v[k];
-		h->members.n = kept;
-	}
-}
-
-/* Threads name their process by its place. */
-static void move_threads(struct snapshot *s, size_t from, size_t to)
-{
-	for (size_t i = 0; i < s->threads.n; i++) {
-		struct snapshot_thread *t = &s->threads.v[i];
-
-		if (t->process != from)
-			continue;
-		t->process = to;
-		t->process_comm = s->processes.v[to].comm;
-	}
-}
-
-static void drop_processes(struct snapshot *s)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < s->processes.n; i++) {
-		if (process_leaves(s, i)) {
-			drop_devices(s, s->processes.v[i].process);
-			free_process(&s->processes.v[i]);
-			continue;
-		}
-		s->processes.v[kept] = s->processes.v[i];
-		if (kept != i)
-			move_threads(s, i, kept);
-		kept++;
-	}
-	s->processes.n = kept;
-}
-
-static void drop_threads(struct snapshot *s)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < s->threads.n; i++) {
-		const struct snapshot_thread *t = &s->threads.v[i];
-
-		/* It had ended before: of those that stand for ended ones, none has ended since. */
-		if (!t->ended || t->book.close_ns != t->book.open_ns ||
-		    t->book.close_ns > s->since_ns)
-			s->threads.v[kept++] = s->threads.v[i];
-	}
-	s->threads.n = kept;
-}
+/* ---- differences: the whole ------------------------------------------------------------------- */
 
 void snapshot_subtract(struct snapshot *later, const struct snapshot *earlier)
 {
@@ -717,9 +747,7 @@ void snapshot_subtract(struct snapshot *later, const struct snapshot *earlier)
 	subtract_hosts(later, earlier);
 	samples_subtract(&later->samples, &earlier->samples, later->since_ns);
 	consumers_subtract(&later->states, &earlier->states);
-	drop_threads(later);
-	drop_processes(later);
-	index_places(later);
+	drop_outside(later);
 }
 
 /* ---- finding --------------------------------------------------------------------------------- */

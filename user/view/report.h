@@ -21,6 +21,8 @@
  *   cuda_version     of the driver's CUDA, by the helper: "13.0"
  *   nvml             what is read by NVML: "driver 580.65, 8 devices, activity by GPM"
  *   nvml_missing     why some of it is not
+ *   part             of the capture's time, that the snapshot is of: "1.000 s to 2.500 s"
+ *   part_options     which it was asked for with: "--from 1s --to 2.5s"
  *   no_calls         why there may be no call at all
  *   children         "not followed" when children are only named
  * Counters (EVENT_COUNT): all are records (hits, received, lost).

@@ -163,11 +163,13 @@ static void add_own_share(struct strbuf *out, const struct summary *s)
 
 static void add_subject(struct strbuf *out, const struct snapshot *snap)
 {
-	const char *host = snapshot_fact(snap, "host");
+	const char *host = snapshot_fact(snap, "host"), *part = snapshot_fact(snap, "part");
 
 	add_processes(out, snap);
-	format_safef(out, ", %s%s%s", ns_text(snap->now_ns - snap->since_ns).s,
-		     host ? " on " : "", host ? host : "");
+	format_safef(out, ", %s", ns_text(snap->now_ns - snap->since_ns).s);
+	if (part)
+		format_safef(out, " (%s)", part);
+	format_safef(out, "%s%s", host ? " on " : "", host ? host : "");
 }
 
 static void add_header(struct strbuf *out, const struct summary *s)
@@ -213,10 +215,11 @@ add_note(struct foot *f, enum note_code code, uint32_t pid, const char *fmt, ...
 		f->err = notes_add(f->notes, code, pid, f->text->s + at);
 }
 
-/* Some figures are of an interval; counters are the session's, as those of the table events. */
+/* Some figures are of an interval, or of a part of a capture; counters are the session's, as those of
+ * the table events. */
 static bool is_later(const struct summary *s)
 {
-	return s->snap->since_ns != s->snap->session.start_ns;
+	return s->snap->since_ns != s->snap->session.start_ns || snapshot_fact(s->snap, "part");
 }
 
 static const char *since(const struct summary *s)
@@ -413,7 +416,7 @@ static void add_unused(struct foot *f, const struct summary *s)
 		add_note(f, NOTE_EVENTS_INVALID, 0,
 			 "invalid%s: %s events contradicted others and were not used", since(s),
 			 count_text(n - counts->outside).s);
-	if (counts->outside)
+	if (counts->outside && !snapshot_fact(s->snap, "part"))
 		add_note(f, NOTE_WORKS_OUTSIDE, 0,
 			 "outside%s: %s works of devices ran before the measuring began or after "
 			 "it ended, and are in no table (invalid in events)",
