@@ -40,6 +40,31 @@ print(max(len(l) for l in lines if not l.startswith("next ")), len(lines))' <<<"
 	done
 }
 
+@test "screen: busy shows when the device worked, in eighths, on average as much as its bar; findings come first" {
+	cd "$CAPTURES" # so that the next command is one line
+	run -0 env LC_ALL=C "$GPUPROF" report pretrain-faulty.gpr
+	assert_line --regexp '^busy {6}[.1-8]{78} +31\.18 ms$'
+	average=$(grep '^busy ' <<<"$output" | cut -c 11-88 | fold -w 1 | awk '{ sum += $1 } END { printf "%.3f", sum / 8 / NR }')
+	awk "BEGIN { exit !($average > 0.60 && $average < 0.63) }" || fail "$average, not 0.615"
+	run -0 "$GPUPROF" report pretrain-faulty.gpr
+	assert_line --regexp '^busy {6}[▁▂▃▄▅▆▇█]{78} +31\.18 ms$'
+	local size # no place: one line less, or columns
+	for size in '100 25' '80 26'; do
+		run -0 env COLUMNS="${size% *}" LINES="${size#* }" "$GPUPROF" report pretrain-faulty.gpr
+		refute_line --regexp '^busy '
+		assert_line --regexp '^ 3 .*exposed-comm'
+	done
+}
+
+@test "screen: busy has ? where nothing is known, and no glyph where the process had ended; without devices there is none" {
+	run -0 "$GPUPROF" report "$CAPTURES/calls-hang.gpr"
+	assert_line --regexp '^busy {6}··▁\?{75} +7\.694 ms$'
+	run -0 "$GPUPROF" report "$CAPTURES/before-exit.gpr" # of 150 ms the process was there for 61
+	assert_line --regexp '^busy {6}[▁▂▃▄▅▆▇█·]{32} {46} +1\.923 ms$'
+	run -0 "$GPUPROF" report "$CAPTURES/train-no-helper.gpr"
+	refute_line --regexp '^busy '
+}
+
 @test "screen: --full has one line of advice under each finding; help WORD has all of it" {
 	local findings
 	run -0 "$GPUPROF" report "$CAPTURES/pretrain-faulty.gpr"

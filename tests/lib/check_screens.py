@@ -19,6 +19,10 @@ ROW = re.compile(r"^ *\d+ +(?P<lost>[0-9.]+) % +(?P<best>[0-9.]+)x  (?P<name>[a-
 BUSY = re.compile(r"^GPU (\S+) was busy (?:at least )?([0-9.]+) % of the time\.")
 
 
+BAR = re.compile(r"^GPU \S+ ")
+STRIP = re.compile(r"^busy {6}(?P<cells>[ ?·▁▂▃▄▅▆▇█]+|[ ?.1-8]+) [0-9.]+ [num]?s$")
+
+
 def width(line):
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
                for c in line)
@@ -34,6 +38,18 @@ def overflow(view, screen):
             yield f"{width(line)} columns: {line}"
         if view.endswith("ascii") and not line.isascii():
             yield f"not ASCII: {line}"
+
+
+def misplaced(view, screen):
+    """Strips that do not stand below a bar of their width."""
+    lines = screen.splitlines()
+    for i, line in enumerate(lines):
+        if not line.startswith("busy" + 6 * " "):
+            continue
+        strip = STRIP.match(line)
+        if not strip or width(line) != SHAPES[view][0] or strip["cells"].rstrip() == "" or \
+                not BAR.match(lines[i - 2]) or not lines[i - 1].startswith(" " * 10):
+            yield line
 
 
 def busy_shares(tables, device):
@@ -71,7 +87,7 @@ def main():
         stored = json.loads(lzma.decompress(path.read_bytes()))
         for view in SHAPES:
             screen = stored[view]["out"]
-            wrong += [f"{path.stem} {view}: {why}" for why in overflow(view, screen)]
+            wrong += [f"{path.stem} {view}: {why}" for why in (*overflow(view, screen), *misplaced(view, screen))]
             if not screen:
                 continue
             report = json.loads(stored["json"]["out"])

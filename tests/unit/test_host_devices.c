@@ -270,7 +270,7 @@ static void assert_read(struct devices *d, const struct script *s, uint64_t now)
 
 		assert_int_equal(got.owned_ns, want.owned_ns);
 		assert_int_equal(got.waited_ns, want.waited_ns);
-		assert_int_equal(devices_read(st, sum.close_ns, &by, &own, idle, NULL), 0);
+		assert_int_equal(devices_read(st, sum.close_ns, &by, &own, &(struct device_idle){ .ns = idle }), 0);
 		assert_int_equal(idle[IDLE_OTHER_PROCESS], want.waited_ns);
 		assert_int_equal(idle[IDLE_OTHER_PROCESS] + idle[IDLE_QUEUED] + idle[IDLE_OTHER],
 				 own.idle_ns);
@@ -364,7 +364,7 @@ static void assert_walls(struct devices *d, const struct lives *l, const struct 
 
 		assert_int_equal(share_book_member(b, i).owned_ns, spec.member[st->process - 1].owned_ns);
 		assert_int_equal(share_book_member(b, i).waited_ns, spec.member[st->process - 1].waited_ns);
-		assert_int_equal(devices_read(st, now, with, &own, idle, NULL), 0);
+		assert_int_equal(devices_read(st, now, with, &own, &(struct device_idle){ .ns = idle }), 0);
 		assert_int_equal(own.open_ns, l->open[st->process - 1]);
 		assert_int_equal(own.close_ns, end ? end : now);
 		owned += share_book_member(b, i).owned_ns;

@@ -57,6 +57,7 @@ static void free_device(struct device *s)
 	device_book_free(s->book);
 	free(s->past);
 	stalls_free(&s->state.stalls);
+	free(s->state.strip);
 	free(s);
 }
 
@@ -194,27 +195,65 @@ struct dividing {
 	const struct devices_divide *by;	/* NULL: the threads' activity is not known yet */
 	const struct device *device;
 	struct host_member *share;		/* gets the gap, too; NULL: a reading */
-	uint64_t *ns;
-	struct stalls *stalls;
+	struct device_idle to;
 	int err;
 };
+
+static uint64_t unknown_so_far(const struct dividing *d)
+{
+	const bool *other = d->by ? d->by->other_is_unknown : NULL;
+
+	return idle_unknown_ns(d->to.ns) + (other && *other ? d->to.ns[IDLE_OTHER] : 0);
+}
+
+/* Of the unknown time it is known where nothing was seen; the rest lies evenly in what was. */
+static void add_to_strip(const struct dividing *d, const struct device_gap *gap,
+			 uint64_t unknown_ns)
+{
+	const struct unseen *unseen = NULL;
+	uint64_t seen_ns = gap->end_ns - gap->start_ns, at;
+	struct interval hit;
+
+	if (unknown_ns && d->by && d->by->unseen)
+		unseen = d->by->unseen(d->by->ctx, d->device->state.process);
+	for (at = gap->start_ns; unseen_next(unseen, at, gap->end_ns, &hit); at = hit.end) {
+		seen_ns -= hit.end - hit.start;
+		unknown_ns = num_sub(unknown_ns, hit.end - hit.start);
+	}
+	for (at = gap->start_ns; at < gap->end_ns; at = hit.end) {
+		uint64_t ns, unknown;
+
+		if (!unseen_next(unseen, at, gap->end_ns, &hit))
+			hit = (struct interval){ gap->end_ns, gap->end_ns };
+		ns = hit.start - at;
+		unknown = num_scale(unknown_ns, ns, seen_ns);
+		strip_add(d->to.strip, at, hit.start, unknown);
+		strip_add(d->to.strip, hit.start, hit.end, hit.end - hit.start);
+		seen_ns -= ns;
+		unknown_ns -= unknown;
+	}
+}
 
 static void on_gap(void *ctx, const struct device_gap *gap)
 {
 	struct dividing *d = ctx;
-	const uint64_t queued_ns = d->ns[IDLE_QUEUED], ns = gap->end_ns - gap->start_ns;
+	const struct device_idle *to = &d->to;
+	const uint64_t queued_ns = to->ns[IDLE_QUEUED], unknown_ns = unknown_so_far(d);
+	const uint64_t ns = gap->end_ns - gap->start_ns;
 	bool first = gap->start_ns <= d->device->open_ns;	/* earlier time is in no book */
 	int err = 0;
 
-	if (first && d->stalls && gap->ended_by)
-		d->stalls->before_ns += ns;
+	if (first && to->stalls && gap->ended_by)
+		to->stalls->before_ns += ns;
 	if (d->by)
-		err = d->by->divide(d->by->ctx, d->device->state.process, gap, d->ns,
-				    first ? NULL : d->stalls);
+		err = d->by->divide(d->by->ctx, d->device->state.process, gap, to->ns,
+				    first ? NULL : to->stalls);
 	else
-		d->ns[IDLE_UNKNOWN] += ns;
+		to->ns[IDLE_UNKNOWN] += ns;
+	if (!err && to->strip)
+		add_to_strip(d, gap, unknown_so_far(d) - unknown_ns);
 	if (!err && d->share)
-		err = host_device_gap(d->share, gap, d->ns[IDLE_QUEUED] - queued_ns, d->by);
+		err = host_device_gap(d->share, gap, to->ns[IDLE_QUEUED] - queued_ns, d->by);
 	d->err = d->err ? d->err : err;
 }
 
@@ -223,7 +262,8 @@ static int settle_one(struct devices *d, struct device *s, uint64_t horizon_ns,
 		      const struct devices_divide *by, bool over)
 {
 	struct host_member *member = &s->state.member;
-	struct dividing dividing = { by, s, member, s->state.idle_ns, &s->state.stalls, 0 };
+	struct dividing dividing = {
+		by, s, member, { s->state.idle_ns, &s->state.stalls, s->state.strip }, 0 };
 	int err = 0;
 
 	if (!s->book)
@@ -296,14 +336,18 @@ static int read_waited(const struct device *s, uint64_t now_ns, const struct dev
 }
 
 int devices_read(const struct device_state *state, uint64_t now_ns, const struct devices_divide *by,
-		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct stalls *stalls)
+		 struct device_sum *sum, const struct device_idle *idle)
 {
 	const struct device *s = (const struct device *)state;
-	struct dividing dividing = { by, s, NULL, idle_ns, stalls, 0 };
-	int err = stalls ? stalls_copy(stalls, &s->state.stalls) : 0;
+	struct dividing dividing = { by, s, NULL, *idle, 0 };
+	int err = idle->stalls ? stalls_copy(idle->stalls, &state->stalls) : 0;
 	uint64_t waited_ns = 0;
 
-	memcpy(idle_ns, s->state.idle_ns, sizeof(s->state.idle_ns));
+	memcpy(idle->ns, state->idle_ns, sizeof(state->idle_ns));
+	if (idle->strip && state->strip)
+		*idle->strip = *state->strip;
+	else
+		dividing.to.strip = NULL;
 	if (!s->book) {
 		*sum = *s->past;
 		return err;
@@ -314,12 +358,14 @@ int devices_read(const struct device_state *state, uint64_t now_ns, const struct
 				       on_gap, &dividing);
 	if (!err)
 		err = dividing.err;
+	if (!err && dividing.to.strip)
+		dividing.to.strip->close_ns = sum->close_ns;
 	if (!err)
 		err = read_waited(s, now_ns, by, &waited_ns);
 	/* That time is charged to the other process. */
-	waited_ns = num_min(waited_ns, idle_ns[IDLE_QUEUED]);
-	idle_ns[IDLE_QUEUED] -= waited_ns;
-	idle_ns[IDLE_OTHER_PROCESS] += waited_ns;
+	waited_ns = num_min(waited_ns, idle->ns[IDLE_QUEUED]);
+	idle->ns[IDLE_QUEUED] -= waited_ns;
+	idle->ns[IDLE_OTHER_PROCESS] += waited_ns;
 	return err;
 }
 
@@ -408,6 +454,16 @@ void devices_push_call(struct devices *d, uint32_t process, uint32_t correlation
 			device_book_call(s->book, &of, since_ns);
 }
 
+/* No gap has ended before its first work. 0 or -ENOMEM. */
+static int add_strip(struct device *s)
+{
+	s->state.strip = calloc(1, sizeof(*s->state.strip));
+	if (!s->state.strip)
+		return -ENOMEM;
+	s->state.strip->open_ns = s->open_ns;
+	return 0;
+}
+
 int devices_push_work(struct devices *d, const struct event *ev, const struct launch *launch,
 		      uint64_t open_ns)
 {
@@ -422,6 +478,8 @@ int devices_push_work(struct devices *d, const struct event *ev, const struct la
 	uint64_t until_ns = err ? 0 : device_book_crowded(s->book);
 	uint64_t queue_ns = launch ? num_sub(ev->start_ns, launch->end_ns) : 0;
 
+	if (!err && !s->state.strip && s->book)
+		err = add_strip(s);
 	if (launch)
 		set_launch(&work, launch);
 	if (until_ns)
@@ -506,7 +564,8 @@ static int add_book(struct device *successor, const struct device *s,
 {
 	uint64_t idle_ns[IDLE_CAUSES];
 	struct device_sum *to = successor->past, sum;
-	int err = devices_read(&s->state, DEVICES_OVER, by, &sum, idle_ns, NULL);
+	int err = devices_read(&s->state, DEVICES_OVER, by, &sum,
+			       &(struct device_idle){ .ns = idle_ns });
 
 	to->close_ns += sum.close_ns - sum.open_ns;
 	to->idle_ns += sum.idle_ns;

@@ -17,6 +17,7 @@
 #include "ledger/idle.h"
 #include "ledger/lanes.h"
 #include "ledger/stalls.h"
+#include "ledger/strip.h"
 
 struct copy_stats {
 	uint64_t count, bytes, total_ns;
@@ -35,6 +36,7 @@ struct device_state {
 					 * device */
 	uint64_t idle_ns[IDLE_CAUSES];	/* of gaps that are settled */
 	struct stalls stalls;		/* the same gaps, without the first */
+	struct strip *strip;		/* the same gaps; NULL: it had no work */
 	struct kernels kernels;
 	struct lanes lanes;
 	/* By direction (the last: between devices) and by enum work_memory. */
@@ -70,10 +72,18 @@ int devices_settle(struct devices *d, uint32_t process, uint64_t horizon_ns,
 /* Where the oldest gap of a device of process begins that is not divided yet; at most now. */
 uint64_t devices_idle_since(const struct devices *d, uint32_t process, uint64_t now_ns);
 
-/* The book as device_book_read has it (also DEVICE_BOOK_SETTLED), and all idle time by cause: their
- * sum is sum->idle_ns. stalls (may be NULL) is zeroed and the caller's to free. 0 or -ENOMEM. */
+/* Where gaps go. */
+struct device_idle {
+	uint64_t *ns;			/* by enum idle_cause */
+	struct stalls *stalls;		/* NULL: not wanted */
+	struct strip *strip;		/* the same */
+};
+
+/* The book as device_book_read has it (also DEVICE_BOOK_SETTLED), and all idle time: the sum of
+ * idle->ns is sum->idle_ns, and so is that of the strip, which closes with the book, if it had
+ * work. idle->stalls are zeroed, and the caller's to free. 0 or -ENOMEM. */
 int devices_read(const struct device_state *s, uint64_t now_ns, const struct devices_divide *by,
-		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct stalls *stalls);
+		 struct device_sum *sum, const struct device_idle *idle);
 
 /* Subtracts an earlier reading of the device, or (open_ns 0) of one of several that are added up:
  * what is left is of the time since then. Time that was idle there and was not is taken from the

@@ -88,6 +88,8 @@ struct devices_divide {
 	const struct unseen *(*unseen)(void *ctx, uint32_t process);
 	/* host_devices_settle_all: until gaps have ended, where a device has few processes */
 	bool waits;
+	/* Strips (ledger/strip.h): time in no call may be anything, so it is unknown. NULL: no */
+	const bool *other_is_unknown;
 	/* devices_read: the member's waited_ns of a host_device_read at that time; NULL: it makes
 	 * one */
 	const uint64_t *waited_ns;

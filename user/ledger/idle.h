@@ -85,6 +85,12 @@ static inline const char *idle_name(unsigned int cause)
 	return cause < IDLE_CAUSES ? names[cause] : "?";
 }
 
+/* Of these, it is not certain that the device idled. */
+static inline uint64_t idle_unknown_ns(const uint64_t ns[IDLE_CAUSES])
+{
+	return ns[IDLE_UNKNOWN] + ns[IDLE_LOST] + ns[IDLE_UNARMED];
+}
+
 /* A thread that launches, as it is known when the gap is divided. */
 struct idle_thread {
 	const struct timeline *timeline;

@@ -297,12 +297,14 @@ static int init(void *state, struct model *m)
 	m->timelines.left = TIMELINE_CHUNKS;
 	m->sampled.left = SAMPLED_CHUNKS;
 	m->divide = (struct devices_divide){ .divide = divide, .exit_ns = exit_ns,
-					     .unseen = unseen_of, .ctx = m };
+					     .unseen = unseen_of,
+					     .other_is_unknown = &m->without_probes, .ctx = m };
 	m->devices = devices_new();
 	if (!m->devices)
 		return -ENOMEM;
 	devices_when_crowded(m->devices, &(struct devices_divide){
-		.divide = divide_early, .exit_ns = exit_ns, .unseen = unseen_of, .ctx = m });
+		.divide = divide_early, .exit_ns = exit_ns, .unseen = unseen_of,
+		.other_is_unknown = &m->without_probes, .ctx = m });
 	return 0;
 }
 

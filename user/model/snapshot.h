@@ -68,6 +68,7 @@ struct snapshot_device {	/* of one process, or of those that ended */
 	struct device_sum sum;
 	uint64_t idle_ns[IDLE_CAUSES];	/* add up to sum.idle_ns */
 	struct stalls stalls;
+	struct strip *strip;		/* NULL: it had no work, or this is a difference */
 	struct kernels kernels;
 	struct lanes lanes;
 	struct copy_stats copies[COPY_DEFAULT + 2][3];

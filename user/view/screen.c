@@ -33,6 +33,12 @@ enum {				/* lines */
 	MORE_LINES = 3,
 };
 
+/* Has it place for titles of findings, and for kernels beside times? */
+static bool is_wide(const struct screen *sc)
+{
+	return sc->line.width >= 90;
+}
+
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 /* "3,971", "12.3k": at most five columns */
@@ -118,7 +124,7 @@ static uint64_t wall_of(const struct snapshot_device *s)
 /* Idle, as far as its book has it, and not certainly so. */
 static uint64_t unknown_ns(const struct snapshot_device *s)
 {
-	return s->idle_ns[IDLE_UNKNOWN] + s->idle_ns[IDLE_LOST] + s->idle_ns[IDLE_UNARMED];
+	return idle_unknown_ns(s->idle_ns);
 }
 
 /* What shares of findings are of: where others use the device, too, it is the device's time. */
@@ -199,17 +205,18 @@ static void add_reasons(struct screen *sc, const struct notes *notes)
 /* ---- bars ------------------------------------------------------------------------------------ */
 
 #define LABEL 10
+#define RIGHT 12	/* behind the bar: a time */
 
 /* Behind a label: the parts in proportion to their times, and all of it. */
 static void add_parts(struct screen *sc, const struct bar_part *parts, const uint64_t *ns, size_t n)
 {
-	const size_t width = sc->line.width - LABEL - 12;
+	const size_t width = sc->line.width - LABEL - RIGHT;
 	uint64_t wall_ns;
 
 	line_go_to(&sc->line, LABEL);
 	wall_ns = line_add_bar(&sc->line, parts, ns, n, width);
 	line_go_to(&sc->line, LABEL + width);
-	line_add_field(&sc->line, ns_text(wall_ns).s, 12, true);
+	line_add_field(&sc->line, ns_text(wall_ns).s, RIGHT, true);
 	line_end(&sc->line);
 }
 
@@ -360,13 +367,50 @@ static void add_bar(struct screen *sc, const struct bar *b)
 	line_end(&sc->line);
 }
 
-static void add_bars(struct screen *sc, const struct snapshot_device *first)
+/* How busy it was in eighths of what is known of that time; blank where its book was not open. */
+static const char *strip_cell(const struct screen *sc, const struct strip *strip, uint64_t start_ns,
+			      uint64_t end_ns)
+{
+	static const char *const eighths[] = { "·", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	static const char *const digits[] = { ".", "1", "2", "3", "4", "5", "6", "7", "8" };
+	const struct strip_time t = strip_read(strip, start_ns, end_ns);
+	const uint64_t known_ns = t.busy_ns + t.idle_ns;
+	uint64_t level;
+
+	if (known_ns + t.unknown_ns <= (end_ns - start_ns) / 2)
+		return " ";
+	if (t.unknown_ns > known_ns)
+		return "?";
+	level = (uint64_t)(8 * num_ratio(t.busy_ns, known_ns) + 0.5);
+	if (t.busy_ns)
+		level = num_max(level, 1);
+	return (sc->line.ascii ? digits : eighths)[level];
+}
+
+/* The session's time from left to right; at the end how long a column is. */
+static void add_strip(struct screen *sc, const struct strip *strip)
+{
+	const size_t width = sc->line.width - LABEL - RIGHT;
+	const uint64_t since_ns = sc->snap->since_ns, ns = sc->snap->now_ns - since_ns;
+
+	strbuf_addstr(&sc->line.text, "busy");
+	line_go_to(&sc->line, LABEL);
+	for (size_t i = 0; i < width; i++)
+		strbuf_addstr(&sc->line.text,
+			      strip_cell(sc, strip, since_ns + num_scale(ns, i, width),
+					 since_ns + num_scale(ns, i + 1, width)));
+	line_add_field(&sc->line, ns_text(ns / width).s, RIGHT, true);
+	line_end(&sc->line);
+}
+
+/* strips_keep: so many lines below them are not for strips. */
+static void add_bars(struct screen *sc, const struct snapshot_device *first, size_t strips_keep)
 {
 	const size_t findings = sc->findings.all.n ? sc->findings.all.n + 3 : 0;
 	const size_t kept = sc->interval ? 3 : num_min(findings, FINDINGS_LINES) + TIMES_LINES;
 	const size_t most = num_max(num_sub(sc->line.left, kept), 3);
 	struct bar *v = calloc(sc->snap->devices.n + 1, sizeof(*v));
-	size_t n = 0, shown;
+	size_t n = 0, shown, strips;
 
 	sc->line.out->failed |= !v;
 	for (size_t i = 0; v && i < sc->snap->devices.n; i++) {
@@ -383,8 +427,12 @@ static void add_bars(struct screen *sc, const struct snapshot_device *first)
 	}
 	shown = n * 2 + 1 > most ? (most - 2) / 2 + (most == 3) : n;
 	shown = num_min(shown, n);
-	for (size_t i = 0; i < shown; i++)
+	strips = shown == n ? num_sub(sc->line.left, n * 2 + strips_keep) : 0;
+	for (size_t i = 0; i < shown; i++) {
 		add_bar(sc, &v[i]);
+		if (i < strips && !sc->interval && v[i].s->strip)
+			add_strip(sc, v[i].s->strip);
+	}
 	if (shown < n) {
 		strbuf_addf(&sc->line.text, "%zu more (--table ledger)", n - shown);
 		line_end(&sc->line);
@@ -426,6 +474,20 @@ static size_t read_groups(const struct findings *f, struct group *groups)
 	return n;
 }
 
+static size_t count_groups(const struct findings *f)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->all.n; i++) {
+		size_t at = 0;
+
+		while (strcmp(f->all.v[at].name, f->all.v[i].name) != 0)
+			at++;
+		n += at == i;
+	}
+	return n;
+}
+
 /* One of them, or how many, and the smallest share. */
 static void add_where(struct screen *sc, const struct group *g, size_t width)
 {
@@ -459,7 +521,6 @@ static enum line_color color_of(const struct finding *f)
 static void add_finding(struct screen *sc, size_t number, const struct group *g)
 {
 	const struct finding *f = g->first;
-	const bool is_wide = sc->line.width >= 90;
 	char text[64] = "";
 
 	snprintf(text, sizeof(text), "%2zu", number);
@@ -471,7 +532,7 @@ static void add_finding(struct screen *sc, size_t number, const struct group *g)
 	line_add_field(&sc->line, text, 9, true);
 	strbuf_addstr(&sc->line.text, "  ");
 	line_add_field(&sc->line, f->name, 18, false);
-	if (is_wide)
+	if (is_wide(sc))
 		line_add_field(&sc->line, title_of(f), 24, false);
 	add_where(sc, g, 20);
 	if (f->times && f->has_share)
@@ -530,7 +591,7 @@ static void add_findings(struct screen *sc, size_t kept)
 	if (!sc->interval)
 		line_end(&sc->line);
 	strbuf_addf(&sc->line.text, " %-2s%7s%9s  %-18s", "#", "lost", "at best", "finding");
-	if (sc->line.width >= 90)
+	if (is_wide(sc))
 		strbuf_addf(&sc->line.text, "%-24s", "what is wrong");
 	strbuf_addf(&sc->line.text, "%-20s how often", "where (thread)");
 	line_end(&sc->line);
@@ -608,7 +669,7 @@ static void add_times(struct screen *sc, const struct snapshot_device *s)
 	struct time_row rows[DEVICE_BUCKETS_END + 2];
 	const size_t n_rows = read_rows(s, rows), n_kernels = kernels_count(&s->kernels);
 	const struct kernel_stats **kernels = calloc(n_kernels + 1, sizeof(kernels[0]));
-	const bool both = sc->line.width >= 90;
+	const bool both = is_wide(sc);
 	const size_t lines = num_min(num_max(n_rows, both ? n_kernels : 0),
 				     num_sub(sc->line.left, 2));
 	uint64_t all_ns = 0;
@@ -819,6 +880,17 @@ static const struct snapshot_device *first_device(const struct screen *sc)
 	return most;
 }
 
+/* Of the lines below bars, those that are worth more than when a device was busy: all findings,
+ * and four rows of times on a wide screen, else all. */
+static size_t strips_keep(const struct screen *sc, const struct snapshot_device *s)
+{
+	struct time_row rows[DEVICE_BUCKETS_END + 2];
+	const size_t n = count_groups(&sc->findings);
+	const size_t times = is_wide(sc) ? 0 : read_rows(s, rows) + 2;
+
+	return (n ? n + 3 : 0) + num_max(times, TIMES_LINES);
+}
+
 int screen_add(struct strbuf *out, const struct summary *s, const char *verdict,
 	       const struct notes *notes, const struct screen_shape *shape)
 {
@@ -843,7 +915,7 @@ int screen_add(struct strbuf *out, const struct summary *s, const char *verdict,
 		if (!*verdict)
 			add_reasons(&sc, notes);
 		if (device)
-			add_bars(&sc, device);
+			add_bars(&sc, device, strips_keep(&sc, device));
 		else
 			add_threads(&sc);
 		add_findings(&sc, sc.interval ? 0 : TIMES_LINES);

@@ -10,6 +10,7 @@
  *
  *   GPU 0   CCCCCCCCCCCCCCCCCCCCCCCmmmmmmmmcccccc......................     2.431 s
  *           C compute 38 %  m copy 14 %  c comm 10 %  . idle 39 %: lock 26 %
+ *   busy    147366473664636647456374564646636557365573651346463664    31.18 ms
  *
  *    #    lost  at best  finding          where                 how often
  *    1  26.5 %    1.36x  input-stall      thread 8255 (pretrain)  30 x 21.50 ms
@@ -20,6 +21,10 @@
  *
  *   next   gpuprof stat --stacks --wide --table offcpu -- ./pretrain
  *   more   --full: all tables   words: gpuprof help input-stall
+ *
+ * `busy` is how busy the GPU was from the session's begin to its end, in eighths of a column's time,
+ * which stands at its right: `.` not at all, `?` mostly unknown, blank where its book was not open.
+ * It gives way to findings and, below 90 columns, to times.
  *
  * In colour the verdict is bold, `lost` red (a finding of high severity) or yellow (medium), and
  * each kind of part of a bar has a colour; without the escape sequences the text is the same.

@@ -413,8 +413,12 @@ const struct word word_list[] = {
 		.see = "ledger unknown",
 	}, {
 		.name = "busy", .kind = WORD_BUCKET,
-		.what = "Of a device: it ran kernels, copies or sets.",
-		.see = "ledger",
+		.what = "Of a device: it ran kernels, copies or sets. On the first screen, the "
+			"line below its bar shows when: the session from left to right, each "
+			"column as long as the time at the right. The height of a block (1 to 8 "
+			"in ASCII) is how busy it was, in eighths; a dot: not at all; ?: mostly "
+			"unknown; blank: before the process began, after it ended.",
+		.see = "ledger unknown",
 	}, {
 		.name = "compute", .kind = WORD_BUCKET,
 		.what = "Of a device: it ran kernels that are not communication.",
