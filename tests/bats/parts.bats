@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# Parts of a capture: `report --from TIME --to TIME`.
+# Parts of a capture, `report --from TIME --to TIME`, and what was when in it: --timeline.
 
 load ../lib/common
 
@@ -57,4 +57,36 @@ report() { "$GPUPROF" report "$@"; }
 	assert_output --partial "it holds no time"
 	run -2 "$GPUPROF" stat --from 1s -- true
 	assert_output --partial "--from"
+}
+
+@test "timeline: each thread's letters are its buckets, to a cell or so" {
+	run -0 report "$DATA/train-no-helper.gpr" --timeline
+	run -0 python3 - "$output" <(report "$DATA/train-no-helper.gpr" --table threads --format json) <<-'EOF_PY'
+		import json, sys
+		row = next(line for line in sys.argv[1].splitlines() if " train  " in line)
+		cells, tid = row[20:], int(row.split()[0])
+		for bucket in json.load(open(sys.argv[2]))["tables"]["threads"]:
+		    letter = {"sync": "S", "launch": "L", "lock": "l", "sleep": "z"}.get(bucket["bucket"])
+		    if bucket["tid"] == tid and letter:
+		        shown = cells.count(letter) / len(cells.strip())
+		        assert abs(shown - bucket["share"]) < 0.08, (bucket, shown)
+	EOF_PY
+}
+
+@test "timeline: of a part, in 60 columns of ASCII, no more than so many threads" {
+	export COLUMNS=60 LC_ALL=C
+	run -0 report "$DATA/train-threads.gpr" --timeline --from 100ms --to 200ms --top 2
+	assert_line --index 0 --partial '100.0 ms (100.0 ms to 200.0 ms)'
+	assert_line 'a cell   2.500 ms'
+	assert_line --regexp '^GPU 0 {15}[CmC.]{40}$'
+	assert_line --regexp '^  busy {14}[1-8.]{40}$'
+	assert_line "1 more threads (--top 3)"
+	[ -z "$(tr -d '\n -~' <<<"$output")" ]
+}
+
+@test "timeline: is text" {
+	run -2 report "$DATA/train-threads.gpr" --timeline --format json
+	assert_output --partial "option '--timeline' is text"
+	run -2 "$GPUPROF" stat --timeline -- true
+	assert_output --partial "--timeline"
 }

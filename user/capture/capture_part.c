@@ -108,6 +108,9 @@ int capture_part_choose(struct capture_part *part, const struct capture_span *sp
 			  *start.s ? " to " : "", clock_text(span, span->stop_ns).s);
 		return -EINVAL;
 	}
+	part->part[0] = part->options[0] = '\0';
+	if (!from->is_given && !to->is_given)
+		return 0;
 	snprintf(part->part, sizeof(part->part), "%s to %s",
 		 ns_text(part->from_ns - span->start_ns).s, ns_text(part->to_ns - span->start_ns).s);
 	snprintf(part->options, sizeof(part->options), "%s%.24s%s%s%.24s",
@@ -130,7 +133,7 @@ static int begin(const struct capture_part *p)
 	};
 	int err = 0;
 
-	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]) && !err; i++)
+	for (size_t i = 0; i < (*p->part ? 4 : 2) && !err; i++)
 		err = p->to.push(p->to.ctx, &events[i]);
 	return err;
 }

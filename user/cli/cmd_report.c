@@ -21,6 +21,7 @@
 #include "base/vec.h"
 #include "host/caps.h"
 #include "base/exit.h"
+#include "view/chart.h"
 #include "view/report.h"
 #include "cli/verbs.h"
 #include "capture/capture.h"
@@ -256,13 +257,17 @@ static int report_capture(const struct options *o, const char *path, struct capt
 				   .shown_ns = time_now_ns(), .is_quiet = o->quiet };
 	struct report_state how = { .capture = path };
 	struct capture_part part = { .to = { push, &reading } };
-	const bool is_part = o->from.is_given || o->to.is_given;
+	/* A timeline is of a time that is known beforehand. */
+	const bool is_part = o->from.is_given || o->to.is_given || o->report.timeline;
 	int state, rc = is_part ? choose_part(o, r, path, &part) : 0, err;
 	struct consumers consumers;
 
 	if (rc)
 		return rc;
-	err = model_use_consumers(m, view_consumers(&consumers));
+	view_consumers(&consumers);
+	if (o->report.timeline)
+		consumers.v[consumers.n++] = &chart_consumer;
+	err = model_use_consumers(m, &consumers);
 	if (!err)
 		err = capture_read(r, is_part ? &(struct event_sink){ capture_part_push, &part } :
 						&part.to);

@@ -223,6 +223,10 @@ static const struct option_row rows[] = {
 		.verbs = PRINTS | ON(STACKS), .set = option_set_flag, .at = MEMBER(report.full),
 		.help = "all tables, or every frame, instead of one screen",
 	}, {
+		.name = "timeline", .group = GROUP_OUTPUT,
+		.verbs = ON(REPORT), .set = option_set_flag, .at = MEMBER(report.timeline),
+		.help = "GPUs and threads over time, as rows of 100 cells",
+	}, {
 		.name = "all-threads", .group = GROUP_OUTPUT,
 		.verbs = ON(STACKS), .set = option_set_flag, .at = MEMBER(all_threads),
 		.help = "also those of CUDA and gpuprof",
@@ -396,6 +400,7 @@ static const struct verb verbs[VERB_END + 1] = {
 			 TABLES,
 		.examples = "  gpuprof report run.gpr --table findings,ledger\n"
 			    "  gpuprof report run.gpr --from 09:15:02 --to 09:15:12\n"
+			    "  gpuprof report run.gpr --timeline\n"
 			    "  gpuprof report run.gpr --by launch --top 20\n"
 			    "  gpuprof report run.gpr --format json -o run.json\n",
 	},

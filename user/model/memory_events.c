@@ -75,6 +75,8 @@ static int push_call(struct memory *m, const struct event *ev)
 		return -ENOMEM;
 	if (call.op == MEMORY_CALL_RESET && worked)
 		return book_of(m, p) ? memory_book_reset(p->memory, ev->end_ns) : -ENOMEM;
+	if (call.op == MEMORY_ALLOC && m->m->session.stop_ns && ev->end_ns > m->m->session.stop_ns)
+		return 0;	/* it has not returned */
 	/* A call that CUPTI alone recorded has a record of what it allocated or freed. */
 	if (call.op == MEMORY_CALL_RESET || ev->kind == EVENT_CUPTI_CALL)
 		return 0;

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/num.h"
 #include "base/exit.h"
+#include "view/chart.h"
 #include "view/flame.h"
 #include "view/output.h"
 #include "view/render.h"
@@ -222,6 +223,11 @@ static int choose(struct printout *p, const struct report_options *o)
 {
 	int rc = pick_tables(p, o);
 
+	if (!rc && o->timeline && o->format != FORMAT_TEXT) {
+		log_error("option '--timeline' is text; --format json --table threads,ledger has "
+			  "the sums");
+		rc = EXIT_USAGE;
+	}
 	if (!rc)
 		rc = check_directory(p, o);
 	if (!rc)
@@ -415,6 +421,16 @@ static void render_screen(struct strbuf *out, const struct report_options *o,
 	strbuf_free(&verdict);
 }
 
+static void render_chart(struct strbuf *out, const struct report_options *o,
+			 const struct summary *s)
+{
+	struct screen_shape shape = screen_shape_of(o->output);
+
+	if (o->top)
+		shape.lines = (unsigned int)num_min(o->top, UINT_MAX);
+	out->failed |= chart_add(out, s, &shape) < 0;
+}
+
 static void render(struct strbuf *out, const struct report_options *o, const struct printout *p,
 		   const struct summary *s)
 {
@@ -480,7 +496,9 @@ static int print_one(const struct report_options *o, const struct printout *p,
 
 	if (st->again && o->format < FORMAT_JSON)
 		strbuf_addch(&out, '\n');
-	if (is_screen(o))
+	if (o->timeline)
+		render_chart(&out, o, s);
+	else if (is_screen(o))
 		render_screen(&out, o, s, st->unjudged);
 	else if (o->format < FORMAT_TABLES)
 		render(&out, o, p, s);
@@ -500,7 +518,7 @@ int report_print(const struct report_options *o, const struct snapshot *snap,
 	struct printout p = { 0 };
 	int rc = choose(&p, o);
 
-	if (!rc && !is_screen(o))
+	if (!rc && !is_screen(o) && !o->timeline)
 		rc = fill(&p, o, snap);
 	if (!rc && o->by == CALLS_BY_STACK && !snap->stacks.frames.n)
 		log_warn("no stack is known: measure with --stacks");

@@ -49,6 +49,7 @@ struct report_options {
 	uint64_t top;			/* rows of each table; 0: all */
 	bool wide;			/* text, md: all columns */
 	bool full;			/* text: all tables, even if none were asked for */
+	bool timeline;			/* text: what was when (view/chart.h) */
 	double max_loss;		/* share, 0..1 */
 };
 

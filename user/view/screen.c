@@ -15,6 +15,7 @@
 #include "event/device_number.h"
 #include "findings/findings.h"
 #include "view/screen_line.h"
+#include "view/strip_cell.h"
 #include "view/view.h"
 #include "view/words.h"
 
@@ -367,26 +368,6 @@ static void add_bar(struct screen *sc, const struct bar *b)
 	line_end(&sc->line);
 }
 
-/* How busy it was in eighths of what is known of that time; blank where its book was not open. */
-static const char *strip_cell(const struct screen *sc, const struct strip *strip, uint64_t start_ns,
-			      uint64_t end_ns)
-{
-	static const char *const eighths[] = { "·", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
-	static const char *const digits[] = { ".", "1", "2", "3", "4", "5", "6", "7", "8" };
-	const struct strip_time t = strip_read(strip, start_ns, end_ns);
-	const uint64_t known_ns = t.busy_ns + t.idle_ns;
-	uint64_t level;
-
-	if (known_ns + t.unknown_ns <= (end_ns - start_ns) / 2)
-		return " ";
-	if (t.unknown_ns > known_ns)
-		return "?";
-	level = (uint64_t)(8 * num_ratio(t.busy_ns, known_ns) + 0.5);
-	if (t.busy_ns)
-		level = num_max(level, 1);
-	return (sc->line.ascii ? digits : eighths)[level];
-}
-
 /* The session's time from left to right; at the end how long a column is. */
 static void add_strip(struct screen *sc, const struct strip *strip)
 {
@@ -397,8 +378,8 @@ static void add_strip(struct screen *sc, const struct strip *strip)
 	line_go_to(&sc->line, LABEL);
 	for (size_t i = 0; i < width; i++)
 		strbuf_addstr(&sc->line.text,
-			      strip_cell(sc, strip, since_ns + num_scale(ns, i, width),
-					 since_ns + num_scale(ns, i + 1, width)));
+			      strip_cell(strip, since_ns + num_scale(ns, i, width),
+					 since_ns + num_scale(ns, i + 1, width), sc->line.ascii));
 	line_add_field(&sc->line, ns_text(ns / width).s, RIGHT, true);
 	line_end(&sc->line);
 }
