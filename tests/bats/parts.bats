@@ -77,7 +77,7 @@ report() { "$GPUPROF" report "$@"; }
 	export COLUMNS=60 LC_ALL=C
 	run -0 report "$DATA/train-threads.gpr" --timeline --from 100ms --to 200ms --top 2
 	assert_line --index 0 --partial '100.0 ms (100.0 ms to 200.0 ms)'
-	assert_line 'a cell   2.500 ms'
+	assert_line 'a cell: 2.500 ms'
 	assert_line --regexp '^GPU 0 {15}[CmC.]{40}$'
 	assert_line --regexp '^  busy {14}[1-8.]{40}$'
 	assert_line "1 more threads (--top 3)"

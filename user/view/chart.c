@@ -21,9 +21,15 @@
 enum of { OF_THREAD, OF_DEVICE };
 enum ran { RAN_COMPUTE, RAN_COPY, RAN_COMM, RAN_SET, RAN_END };
 
-/* One letter each; those of devices are the glyphs of their bar. */
-static const char ran_letters[RAN_END] = { 'C', 'm', 'c', 's' };
-static const char *const ran_names[RAN_END] = { "compute", "copy", "comm", "set" };
+/* One letter each; those of devices are the glyphs of their bar in ASCII, and its colours. */
+static const struct {
+	char letter;
+	const char *name;
+	enum line_color color;
+} ran[RAN_END] = {
+	[RAN_COMPUTE] = { 'C', "compute", LINE_GREEN }, [RAN_COPY] = { 'm', "copy", LINE_CYAN },
+	[RAN_COMM] = { 'c', "comm", LINE_MAGENTA }, [RAN_SET] = { 's', "set", LINE_PLAIN },
+};
 static const char thread_letters[BUCKET_END] = {
 	[CLASS_OTHER] = '-', [CLASS_LAUNCH] = 'L', [CLASS_SYNC] = 'S', [CLASS_COPY] = 'C',
 	[CLASS_SET] = 'M', [CLASS_ALLOC] = 'A', [CLASS_FREE] = 'F', [CLASS_EVENT] = 'E',
@@ -223,26 +229,35 @@ static uint64_t sum_of(const struct drawing *d, const struct chart_row *row, siz
 	return ns;
 }
 
-static char letter_of_device(struct drawing *d, const struct snapshot_device *s,
-			     const struct chart_row *row, size_t cell)
+/* The letters of a row, each with its colour. */
+static void add_letter(struct screen_line *l, char letter, enum line_color color)
+{
+	line_set_color(l, color);
+	strbuf_addch(&l->text, letter);
+}
+
+static void add_device_cell(struct drawing *d, const struct snapshot_device *s,
+			    const struct chart_row *row, size_t cell)
 {
 	const struct strip_time t = strip_read(s->strip, begin_of(d, cell), begin_of(d, cell + 1));
 	uint64_t most_ns = 0;
 	unsigned int most = 0;
+	char other = 0;
 
 	if (!t.busy_ns && !t.idle_ns && !t.unknown_ns)
-		return ' ';
-	if (t.unknown_ns > t.busy_ns + t.idle_ns)
-		return '?';
-	if (t.busy_ns < (t.busy_ns + t.idle_ns) / 8)
-		return '.';
-	for (unsigned int i = 0; i < RAN_END; i++)
+		other = ' ';
+	else if (t.unknown_ns > t.busy_ns + t.idle_ns)
+		other = '?';
+	else if (t.busy_ns < (t.busy_ns + t.idle_ns) / 8)
+		other = '.';
+	for (unsigned int i = 0; i < RAN_END && !other; i++)
 		if (sum_of(d, row, cell, i) > most_ns) {
 			most = i;
 			most_ns = sum_of(d, row, cell, i);
 		}
-	d->ran |= 1u << most;
-	return ran_letters[most];
+	d->ran |= other ? 0 : 1u << most;
+	add_letter(&d->line, other ? other : ran[most].letter,
+		   other ? LINE_PLAIN : ran[most].color);
 }
 
 static const struct chart_row *row_of(const struct drawing *d, enum of of, uint32_t process,
@@ -261,7 +276,8 @@ static void add_device(struct drawing *d, const struct snapshot_device *s)
 		strbuf_addf(&l->text, " pid %u", s->pid);
 	line_go_to(l, LABEL);
 	for (size_t i = 0; i < d->cells; i++)
-		strbuf_addch(&l->text, letter_of_device(d, s, row, i));
+		add_device_cell(d, s, row, i);
+	line_set_color(l, LINE_PLAIN);
 	line_end(l);
 	strbuf_addstr(&l->text, "  busy");
 	line_go_to(l, LABEL);
@@ -271,16 +287,25 @@ static void add_device(struct drawing *d, const struct snapshot_device *s)
 	line_end(l);
 }
 
-static char letter_of_thread(struct drawing *d, const struct snapshot_thread *t,
-			     const struct chart_row *row, size_t cell)
+static enum line_color color_of(unsigned int bucket)
+{
+	if (bucket_is_off(bucket))
+		return LINE_RED;
+	return bucket == CLASS_SYNC ? LINE_YELLOW : bucket == CLASS_LAUNCH ? LINE_GREEN : LINE_PLAIN;
+}
+
+static void add_thread_cell(struct drawing *d, const struct snapshot_thread *t,
+			    const struct chart_row *row, size_t cell)
 {
 	const uint64_t from = num_max(begin_of(d, cell), t->book.open_ns),
 		       to = num_min(begin_of(d, cell + 1), t->book.close_ns);
 	uint64_t left_ns = num_sub(to, from), most_ns = 0;
 	unsigned int most = CLASS_OTHER;
 
-	if (!left_ns)
-		return ' ';
+	if (!left_ns) {
+		add_letter(&d->line, ' ', LINE_PLAIN);
+		return;
+	}
 	for (unsigned int i = 0; i < BUCKET_END; i++) {
 		const uint64_t ns = i == CLASS_OTHER ? 0 : sum_of(d, row, cell, i);
 
@@ -292,7 +317,7 @@ static char letter_of_thread(struct drawing *d, const struct snapshot_thread *t,
 	}
 	most = left_ns > most_ns ? (unsigned int)CLASS_OTHER : most;
 	d->was |= 1ull << most;
-	return thread_letters[most];
+	add_letter(&d->line, thread_letters[most], color_of(most));
 }
 
 static void add_thread(struct drawing *d, const struct snapshot_thread *t)
@@ -305,7 +330,8 @@ static void add_thread(struct drawing *d, const struct snapshot_thread *t)
 	format_safef(&l->text, "%u %s", t->tid, comm ? comm : "");
 	line_go_to(l, LABEL);
 	for (size_t i = 0; i < d->cells; i++)
-		strbuf_addch(&l->text, letter_of_thread(d, t, row, i));
+		add_thread_cell(d, t, row, i);
+	line_set_color(l, LINE_PLAIN);
 	line_end(l);
 }
 
@@ -367,22 +393,22 @@ static void add_letters(struct drawing *d)
 	struct strbuf words = STRBUF_INIT;
 
 	line_end(l);
-	strbuf_addf(&l->text, "a cell   %s", ns_text(wall_ns / d->cells).s);
+	strbuf_addf(&l->text, "a cell: %s", ns_text(wall_ns / d->cells).s);
 	line_end(l);
 	if (d->ran) {
-		strbuf_addstr(&l->text, "GPU      ");
+		strbuf_addstr(&l->text, "GPU: ");
 		for (unsigned int i = 0; i < RAN_END; i++)
 			if (d->ran >> i & 1)
-				strbuf_addf(&l->text, "%c %s  ", ran_letters[i], ran_names[i]);
+				strbuf_addf(&l->text, "%c %s, ", ran[i].letter, ran[i].name);
 		strbuf_addstr(&l->text, ". idle");
 		line_end(l);
 	}
 	if (!d->was)
 		return;
-	strbuf_addstr(&words, "threads ");
 	for (unsigned int i = 0; i < BUCKET_END; i++)
 		if (d->was >> i & 1)
-			strbuf_addf(&words, " %c %s", thread_letters[i], bucket_name(i));
+			strbuf_addf(&words, "%s%c %s", words.len ? ", " : "threads: ",
+				    thread_letters[i], bucket_name(i));
 	l->text.failed |= words.failed;
 	line_add_sentences(l, words.s, 3);
 	strbuf_free(&words);
@@ -396,7 +422,8 @@ int chart_add(struct strbuf *out, const struct summary *s, const struct screen_s
 
 	d.cells = num_min(CHART_CELLS, num_max(shape->columns, LABEL + 20) - LABEL);
 	d.line = (struct screen_line){ .width = LABEL + d.cells, .left = SIZE_MAX,
-				       .ascii = shape->ascii, .out = out };
+				       .ascii = shape->ascii, .has_color = shape->has_color,
+				       .out = out };
 	summary_add_title(&d.line.text, &cost, s);
 	line_end(&d.line);
 	line_end(&d.line);

@@ -11,9 +11,9 @@
  *   13029 pretrain  LlSLLlSLLlSLNLlSLL
  *   13041 loader    zzzzzzzzzzzzzzzzzz
  *
- *   a cell   24.32 ms
- *   GPU      C compute  m copy  c comm  . idle
- *   threads  L launch  S sync  N collective  l lock  z sleep
+ *   a cell: 24.32 ms
+ *   GPU: C compute, m copy, c comm, . idle
+ *   threads: L launch, S sync, N collective, l lock, z sleep
  *
  * Its cells are kept by a consumer of events, for a session whose end is known from its beginning on.
  */

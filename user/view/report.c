@@ -426,6 +426,7 @@ static void render_chart(struct strbuf *out, const struct report_options *o,
 {
 	struct screen_shape shape = screen_shape_of(o->output);
 
+	shape.has_color = is_colored(o);
 	if (o->top)
 		shape.lines = (unsigned int)num_min(o->top, UINT_MAX);
 	out->failed |= chart_add(out, s, &shape) < 0;

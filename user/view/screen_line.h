@@ -49,11 +49,12 @@ static inline void line_free(struct screen_line *l)
 /* The colour of what is added from here on, in the next lines too. */
 static inline void line_set_color(struct screen_line *l, enum line_color color)
 {
-	struct color_mark *mark = l->has_color ? VEC_PUSH(&l->marks) : NULL;
+	bool is_same = l->marks.n && l->marks.v[l->marks.n - 1].color == color;
+	struct color_mark *mark = l->has_color && !is_same ? VEC_PUSH(&l->marks) : NULL;
 
 	if (mark)
 		*mark = (struct color_mark){ l->text.len, color };
-	l->text.failed |= l->has_color && !mark;
+	l->text.failed |= l->has_color && !is_same && !mark;
 }
 
 /* Completes the line, without trailing blanks. Out of memory: out->failed. */
