@@ -13,6 +13,7 @@
 #include "lib/work_named.h"
 
 #define OPEN 1000
+#define ADD(...) assert_int_equal(strip_add(__VA_ARGS__), 0)
 
 static void has(const struct strip *s, uint64_t start, uint64_t end, struct strip_time want)
 {
@@ -23,23 +24,31 @@ static void has(const struct strip *s, uint64_t start, uint64_t end, struct stri
 	assert_int_equal(got.unknown_ns, want.unknown_ns);
 }
 
+/* With bins, and with gaps as they are. */
 TEST(examples_of_the_header)
 {
-	struct strip s = { .open_ns = OPEN, .close_ns = OPEN + 1024 };
+	for (int bins = 0; bins < 2; bins++) {
+		struct strip s = { .open_ns = OPEN, .close_ns = OPEN + 1024 };
 
-	strip_add(&s, OPEN, OPEN + 512, 0);
-	has(&s, 0, 512, (struct strip_time){ 0, 512, 0 });
-	has(&s, 512, 1024, (struct strip_time){ 512, 0, 0 });
-	has(&s, 0, UINT64_MAX - OPEN, (struct strip_time){ 512, 512, 0 });
-	strip_add(&s, OPEN + 1023, OPEN + 1024, 0);
-	assert_int_equal(s.shift, 2);
-	s.close_ns = OPEN + 800;
-	has(&s, 256, 1024, (struct strip_time){ 288, 256, 0 });
-	s = (struct strip){ .open_ns = OPEN, .close_ns = OPEN + 1024 };
-	strip_add(&s, OPEN, OPEN + 512, 256);
-	strip_add(&s, OPEN + 1023, OPEN + 1024, 0);
-	has(&s, 0, 4, (struct strip_time){ 0, 2, 2 });
-	has(&s, 512, 1020, (struct strip_time){ 508, 0, 0 });
+		ADD(&s, OPEN, OPEN + 512, 0);
+		has(&s, 0, 512, (struct strip_time){ 0, 512, 0 });
+		has(&s, 512, 1024, (struct strip_time){ 512, 0, 0 });
+		has(&s, 0, UINT64_MAX - OPEN, (struct strip_time){ 512, 512, 0 });
+		for (uint64_t i = 0; i < STRIP_FEW && bins; i++)
+			ADD(&s, OPEN + 1020 + i, OPEN + 1021 + i, 0);
+		assert_int_equal(s.bins != NULL, bins);
+		assert_int_equal(s.shift, bins ? 2 : 0);
+		s.close_ns = OPEN + 800;
+		has(&s, 256, 1024, (struct strip_time){ 288, 256, 0 });
+		strip_free(&s);
+		s.close_ns = OPEN + 1024;
+		ADD(&s, OPEN, OPEN + 512, 256);
+		for (uint64_t i = 0; i < STRIP_FEW && bins; i++)
+			ADD(&s, OPEN + 1020 + i, OPEN + 1021 + i, 0);
+		has(&s, 0, 4, (struct strip_time){ 0, 2, 2 });
+		has(&s, 512, 1020, (struct strip_time){ 508, 0, 0 });
+		strip_free(&s);
+	}
 }
 
 TEST(of_time_outside_of_the_book_nothing_is_known)
@@ -58,11 +67,13 @@ TEST(the_last_moment_has_a_bin)
 {
 	struct strip s = { .open_ns = 0, .close_ns = UINT64_MAX };
 
-	strip_add(&s, UINT64_MAX - 1, UINT64_MAX, 1);
-	strip_add(&s, 0, UINT64_MAX - 1, UINT64_MAX / 3);
+	for (uint64_t i = STRIP_FEW + 1; i > 0; i--)
+		ADD(&s, UINT64_MAX - i, UINT64_MAX - i + 1, 1);
+	ADD(&s, 0, UINT64_MAX - STRIP_FEW - 1, UINT64_MAX / 3);
 	assert_int_equal(s.shift, 56);
-	assert_int_equal(strip_read(&s, 0, UINT64_MAX).unknown_ns, UINT64_MAX / 3 + 1);
+	assert_int_equal(strip_read(&s, 0, UINT64_MAX).unknown_ns, UINT64_MAX / 3 + STRIP_FEW + 1);
 	assert_int_equal(strip_read(&s, 0, UINT64_MAX).busy_ns, 0);
+	strip_free(&s);
 }
 
 #define LONGEST 5000
@@ -80,7 +91,7 @@ static void push_gaps(struct strip *s, const char *kinds, size_t n)
 
 		while (end < n && kinds[end] == kinds[*start])
 			end++;
-		strip_add(s, OPEN + *start, OPEN + end, kinds[*start] == '?' ? end - *start : 0);
+		ADD(s, OPEN + *start, OPEN + end, kinds[*start] == '?' ? end - *start : 0);
 		*start = starts[--n_starts];
 	}
 }
@@ -97,7 +108,7 @@ TEST(each_bin_is_exact_whatever_the_order_of_gaps)
 		for (size_t i = 0; i < n; i++)
 			kinds[i] = i && below(width) ? kinds[i - 1] : "b.?"[below(3)];
 		push_gaps(&s, kinds, n);
-		step = (size_t)1 << s.shift;
+		step = s.bins ? (size_t)1 << s.shift : 1 + below(n);
 		for (size_t i = 0; i < n; i += step) {
 			struct strip_time want = { 0, 0, 0 };
 
@@ -106,6 +117,7 @@ TEST(each_bin_is_exact_whatever_the_order_of_gaps)
 				  &want.unknown_ns) += 1;
 			has(&s, i, i + step, want);
 		}
+		strip_free(&s);
 	}
 }
 
@@ -150,14 +162,18 @@ static uint64_t sum_of(const uint64_t *ns, size_t n)
 
 static void balances(const struct device_state *s, uint64_t now, const struct devices_divide *by)
 {
-	const struct strip before = *s->strip;
+	struct strip before, strip;
 	uint64_t idle[IDLE_CAUSES], cells = 1 + below(200);
 	struct strip_time all, cell, sum = { 0, 0, 0 };
 	struct device_sum book;
-	struct strip strip;
 
+	assert_int_equal(strip_copy(&before, &s->strip), 0);
 	assert_int_equal(devices_read(s, now, by, &book, &(struct device_idle){ idle, NULL, &strip }), 0);
-	assert_memory_equal(s->strip, &before, sizeof(before));
+	assert_memory_equal(s->strip.few, before.few, sizeof(before.few));
+	assert_int_equal(s->strip.shift, before.shift);
+	if (before.bins)
+		assert_memory_equal(s->strip.bins, before.bins, STRIP_BINS * sizeof(*before.bins));
+	strip_free(&before);
 	all = strip_read(&strip, 0, UINT64_MAX);
 	assert_int_equal(all.busy_ns + all.idle_ns + all.unknown_ns, book.close_ns - book.open_ns);
 	assert_int_equal(all.busy_ns, sum_of(book.owned_ns, DEVICE_BUCKETS));
@@ -170,6 +186,7 @@ static void balances(const struct device_state *s, uint64_t now, const struct de
 	}
 	assert_int_equal(sum.busy_ns, all.busy_ns);
 	assert_int_equal(sum.idle_ns, book.idle_ns);
+	strip_free(&strip);
 }
 
 static void play(const struct devices_divide *by)
@@ -220,18 +237,20 @@ TEST(unknown_time_lies_where_nothing_was_seen)
 	struct event ev = { .kind = EVENT_WORK, .process = 1, .pid = 1, .work = { .kind = WORK_KIND_COPY },
 			    .start_ns = OPEN + 100000, .end_ns = OPEN + 100001 };
 	struct devices *d = devices_new();
+	uint64_t idle[IDLE_CAUSES];
+	struct device_sum book;
 	struct strip_time seen;
+	struct strip strip;
 
-	assert_int_equal(devices_push_facts(d, &(struct event){ .kind = EVENT_DEVICE, .process = 1, .pid = 1 }, OPEN), 0);
-	assert_null(devices_get(d, 0)->strip);
 	assert_int_equal(devices_push_work(d, &ev, NULL, OPEN), 0);
 	assert_int_equal(unseen_add(&unseen, UNSEEN_UNKNOWN, 0, OPEN + 51200), 0);
-	assert_int_equal(devices_settle(d, DEVICES_OF_ALL, OPEN + 100001, &by), 0);
-	devices_get(d, 0)->strip->close_ns = OPEN + 100001;
-	has(devices_get(d, 0)->strip, 0, 51200, (struct strip_time){ 0, 0, 51200 });
-	seen = strip_read(devices_get(d, 0)->strip, OPEN + 51200, UINT64_MAX);
+	assert_int_equal(devices_read(devices_get(d, 0), OPEN + 100001, &by, &book,
+				      &(struct device_idle){ idle, NULL, &strip }), 0);
+	has(&strip, 0, 51200, (struct strip_time){ 0, 0, 51200 });
+	seen = strip_read(&strip, OPEN + 51200, UINT64_MAX);
 	assert_int_equal(seen.busy_ns, 1);
 	assert_int_equal(seen.unknown_ns, (100000 - 51200) / 3);
+	strip_free(&strip);
 	devices_free(d);
 	unseen_free(&unseen);
 }

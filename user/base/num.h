@@ -63,10 +63,12 @@ static inline double num_ratio(uint64_t part, uint64_t of)
 	return of ? (double)part / (double)of : 0;
 }
 
-/* ns * part / of, rounded down; part is at most of. All of it of nothing. */
+/* ns * part / of, rounded down; ns where part is all of it, or it is 0. */
 static inline uint64_t num_scale(uint64_t ns, uint64_t part, uint64_t of)
 {
-	return part == of ? ns : (uint64_t)((unsigned __int128)ns * part / of);
+	if (!of || part >= of)
+		return ns;
+	return (uint64_t)((unsigned __int128)ns * part / of);
 }
 
 /* Of [start, end]. CUPTI's record of a call and the call as a probe saw it begin and end at

@@ -57,7 +57,7 @@ static void free_device(struct device *s)
 	device_book_free(s->book);
 	free(s->past);
 	stalls_free(&s->state.stalls);
-	free(s->state.strip);
+	strip_free(&s->state.strip);
 	free(s);
 }
 
@@ -113,7 +113,7 @@ static struct device *add_device(struct devices *d, uint32_t process, uint32_t p
 
 	if (s && open_ns) {
 		s->book = device_book_new(*open_ns, &d->waiting, &s->state.lanes);
-		s->open_ns = *open_ns;
+		s->open_ns = s->state.strip.open_ns = *open_ns;
 	} else if (s) {
 		s->past = calloc(1, sizeof(*s->past));
 	}
@@ -207,12 +207,13 @@ static uint64_t unknown_so_far(const struct dividing *d)
 }
 
 /* Of the unknown time it is known where nothing was seen; the rest lies evenly in what was. */
-static void add_to_strip(const struct dividing *d, const struct device_gap *gap,
-			 uint64_t unknown_ns)
+static int add_to_strip(const struct dividing *d, const struct device_gap *gap,
+			uint64_t unknown_ns)
 {
 	const struct unseen *unseen = NULL;
 	uint64_t seen_ns = gap->end_ns - gap->start_ns, at;
 	struct interval hit;
+	int err = 0;
 
 	if (unknown_ns && d->by && d->by->unseen)
 		unseen = d->by->unseen(d->by->ctx, d->device->state.process);
@@ -220,18 +221,20 @@ static void add_to_strip(const struct dividing *d, const struct device_gap *gap,
 		seen_ns -= hit.end - hit.start;
 		unknown_ns = num_sub(unknown_ns, hit.end - hit.start);
 	}
-	for (at = gap->start_ns; at < gap->end_ns; at = hit.end) {
+	for (at = gap->start_ns; at < gap->end_ns && !err; at = hit.end) {
 		uint64_t ns, unknown;
 
 		if (!unseen_next(unseen, at, gap->end_ns, &hit))
 			hit = (struct interval){ gap->end_ns, gap->end_ns };
 		ns = hit.start - at;
 		unknown = num_scale(unknown_ns, ns, seen_ns);
-		strip_add(d->to.strip, at, hit.start, unknown);
-		strip_add(d->to.strip, hit.start, hit.end, hit.end - hit.start);
+		err = strip_add(d->to.strip, at, hit.start, unknown);
+		if (!err)
+			err = strip_add(d->to.strip, hit.start, hit.end, hit.end - hit.start);
 		seen_ns -= ns;
 		unknown_ns -= unknown;
 	}
+	return err;
 }
 
 static void on_gap(void *ctx, const struct device_gap *gap)
@@ -251,7 +254,7 @@ static void on_gap(void *ctx, const struct device_gap *gap)
 	else
 		to->ns[IDLE_UNKNOWN] += ns;
 	if (!err && to->strip)
-		add_to_strip(d, gap, unknown_so_far(d) - unknown_ns);
+		err = add_to_strip(d, gap, unknown_so_far(d) - unknown_ns);
 	if (!err && d->share)
 		err = host_device_gap(d->share, gap, to->ns[IDLE_QUEUED] - queued_ns, d->by);
 	d->err = d->err ? d->err : err;
@@ -263,7 +266,7 @@ static int settle_one(struct devices *d, struct device *s, uint64_t horizon_ns,
 {
 	struct host_member *member = &s->state.member;
 	struct dividing dividing = {
-		by, s, member, { s->state.idle_ns, &s->state.stalls, s->state.strip }, 0 };
+		by, s, member, { s->state.idle_ns, &s->state.stalls, &s->state.strip }, 0 };
 	int err = 0;
 
 	if (!s->book)
@@ -344,10 +347,8 @@ int devices_read(const struct device_state *state, uint64_t now_ns, const struct
 	uint64_t waited_ns = 0;
 
 	memcpy(idle->ns, state->idle_ns, sizeof(state->idle_ns));
-	if (idle->strip && state->strip)
-		*idle->strip = *state->strip;
-	else
-		dividing.to.strip = NULL;
+	if (!err && idle->strip)
+		err = strip_copy(idle->strip, &state->strip);
 	if (!s->book) {
 		*sum = *s->past;
 		return err;
@@ -358,8 +359,8 @@ int devices_read(const struct device_state *state, uint64_t now_ns, const struct
 				       on_gap, &dividing);
 	if (!err)
 		err = dividing.err;
-	if (!err && dividing.to.strip)
-		dividing.to.strip->close_ns = sum->close_ns;
+	if (!err && idle->strip)
+		idle->strip->close_ns = sum->close_ns;
 	if (!err)
 		err = read_waited(s, now_ns, by, &waited_ns);
 	/* That time is charged to the other process. */
@@ -454,16 +455,6 @@ void devices_push_call(struct devices *d, uint32_t process, uint32_t correlation
 			device_book_call(s->book, &of, since_ns);
 }
 
-/* No gap has ended before its first work. 0 or -ENOMEM. */
-static int add_strip(struct device *s)
-{
-	s->state.strip = calloc(1, sizeof(*s->state.strip));
-	if (!s->state.strip)
-		return -ENOMEM;
-	s->state.strip->open_ns = s->open_ns;
-	return 0;
-}
-
 int devices_push_work(struct devices *d, const struct event *ev, const struct launch *launch,
 		      uint64_t open_ns)
 {
@@ -478,8 +469,6 @@ int devices_push_work(struct devices *d, const struct event *ev, const struct la
 	uint64_t until_ns = err ? 0 : device_book_crowded(s->book);
 	uint64_t queue_ns = launch ? num_sub(ev->start_ns, launch->end_ns) : 0;
 
-	if (!err && !s->state.strip && s->book)
-		err = add_strip(s);
 	if (launch)
 		set_launch(&work, launch);
 	if (until_ns)

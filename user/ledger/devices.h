@@ -36,7 +36,7 @@ struct device_state {
 					 * device */
 	uint64_t idle_ns[IDLE_CAUSES];	/* of gaps that are settled */
 	struct stalls stalls;		/* the same gaps, without the first */
-	struct strip *strip;		/* the same gaps; NULL: it had no work */
+	struct strip strip;		/* the same gaps, all of them */
 	struct kernels kernels;
 	struct lanes lanes;
 	/* By direction (the last: between devices) and by enum work_memory. */
@@ -80,8 +80,8 @@ struct device_idle {
 };
 
 /* The book as device_book_read has it (also DEVICE_BOOK_SETTLED), and all idle time: the sum of
- * idle->ns is sum->idle_ns, and so is that of the strip, which closes with the book, if it had
- * work. idle->stalls are zeroed, and the caller's to free. 0 or -ENOMEM. */
+ * idle->ns is sum->idle_ns, and so is the strip's, which closes with the book (at 0: of ended
+ * processes). Stalls and strip are zeroed, and the caller's to free. 0 or -ENOMEM. */
 int devices_read(const struct device_state *s, uint64_t now_ns, const struct devices_divide *by,
 		 struct device_sum *sum, const struct device_idle *idle);
 

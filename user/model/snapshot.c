@@ -178,11 +178,8 @@ static int take_book(struct snapshot *s, struct snapshot_device *to, const struc
 	/* A reading of the host's device takes as long as it has processes: once for all. */
 	if (to->host)
 		by.waited_ns = &to->host->members.v[from->member.number].share.waited_ns;
-	to->strip = from->strip ? calloc(1, sizeof(*to->strip)) : NULL;
-	if (from->strip && !to->strip)
-		return -ENOMEM;
 	err = devices_read(from, read_until(s, m), &by, &to->sum,
-			   &(struct device_idle){ to->idle_ns, &to->stalls, to->strip });
+			   &(struct device_idle){ to->idle_ns, &to->stalls, &to->strip });
 	/* Time in no call that CUPTI records may be anything: a call of NCCL, another thread's
 	 * turn. */
 	if (m->without_probes) {
@@ -280,7 +277,7 @@ static void free_process(struct snapshot_process *p)
 static void free_device(struct snapshot_device *d)
 {
 	stalls_free(&d->stalls);
-	free(d->strip);
+	strip_free(&d->strip);
 	rows_free(&d->kernels.rows);
 	lanes_free(&d->lanes);
 }
@@ -657,10 +654,8 @@ static void subtract_threads(struct snapshot *later, const struct snapshot *earl
 
 static void subtract_devices(struct snapshot *later, const struct snapshot *earlier)
 {
-	for (size_t i = 0; i < later->devices.n; i++) {
-		free(later->devices.v[i].strip);
-		later->devices.v[i].strip = NULL;
-	}
+	for (size_t i = 0; i < later->devices.n; i++)
+		strip_free(&later->devices.v[i].strip);
 	for (size_t i = 0; i < earlier->devices.n; i++) {
 		const struct snapshot_device *of = &earlier->devices.v[i];
 		struct snapshot_device *d = (struct snapshot_device *)(uintptr_t)

@@ -68,7 +68,7 @@ struct snapshot_device {	/* of one process, or of those that ended */
 	struct device_sum sum;
 	uint64_t idle_ns[IDLE_CAUSES];	/* add up to sum.idle_ns */
 	struct stalls stalls;
-	struct strip *strip;		/* NULL: it had no work, or this is a difference */
+	struct strip strip;		/* close_ns 0: of ended processes, or a difference */
 	struct kernels kernels;
 	struct lanes lanes;
 	struct copy_stats copies[COPY_DEFAULT + 2][3];
@@ -189,6 +189,16 @@ struct snapshot_losses snapshot_losses(const struct snapshot *s);
 static inline bool snapshot_host_is_shared(const struct snapshot_host *h)
 {
 	return h && (h->members.n > 1 || h->sum.unwatched_ns);
+}
+
+/* Has anything run on it, in the snapshot's time? */
+static inline bool snapshot_device_has_worked(const struct snapshot_device *d)
+{
+	bool has_worked = false;
+
+	for (unsigned int i = 0; i < DEVICE_BUCKETS; i++)
+		has_worked |= d->sum.works[i] > 0;
+	return d->has_book && d->sum.close_ns > d->sum.open_ns && has_worked;
 }
 
 /* As it is shown; of an unknown device its ordinal. */

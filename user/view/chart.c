@@ -12,7 +12,6 @@
 #include "event/device_number.h"
 #include "ledger/thread_bucket.h"
 #include "view/screen_line.h"
-#include "view/strip_cell.h"
 #include "view/view.h"
 
 #define ROWS_MAX 256		/* threads, or devices of processes; more are counted */
@@ -239,7 +238,7 @@ static void add_letter(struct screen_line *l, char letter, enum line_color color
 static void add_device_cell(struct drawing *d, const struct snapshot_device *s,
 			    const struct chart_row *row, size_t cell)
 {
-	const struct strip_time t = strip_read(s->strip, begin_of(d, cell), begin_of(d, cell + 1));
+	const struct strip_time t = strip_read(&s->strip, begin_of(d, cell), begin_of(d, cell + 1));
 	uint64_t most_ns = 0;
 	unsigned int most = 0;
 	char other = 0;
@@ -281,9 +280,7 @@ static void add_device(struct drawing *d, const struct snapshot_device *s)
 	line_end(l);
 	strbuf_addstr(&l->text, "  busy");
 	line_go_to(l, LABEL);
-	for (size_t i = 0; i < d->cells; i++)
-		strbuf_addstr(&l->text, strip_cell(s->strip, begin_of(d, i), begin_of(d, i + 1),
-						   l->ascii));
+	line_add_strip(l, &s->strip, d->chart->start_ns, d->chart->stop_ns, d->cells);
 	line_end(l);
 }
 
@@ -382,7 +379,7 @@ static void add_devices(struct drawing *d)
 	const struct snapshot *snap = d->s->snap;
 
 	for (size_t i = 0; i < snap->devices.n; i++)
-		if (snap->devices.v[i].strip)
+		if (snapshot_device_has_worked(&snap->devices.v[i]))
 			add_device(d, &snap->devices.v[i]);
 }
 

@@ -15,15 +15,23 @@
 #include "event/device_number.h"
 #include "findings/findings.h"
 #include "view/screen_line.h"
-#include "view/strip_cell.h"
 #include "view/view.h"
 #include "view/words.h"
+
+/* Findings of one name, of all processes and devices. */
+struct group {
+	const struct finding *first;	/* with the largest share */
+	size_t n;
+	double least;			/* share */
+};
 
 struct screen {
 	const struct summary *s;
 	const struct snapshot *snap;
 	bool interval;
 	struct findings findings;
+	struct group *groups;		/* of these */
+	size_t n_groups;
 	struct screen_line line;	/* that is being written */
 };
 
@@ -255,14 +263,6 @@ static struct bar read_bar(const struct snapshot_device *s)
 	return b;
 }
 
-static bool has_worked(const struct snapshot_device *s)
-{
-	for (unsigned int i = 0; s->has_book && wall_of(s) && i < DEVICE_BUCKETS_END; i++)
-		if (s->sum.works[i])
-			return true;
-	return false;
-}
-
 #define ALIKE 0.05
 
 static bool are_alike(const struct bar *a, const struct bar *b)
@@ -368,19 +368,15 @@ static void add_bar(struct screen *sc, const struct bar *b)
 	line_end(&sc->line);
 }
 
-/* The session's time from left to right; at the end how long a column is. */
 static void add_strip(struct screen *sc, const struct strip *strip)
 {
 	const size_t width = sc->line.width - LABEL - RIGHT;
-	const uint64_t since_ns = sc->snap->since_ns, ns = sc->snap->now_ns - since_ns;
+	uint64_t column_ns;
 
 	strbuf_addstr(&sc->line.text, "busy");
 	line_go_to(&sc->line, LABEL);
-	for (size_t i = 0; i < width; i++)
-		strbuf_addstr(&sc->line.text,
-			      strip_cell(strip, since_ns + num_scale(ns, i, width),
-					 since_ns + num_scale(ns, i + 1, width), sc->line.ascii));
-	line_add_field(&sc->line, ns_text(ns / width).s, RIGHT, true);
+	column_ns = line_add_strip(&sc->line, strip, sc->snap->since_ns, sc->snap->now_ns, width);
+	line_add_field(&sc->line, ns_text(column_ns).s, RIGHT, true);
 	line_end(&sc->line);
 }
 
@@ -395,7 +391,7 @@ static void add_bars(struct screen *sc, const struct snapshot_device *first, siz
 
 	sc->line.out->failed |= !v;
 	for (size_t i = 0; v && i < sc->snap->devices.n; i++) {
-		if (!has_worked(&sc->snap->devices.v[i]))
+		if (!snapshot_device_has_worked(&sc->snap->devices.v[i]))
 			continue;
 		v[n] = read_bar(&sc->snap->devices.v[i]);
 		v[n++].is_first = &sc->snap->devices.v[i] == first;
@@ -411,8 +407,8 @@ static void add_bars(struct screen *sc, const struct snapshot_device *first, siz
 	strips = shown == n ? num_sub(sc->line.left, n * 2 + strips_keep) : 0;
 	for (size_t i = 0; i < shown; i++) {
 		add_bar(sc, &v[i]);
-		if (i < strips && !sc->interval && v[i].s->strip)
-			add_strip(sc, v[i].s->strip);
+		if (i < strips && !sc->interval)
+			add_strip(sc, &v[i].s->strip);
 	}
 	if (shown < n) {
 		strbuf_addf(&sc->line.text, "%zu more (--table ledger)", n - shown);
@@ -430,17 +426,14 @@ static const char *title_of(const struct finding *f)
 	return w ? w->title : f->name;
 }
 
-/* Findings of one name, of all processes and devices. */
-struct group {
-	const struct finding *first;	/* with the largest share */
-	size_t n;
-	double least;			/* share */
-};
-
-static size_t read_groups(const struct findings *f, struct group *groups)
+static int read_groups(struct screen *sc)
 {
+	const struct findings *f = &sc->findings;
+	struct group *groups = sc->groups = calloc(f->all.n + 1, sizeof(*groups));
 	size_t n = 0;
 
+	if (!groups)
+		return -ENOMEM;
 	for (size_t i = 0; i < f->all.n; i++) {
 		const struct finding *one = &f->all.v[i];
 		size_t at = 0;
@@ -452,21 +445,8 @@ static size_t read_groups(const struct findings *f, struct group *groups)
 		groups[at].n++;
 		groups[at].least = one->share;
 	}
-	return n;
-}
-
-static size_t count_groups(const struct findings *f)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < f->all.n; i++) {
-		size_t at = 0;
-
-		while (strcmp(f->all.v[at].name, f->all.v[i].name) != 0)
-			at++;
-		n += at == i;
-	}
-	return n;
+	sc->n_groups = n;
+	return 0;
 }
 
 /* One of them, or how many, and the smallest share. */
@@ -559,16 +539,12 @@ static void add_sum(struct screen *sc)
 /* So many lines are for what follows. */
 static void add_findings(struct screen *sc, size_t kept)
 {
-	struct group *groups = calloc(sc->findings.all.n + 1, sizeof(*groups));
-	const size_t n = groups ? read_groups(&sc->findings, groups) : 0;
+	const size_t n = sc->n_groups;
 	const size_t most = num_max(num_sub(sc->line.left, kept), num_min(sc->line.left, 4));
 	const size_t shown = num_min(n, num_sub(most, 3));
 
-	sc->line.out->failed |= !groups;
-	if (!shown) {
-		free(groups);
+	if (!shown)
 		return;
-	}
 	if (!sc->interval)
 		line_end(&sc->line);
 	strbuf_addf(&sc->line.text, " %-2s%7s%9s  %-18s", "#", "lost", "at best", "finding");
@@ -577,14 +553,13 @@ static void add_findings(struct screen *sc, size_t kept)
 	strbuf_addf(&sc->line.text, "%-20s how often", "where (thread)");
 	line_end(&sc->line);
 	for (size_t i = 0; i < shown; i++)
-		add_finding(sc, i + 1, &groups[i]);
+		add_finding(sc, i + 1, &sc->groups[i]);
 	if (shown < n)
 		strbuf_addf(&sc->line.text, "    %zu more (--table findings)", n - shown);
 	if (shown < n)
 		line_end(&sc->line);
 	else
 		add_sum(sc);
-	free(groups);
 }
 
 /* ---- time of a device, and its kernels ------------------------------------------------------- */
@@ -866,10 +841,10 @@ static const struct snapshot_device *first_device(const struct screen *sc)
 static size_t strips_keep(const struct screen *sc, const struct snapshot_device *s)
 {
 	struct time_row rows[DEVICE_BUCKETS_END + 2];
-	const size_t n = count_groups(&sc->findings);
+	const size_t findings = sc->n_groups ? sc->n_groups + 3 : 0;
 	const size_t times = is_wide(sc) ? 0 : read_rows(s, rows) + 2;
 
-	return (n ? n + 3 : 0) + num_max(times, TIMES_LINES);
+	return findings + num_max(times, TIMES_LINES);
 }
 
 int screen_add(struct strbuf *out, const struct summary *s, const char *verdict,
@@ -889,6 +864,8 @@ int screen_add(struct strbuf *out, const struct summary *s, const char *verdict,
 		sc.line.left = SCREEN_INTERVAL_LINES;
 	else
 		sc.line.left = num_sub(sc.line.left, next_lines(verdict, sc.line.width) - 1);
+	if (!err)
+		err = read_groups(&sc);
 	if (!err) {
 		device = first_device(&sc);
 		add_title(&sc);
@@ -908,6 +885,7 @@ int screen_add(struct strbuf *out, const struct summary *s, const char *verdict,
 			add_calls(&sc);
 		add_more(&sc, verdict);
 	}
+	free(sc.groups);
 	findings_free(&sc.findings);
 	line_free(&sc.line);
 	return err ? err : out->failed ? -ENOMEM : 0;

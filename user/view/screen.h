@@ -22,8 +22,9 @@
  *   next   gpuprof stat --stacks --wide --table offcpu -- ./pretrain
  *   more   --full: all tables   words: gpuprof help input-stall
  *
- * `busy` is how busy the GPU was from the session's begin to its end, in eighths of a column's time,
- * which stands at its right: `.` not at all, `?` mostly unknown, blank where its book was not open.
+ * `busy` is how busy the GPU was from the session's begin to its end, in eighths of a column's
+ * time, which stands at its right: `.` not at all, `?` mostly unknown, blank where its book was not
+ * open.
  * It gives way to findings and, below 90 columns, to times.
  *
  * In colour the verdict is bold, `lost` red (a finding of high severity) or yellow (medium), and

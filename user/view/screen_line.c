@@ -6,6 +6,7 @@
 
 #include "base/num.h"
 #include "base/utf8.h"
+#include "model/snapshot.h"
 #include "view/render.h"
 
 /* How many bytes of it fit into so many columns. */
@@ -159,6 +160,39 @@ void line_add_part(struct screen_line *l, const struct bar_part *part, uint64_t 
 {
 	add_glyphs(l, part, 1);
 	strbuf_addf(&l->text, " %s %.0f %%", part->name, 100 * num_ratio(ns, all_ns));
+}
+
+/* Of that time, mostly. */
+static const char *cell_of(const struct strip_time *t, uint64_t ns, bool ascii)
+{
+	static const char *const eighths[] = { "·", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	static const char *const digits[] = { ".", "1", "2", "3", "4", "5", "6", "7", "8" };
+	const uint64_t known_ns = t->busy_ns + t->idle_ns;
+	size_t level;
+
+	if (known_ns + t->unknown_ns <= ns / 2)
+		return " ";
+	if (t->unknown_ns > known_ns)
+		return "?";
+	level = (size_t)(8 * num_ratio(t->busy_ns, known_ns) + 0.5);
+	if (t->busy_ns && !level)
+		level = 1;
+	return ascii ? digits[level] : eighths[level];
+}
+
+uint64_t line_add_strip(struct screen_line *l, const struct strip *strip, uint64_t start_ns,
+			uint64_t end_ns, size_t width)
+{
+	const uint64_t ns = num_sub(end_ns, start_ns);
+
+	for (size_t i = 0; i < width; i++) {
+		const uint64_t from = start_ns + num_scale(ns, i, width);
+		const uint64_t to = start_ns + num_scale(ns, i + 1, width);
+		const struct strip_time t = strip_read(strip, from, to);
+
+		strbuf_addstr(&l->text, cell_of(&t, to - from, l->ascii));
+	}
+	return width ? ns / width : 0;
 }
 
 void line_add_share(struct screen_line *l, double share, size_t width)

@@ -6,6 +6,7 @@
  *
  *   GPU 0     CCCCCCCCCCCCCCCCCCCCCCCCmmmmmmmmmcccccc.........................     2.431 s
  *             C compute 38 %  m copy 14 %  c comm 10 %  . idle 38 %
+ *   busy      148377562473664736674645637465646647456474663     53.86 ms
  */
 #ifndef VIEW_SCREEN_LINE_H
 #define VIEW_SCREEN_LINE_H
@@ -76,6 +77,13 @@ uint64_t line_add_bar(struct screen_line *l, const struct bar_part *parts, const
 /* "C compute 38 %", of all_ns */
 void line_add_part(struct screen_line *l, const struct bar_part *part, uint64_t ns,
 		   uint64_t all_ns);
+
+struct strip;
+
+/* "·▁▅█?": how busy a device was from start to end, a column for each part of that time, in eighths
+ * of what is known of it; blank where its book was not open. Returns how long a column is. */
+uint64_t line_add_strip(struct screen_line *l, const struct strip *strip, uint64_t start_ns,
+			uint64_t end_ns, size_t width);
 
 /* "████▌": a share of that width, in eighths of a column, or in whole columns of ASCII */
 void line_add_share(struct screen_line *l, double share, size_t width);
