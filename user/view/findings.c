@@ -5,7 +5,7 @@
 #include "view/view.h"
 #include "view/words.h"
 
-enum { SEVERITY, FINDING, PID, DEVICE, SHARE, GAIN, CAUSE, EVIDENCE, ADVICE, NEXT, TID,
+enum { SEVERITY, FINDING, PID, DEVICE, MIG, SHARE, GAIN, CAUSE, EVIDENCE, ADVICE, NEXT, TID,
        FUNCTION, COUNT, EACH, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
@@ -13,6 +13,7 @@ static const struct column columns[N_COLUMNS] = {
 	[FINDING] = { "finding", NULL, CELL_TEXT, 0, ROLE_KEY, "name of the rule" },
 	[PID] = COLUMN_PID,
 	[DEVICE] = COLUMN_DEVICE,
+	[MIG] = COLUMN_MIG,
 	[SHARE] = { "share", NULL, CELL_SHARE, 0, ROLE_SHARE, "of the wall clock that is lost" },
 	[GAIN] = { "gain_bound", "gain at most", CELL_SHARE, 0, ROLE_SHARE,
 		"of the wall clock that removing it saves at most" },
@@ -43,7 +44,7 @@ static void add_row(struct table *t, const struct finding *f)
 	if (f->pid)
 		cell_u(&row[PID], f->pid);
 	if (f->device != FINDING_NO_DEVICE)
-		cell_u(&row[DEVICE], f->device);
+		view_put_device(&row[DEVICE], &row[MIG], f->device);
 	if (f->has_share) {
 		cell_d(&row[SHARE], f->share);
 		cell_d(&row[GAIN], f->gain_bound);

@@ -37,7 +37,7 @@ static void add_whole(struct strbuf *out, uint64_t u, unsigned int type)
 	if (type == CELL_BOOL)
 		strbuf_addstr(out, u ? "true" : "false");
 	else if (type == CELL_DEVICE)
-		strbuf_addstr(out, device_text((uint32_t)u).s);
+		strbuf_addf(out, "%u", device_number_gpu((uint32_t)u));
 	else
 		strbuf_addf(out, "%llu", (unsigned long long)u);
 }
@@ -670,8 +670,6 @@ static void add_pair(struct strbuf *out, const char *key, const struct cell *c, 
 		add_stack(out, c->s);
 	else if (cell_is_text(type))
 		render_json_string(out, c->s);
-	else if (type == CELL_DEVICE && device_number_is_instance((uint32_t)c->u))
-		render_json_string(out, device_text((uint32_t)c->u).s);
 	else
 		add_whole(out, c->u, type);
 }
