@@ -26,6 +26,23 @@ says() { # STATUS TEXT ARGUMENT...
 	says 2 "there is no verb 'top'; a report every few seconds is: sudo gpuprof" top
 }
 
+@test "hour: commands to type name a capture so that a shell and gpuprof take it" {
+	cp "$PRETRAIN" ./-dash.gpr
+	cp "$PRETRAIN" "my run.gpr"
+	says 2 "'-dash.gpr' is a capture; type: gpuprof report ./-dash.gpr" report -dash.gpr
+	says 2 "'-dash.gpr' is a capture; type: gpuprof report ./-dash.gpr" -dash.gpr
+	says 2 "'my run.gpr' is a capture; type: gpuprof report 'my run.gpr'" "my run.gpr"
+	run -0 "$GPUPROF" report ./-dash.gpr
+	assert_line "next   gpuprof report ./-dash.gpr --wide --table offcpu"
+	run -0 "$GPUPROF" report "my run.gpr"
+	assert_line "next   gpuprof report 'my run.gpr' --wide --table offcpu"
+	run -0 bash -c '"$GPUPROF" report /dev/stdin <./-dash.gpr' # which is no file for the next command
+	assert_line --regexp '^next   gpuprof stat --stacks .* -- sim/pretrain --faults all$'
+	run -0 "$GPUPROF" report -q "$ROOT/tests/captures/data/calls-everyone.gpr" # ended, and not started by gpuprof
+	refute_line --regexp '^next '
+	assert_line --regexp '^more '
+}
+
 @test "hour: report without a file is of the newest capture here" {
 	says 2 "'report' needs a capture, and no .gpr file is here; give one: gpuprof report FILE" report
 	cp "$PRETRAIN" old.gpr

@@ -140,17 +140,21 @@ static void add_verbs(struct strbuf *out, uint32_t mask)
 /* A capture or a program where a verb should be: what to type is logged. */
 static bool suggest_for_file(const char *name)
 {
+	struct strbuf path = STRBUF_INIT;
 	struct stat st;
+	bool known = true;
 
 	if (stat(name, &st) || !S_ISREG(st.st_mode))
 		return false;
+	strbuf_add_shell_path(&path, name);
 	if (str_ends_in(name, ".gpr"))
-		log_error("'%s' is a capture; type: gpuprof report %s", name, name);
+		log_error("'%s' is a capture; type: gpuprof report %s", name, path.s);
 	else if (st.st_mode & 0111 && strchr(name, '/'))
-		log_error("'%s' is a program; type: gpuprof stat -- %s", name, name);
+		log_error("'%s' is a program; type: gpuprof stat -- %s", name, path.s);
 	else
-		return false;
-	return true;
+		known = false;
+	strbuf_free(&path);
+	return known;
 }
 
 /* NULL, and a line with the nearest, if none. */
@@ -214,6 +218,8 @@ static int parse_all(struct parser *p)
 		} else if (!strcmp(arg, "--")) {
 			p->o->session.cmd = p->argv + p->at;
 			p->at = p->argc;
+		} else if (*arg == '-' && str_ends_in(arg, ".gpr") && suggest_for_file(arg)) {
+			err = EXIT_USAGE;
 		} else if (!strncmp(arg, "--", 2)) {
 			err = parse_long(p, arg + 2);
 		} else if (*arg == '-' && arg[1]) {

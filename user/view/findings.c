@@ -22,7 +22,7 @@ static const struct column columns[N_COLUMNS] = {
 	/* wide: in md it is a column only with --wide; text prints it below the row */
 	[ADVICE] = { "advice", NULL, CELL_PROSE, 1, ROLE_LABEL,
 		"how one fixes it, in short (more: gpuprof help FINDING)" },
-	[NEXT] = { "next", NULL, CELL_COMMAND, 0, ROLE_LABEL, "command that looks closer" },
+	[NEXT] = { "next", NULL, CELL_COMMAND, 0, ROLE_LABEL, "command that looks closer, where one can be run" },
 	[TID] = { "tid", NULL, CELL_ID, 1, ROLE_LABEL, "thread that most of it is of" },
 	[FUNCTION] = { "function", NULL, CELL_TEXT, 1, ROLE_LABEL, "call that most of it is in" },
 	[COUNT] = { "count", NULL, CELL_INT, 1, ROLE_SUM, "times that it happened" },
@@ -61,7 +61,7 @@ static void add_row(struct table *t, const struct finding *f)
 	cell_s(t, &row[CAUSE], f->cause.s);
 	cell_s(t, &row[EVIDENCE], f->evidence.s);
 	cell_s(t, &row[ADVICE], f->advice ? f->advice : advice_of(f->name));
-	cell_s(t, &row[NEXT], f->next.s);
+	cell_s(t, &row[NEXT], *f->next.s ? f->next.s : NULL);
 }
 
 static void fill(struct table *t, const struct view_query *q)
@@ -78,7 +78,7 @@ const struct view view_findings = {
 	.name = "findings",
 	.help = "an avoidable loss, its cause, evidence and bound",
 	.columns = columns, .n_columns = N_COLUMNS,
-	.never_null = "severity finding cause evidence next",
+	.never_null = "severity finding cause evidence",
 	.shown = VIEW_WITH_DEVICES,
 	.fill = fill,
 };
