@@ -54,19 +54,22 @@ print(max(len(l) for l in lines if not l.startswith("next ")), len(lines))' <<<"
 	assert_line --regexp '^in CUDA +allocate host buffers with cudaMallocHost'
 }
 
-@test "screen: any width and height: no line is wider than 60 to 100 columns, no screen longer than 16 to 26 lines" {
+@test "screen: any width and height: no line is wider than 20 to 100 columns, no screen longer than 16 to 26 lines" {
 	local size wide high
-	for size in '20 5' '60 16' '79 23' '80 24' '99 26' '500 1000' 'x -1'; do
+	for size in '1 1' '20 5' '31 40' '45 16' '59 24' '60 16' '79 23' '80 24' '99 26' '500 1000' 'x -1'; do
 		read -r wide high <<<"$size"
 		for capture in pretrain-faulty mix-many ddp-hang train-no-helper errors nvml-all; do
 			run env LC_ALL=C "COLUMNS=$wide" "LINES=$high" "$GPUPROF" report -q "$CAPTURES/$capture.gpr"
 			read -r width height < <(shape)
 			case $wide in
-			20 | 60) [ "$width" -le 60 ] && [ "$height" -le 16 ] ;;
+			1) [ "$width" -le 20 ] && [ "$height" -le 16 ] ;;
+			20 | 45 | 60) [ "$width" -le "$wide" ] && [ "$height" -le 16 ] ;;
+			31 | 59) [ "$width" -le "$wide" ] && [ "$height" -le 26 ] ;;
 			79 | 80) [ "$width" -le "$wide" ] && [ "$height" -le 24 ] ;;
 			*) [ "$width" -le 100 ] && [ "$height" -le 26 ] ;;
 			esac || fail "$size, $capture: $width x $height"$'\n'"$output"
 			assert_line --regexp '^more   '
+			[[ $capture != pretrain-faulty || $high -lt 24 ]] || assert_line --regexp '^ 1  26.5 %  .*input-s'
 		done
 	done
 }
