@@ -455,14 +455,6 @@ static void add_where(struct screen *sc, const struct group *g, size_t width)
 	strbuf_free(&text);
 }
 
-static enum line_color color_of(const struct finding *f)
-{
-	const char *severity = finding_severity(f);
-
-	return !strcmp(severity, "high") ? LINE_RED :
-	       !strcmp(severity, "medium") ? LINE_YELLOW : LINE_PLAIN;
-}
-
 static void add_finding(struct screen *sc, size_t number, const struct group *g)
 {
 	const struct finding *f = g->first;
@@ -471,7 +463,7 @@ static void add_finding(struct screen *sc, size_t number, const struct group *g)
 
 	snprintf(text, sizeof(text), "%2zu", number);
 	line_add_field(&sc->line, text, 3, false);
-	line_set_color(&sc->line, color_of(f));
+	line_set_color(&sc->line, line_color_of_severity(finding_severity(f)));
 	line_add_field(&sc->line, f->has_share ? percent(f->share).s : "-", 7, true);
 	line_set_color(&sc->line, LINE_PLAIN);
 	snprintf(text, sizeof(text), f->has_share ? "%.2fx" : "-", speedup(f->gain_bound));
