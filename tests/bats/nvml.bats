@@ -378,7 +378,7 @@ train_apart() {
 	one_line "no MIG instance 'MIG-GPU-0000/1/0'"
 	with none stat --gpu 0:1 -d 1s
 	assert_equal "$status" 2
-	one_line "MIG instance '0:1' is not known; NVML would tell it: cannot load it"
+	one_line "MIG instance '0:1' cannot be looked up without NVML: cannot load it"
 }
 
 # bats file_tags=needs:sim

@@ -198,7 +198,12 @@ static int parse_word(struct parser *p, const char *word)
 		return verb ? 0 : EXIT_USAGE;
 	}
 	if (o->n_args == o->verb->max_args) {
-		log_error("unexpected argument '%s'; usage: gpuprof %s", word, o->verb->usage);
+		if (o->session.n_pids && !word[strspn(word, "0123456789")])
+			log_error("unexpected argument '%s'; separate process ids by commas, as "
+				  "in -p \"$(pgrep -d, -x NAME)\"", word);
+		else
+			log_error("unexpected argument '%s'; usage: gpuprof %s", word,
+				  o->verb->usage);
 		return EXIT_USAGE;
 	}
 	o->args[o->n_args++] = word;
@@ -255,23 +260,20 @@ static int check_applies(const struct parser *p)
 static int check_words(const struct options *o)
 {
 	if (o->session.selector && (o->session.n_pids || o->session.all || o->session.cmd))
-		log_error("processes chosen by --name, --user and the like and those of %s "
-			  "exclude each other; give one of them",
-			  o->session.n_pids ? "'--pid'" :
-			  o->session.all    ? "'--all'" :
-					      "a command after '--'");
+		log_error("use either %s or --name, --user and the like",
+			  o->session.n_pids ? "--pid" :
+			  o->session.all    ? "--all" :
+					      "a command after --");
 	else if (o->session.cmd && !o->verb->has_targets)
 		log_error("'%s' runs no command; usage: gpuprof %s", o->verb->name, o->verb->usage);
 	else if (o->session.n_pids && o->session.all)
-		log_error("options '--pid' and '--all' exclude each other; give one of them");
+		log_error("use either --pid or --all");
 	else if (o->session.n_pids && o->session.cmd)
-		log_error("option '--pid' and a command after '--' exclude each other; "
-			  "give one of them");
+		log_error("use either --pid or a command after --");
 	else if (o->session.all && o->session.cmd)
-		log_error("option '--all' and a command after '--' exclude each other; "
-			  "give one of them");
+		log_error("use either --all or a command after --");
 	else if (o->verbose && o->quiet)
-		log_error("options '--verbose' and '--quiet' exclude each other; give one of them");
+		log_error("use either --verbose or --quiet");
 	else
 		return 0;
 	return EXIT_USAGE;
