@@ -87,7 +87,7 @@ print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"]
 		[[ $plain != *$'\e'* ]] || fail "a pipe has colours: $plain"
 		# shellcheck disable=SC2086
 		run -0 "$GPUPROF" stacks $options --color always -p "$HUNG"
-		assert_equal "$(sed 's/\x1b\[[0-9;]*m//g' <<<"$output")" "$plain"
+		assert_equal "$(printf '%s\n' "$output" | sed 's/\x1b\[[0-9;]*m//g')" "$plain"
 		case $options in
 		--full) assert_line --regexp $'^\e\\[1mthread [0-9]+ \\(simcalls\\) of process .*\e\\[0m$' ;;
 		*)

@@ -141,8 +141,8 @@ static int find_lines(struct stacks *s)
 		err = ask_all(s, frames, n);
 	free(frames);
 	if (err == -ENOTSUP)
-		log_error("cannot look up source lines: this gpuprof was built without libdw; leave "
-			  "out --lines");
+		log_error("cannot look up source lines: this gpuprof was built without libdw; "
+			  "leave out --lines");
 	else if (err)
 		log_error("cannot look up source lines: %s", strerror(-err));
 	return err == -ENOTSUP ? EXIT_UNSUPPORTED : err ? EXIT_FAIL : 0;

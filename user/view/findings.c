@@ -22,7 +22,8 @@ static const struct column columns[N_COLUMNS] = {
 	/* wide: in md it is a column only with --wide; text prints it below the row */
 	[ADVICE] = { "advice", NULL, CELL_PROSE, 1, ROLE_LABEL,
 		"how one fixes it, in short (more: gpuprof help FINDING)" },
-	[NEXT] = { "next", NULL, CELL_COMMAND, 0, ROLE_LABEL, "command that looks closer, where one can be run" },
+	[NEXT] = { "next", NULL, CELL_COMMAND, 0, ROLE_LABEL,
+		"command that looks closer, where one can be run" },
 	[TID] = { "tid", NULL, CELL_ID, 1, ROLE_LABEL, "thread that most of it is of" },
 	[FUNCTION] = { "function", NULL, CELL_TEXT, 1, ROLE_LABEL, "call that most of it is in" },
 	[COUNT] = { "count", NULL, CELL_INT, 1, ROLE_SUM, "times that it happened" },

@@ -18,7 +18,7 @@
 #include "base/units.h"
 #include "base/utf8.h"
 #include "event/device_number.h"
-#include "view/screen_line.h"
+#include "view/color.h"
 
 /* exact: reads back as the same double */
 static void format_real(struct strbuf *out, double d)

@@ -2,7 +2,6 @@
 /* Widths are those of terminal columns, not of bytes. */
 #include "view/screen_line.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -28,17 +27,10 @@ static size_t fit(const char *s, size_t columns)
 
 static void add_run(struct strbuf *out, enum line_color color, const char *s, size_t len)
 {
-	static const char *const sequences[LINE_COLORS] = {
-		[LINE_BOLD] = "\033[1m", [LINE_BOLD_RED] = "\033[1;31m", [LINE_RED] = "\033[31m", [LINE_YELLOW] = "\033[33m",
-		[LINE_GREEN] = "\033[32m", [LINE_CYAN] = "\033[36m", [LINE_MAGENTA] = "\033[35m",
-	};
-	const char *sequence = len ? sequences[color] : NULL;
+	const size_t from = out->len;
 
-	if (sequence)
-		strbuf_addstr(out, sequence);
 	strbuf_add(out, s, len);
-	if (sequence)
-		strbuf_addstr(out, "\033[0m");
+	line_color_from(out, from, color);
 }
 
 /* The first bytes of the text with its colours; the last one goes on in the next line. */
@@ -55,25 +47,6 @@ static void add_colored(struct screen_line *l, size_t len)
 	}
 	add_run(l->out, l->first, l->text.s + at, len - at);
 	l->marks.n = 0;
-}
-
-void line_color_from(struct strbuf *text, size_t from, enum line_color color)
-{
-	char *added = text->len > from ? strdup(text->s + from) : NULL;
-
-	text->failed |= !added && text->len > from;
-	if (!added)
-		return;
-	text->len = from;
-	for (const char *at = added; *at;) {
-		const size_t len = strcspn(at, "\n");
-
-		add_run(text, color, at, len);
-		at += len;
-		strbuf_addstr(text, *at ? "\n" : "");
-		at += *at == '\n';
-	}
-	free(added);
 }
 
 void line_end(struct screen_line *l)

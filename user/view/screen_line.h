@@ -12,13 +12,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "base/str.h"
 #include "base/vec.h"
-
-enum line_color { LINE_PLAIN, LINE_BOLD, LINE_BOLD_RED, LINE_RED, LINE_YELLOW, LINE_GREEN,
-		  LINE_CYAN, LINE_MAGENTA, LINE_COLORS };
+#include "view/color.h"
 
 struct color_mark {
 	size_t at;		/* offset in the text */
@@ -41,14 +38,6 @@ struct bar_part {
 	enum line_color color;	/* of the glyph */
 };
 
-/* high, medium, low */
-static inline enum line_color line_color_of_severity(const char *severity)
-{
-	return !strcmp(severity, "high")   ? LINE_RED :
-	       !strcmp(severity, "medium") ? LINE_YELLOW :
-					     LINE_PLAIN;
-}
-
 static inline void line_free(struct screen_line *l)
 {
 	strbuf_free(&l->text);
@@ -64,10 +53,6 @@ static inline void line_set_color(struct screen_line *l, enum line_color color)
 		*mark = (struct color_mark){ l->text.len, color };
 	l->text.failed |= l->has_color && !mark;
 }
-
-/* Colours what was added to any text from that offset on, each line for itself: `less -R` takes no
- * colour from one line to the next. */
-void line_color_from(struct strbuf *text, size_t from, enum line_color color);
 
 /* Completes the line, without trailing blanks. Out of memory: out->failed. */
 void line_end(struct screen_line *l);

@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "view/color.h"
 #include "view/render.h"
-#include "view/screen_line.h"
 
 enum { PID, TID, COMM, STATE, WCHAN, SYSCALL, FILE_NAME, CALL, CLASS, CPU, STACK, FRAMES,
        N_COLUMNS };

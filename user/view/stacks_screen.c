@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "view/color.h"
 #include "view/render.h"
-#include "view/screen_line.h"
 
 #define OUTER_FRAMES 6	/* that are named, next to the call */
 #define NAMED_MAX 16	/* ranks or pids in a list */
