@@ -147,7 +147,7 @@ load ../lib/common
 	run -1 --separate-stderr "$GPUPROF" stat -q --format csv --table calls,copies -o late/ -- ln -s elsewhere late
 	assert_regex "$stderr" "cannot write late/calls.csv: it is a symbolic link; .* the report is on standard output instead"
 	assert_line --regexp "^pid,comm,function,"
-	assert_line --regexp "^pid,device,direction,"
+	assert_line --regexp "^pid,device,mig,direction,"
 	assert_equal "$(ls -A elsewhere)" ""
 }
 

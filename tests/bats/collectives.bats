@@ -110,6 +110,9 @@ assert_hang() { # PID
 	run -0 "$GPUPROF" stacks -p "${STARTED[0]}"
 	assert_line --index 0 "This job hangs: ranks 0, 1, 3 wait for rank 2 (pid $(pid_of_rank 2)), which is STOPPED by a signal or a debugger."
 	assert_line --index 1 "Go on with: kill -CONT $(pid_of_rank 2)"
+	run -0 "$GPUPROF" stacks --color always -p "${STARTED[0]}"
+	assert_line --index 0 --regexp $'^\e\\[1;31mThis job hangs: .* a debugger\\.\e\\[0m$'
+	assert_line --index 1 "Go on with: kill -CONT $(pid_of_rank 2)"
 	kill -CONT "$(pid_of_rank 2)"
 	"$GPUPROF" stacks -p "${STARTED[0]}" --format json -o r.json
 	run report_value r.json "sorted((s['call'], s['stack'], s['call'] in [f['function'] for f in s['frames']],

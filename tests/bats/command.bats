@@ -42,8 +42,8 @@ stubborn() {
 		kill -s "$sig" "$PROFILER"
 		wait_gpuprof
 		assert_equal "$status" $((128 + $(kill -l "$sig")))
-		assert_output --partial "process $(cat pid) is told to end"
-		assert_output --partial "$(cat pid) is still running"
+		assert_output --partial "to process $(cat pid), waiting for it to end"
+		assert_output --partial "leaving process $(cat pid) running"
 		run cat gpuprof.out
 		assert_output --partial 'lost: none'
 		kill -0 "$(cat pid)"

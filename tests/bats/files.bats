@@ -153,5 +153,5 @@ reuse_inode() { # DIR
 	LD_LIBRARY_PATH=$PWD/dir "$SIM/simcalls" cudaLaunchKernel=5 --wait-ms 300 || true
 	kill -INT "$PROFILER"
 	wait_gpuprof
-	assert_output --partial "dir/libcudart.so.13 was written over while it is probed"
+	assert_output --partial "dir/libcudart.so.13 was overwritten while it is probed"
 }

@@ -18,7 +18,7 @@ run_next() { # REPORT.json FINDING PATTERN
 		import json, re, shlex, subprocess, sys
 		path, finding, pattern = sys.argv[1:]
 		found = json.load(open(path))["tables"]["findings"]
-		lines = {f["next"] for f in found if finding in (f["finding"], "all")}
+		lines = {f["next"] for f in found if finding in (f["finding"], "all") and f["next"]}
 		assert lines, f"no {finding}, but {[f['finding'] for f in found]}"
 		for line in sorted(lines):
 		    print(line, flush=True)
@@ -71,6 +71,24 @@ walk() { # FINDING|all COMMAND...
 		blocking-copies pinned
 		launch-bound tiny
 	EOF_PLANTS
+}
+
+@test "next: of a process that has ended nothing is proposed that cannot be run, and the capture has what it has" {
+	mkdir bin
+	ln -s "$GPUPROF" bin/gpuprof
+	eval "$("$GPUPROF" env --for shell --dir "$PWD/env" 2>env.err)"
+	"$SIM/pretrain" --steps 100000 --faults all >/dev/null 3>&- &
+	as_target
+	wait_for 10 grep -q libcudart "/proc/$TARGET/maps"
+	"$GPUPROF" record -q -p "$TARGET" -d 1s -o ./-dash.gpr
+	"$GPUPROF" report ./-dash.gpr --format json -o runs.json
+	kill "$TARGET"
+	wait "$TARGET" || true
+	"$GPUPROF" report ./-dash.gpr --format json -o ended.json
+	[ "$(report_value runs.json '{f["next"].partition(" -p ")[2] for f in t["findings"] if " -p " in f["next"]}')" = "{'$TARGET'}" ]
+	[ "$(report_value ended.json 'any(f["next"] for f in t["findings"])')" = True ]
+	[ "$(report_value ended.json '[f["next"] for f in t["findings"] if f["next"] and not f["next"].startswith("gpuprof report ./-dash.gpr --")]')" = '[]' ]
+	run_next ended.json all 'gpuprof report \./-dash\.gpr --'
 }
 
 @test "next: each finding of a process that runs can be followed in that process" {

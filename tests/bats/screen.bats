@@ -79,19 +79,22 @@ print(max(len(l) for l in lines if not l.startswith("next ")), len(lines))' <<<"
 	assert_line --regexp '^in CUDA +allocate host buffers with cudaMallocHost'
 }
 
-@test "screen: any width and height: no line is wider than 60 to 100 columns, no screen longer than 16 to 26 lines" {
+@test "screen: any width and height: no line is wider than 20 to 100 columns, no screen longer than 16 to 26 lines" {
 	local size wide high
-	for size in '20 5' '60 16' '79 23' '80 24' '99 26' '500 1000' 'x -1'; do
+	for size in '1 1' '20 5' '31 40' '45 16' '59 24' '60 16' '79 23' '80 24' '99 26' '500 1000' 'x -1'; do
 		read -r wide high <<<"$size"
 		for capture in pretrain-faulty mix-many ddp-hang train-no-helper errors nvml-all; do
 			run env LC_ALL=C "COLUMNS=$wide" "LINES=$high" "$GPUPROF" report -q "$CAPTURES/$capture.gpr"
 			read -r width height < <(shape)
 			case $wide in
-			20 | 60) [ "$width" -le 60 ] && [ "$height" -le 16 ] ;;
+			1) [ "$width" -le 20 ] && [ "$height" -le 16 ] ;;
+			20 | 45 | 60) [ "$width" -le "$wide" ] && [ "$height" -le 16 ] ;;
+			31 | 59) [ "$width" -le "$wide" ] && [ "$height" -le 26 ] ;;
 			79 | 80) [ "$width" -le "$wide" ] && [ "$height" -le 24 ] ;;
 			*) [ "$width" -le 100 ] && [ "$height" -le 26 ] ;;
 			esac || fail "$size, $capture: $width x $height"$'\n'"$output"
 			assert_line --regexp '^more   '
+			[[ $capture != pretrain-faulty || $high -lt 24 ]] || assert_line --regexp '^ 1  26.5 %  .*input-s'
 		done
 	done
 }
@@ -123,11 +126,35 @@ print(max(len(l) for l in lines if not l.startswith("next ")), len(lines))' <<<"
 	[ "$(grep -cF -e "$red" -e "$yellow" <<<"$output")" -eq 4 ] || fail "$output"
 }
 
+@test "screen: --full in colour is the same text: headings and verdict bold, shares by severity" {
+	local capture colored format
+	for capture in "$CAPTURES"/*.gpr; do
+		run "$GPUPROF" report -q --full --color never "$capture"
+		[[ $output != *$'\e'* ]] || fail "$capture: colours"
+		colored=$("$GPUPROF" report -q --full --color always "$capture" | sed 's/\x1b\[[0-9;]*m//g') || true
+		assert_equal "$colored" "$output"
+	done
+	tagged() { "$GPUPROF" report -q --full --color always "$1" | sed 's/\x1b\[0m/<>/g; s/\x1b\[\([0-9;]*\)m/<\1>/g'; }
+	run -0 tagged "$CAPTURES/pretrain-faulty.gpr"
+	assert_line --regexp '^<1>26\.5 % of device 0 .*<>$'
+	assert_line --regexp '^<1>  call while .*<>$' # a line of its own
+	assert_line --regexp '^Evidence: [^<]*$'
+	assert_line '<1>findings<>'
+	assert_line --regexp '^<1>severity<>  <1>finding<> '
+	assert_line --regexp '^high +input-stall .*  <31>26\.5 %<> [^<]*$'
+	assert_line --regexp '^medium +exposed-comm .*  <33>9\.9 %<> [^<]*$'
+	assert_line --regexp '^low [^<]*$'
+	for format in md csv json; do
+		run -0 "$GPUPROF" report -q --full --color always --format $format "$CAPTURES/pretrain-faulty.gpr"
+		[[ $output != *$'\e'* ]] || fail "$format: colours"
+	done
+}
+
 # bats test_tags=needs:pty
 @test "screen: --color auto is on a terminal only, and not with NO_COLOR or TERM=dumb" {
 	local way set options wanted report="'$GPUPROF' report '$CAPTURES/pretrain-faulty.gpr'"
 	for way in 'A=1||yes' 'NO_COLOR=||yes' 'NO_COLOR=1||no' 'TERM=dumb||no' 'NO_COLOR=1|--color always|yes' \
-		'A=1|--color never|no' 'A=1|--full|no' 'A=1|-o c.txt; cat c.txt|no'; do
+		'A=1|--color never|no' 'A=1|--full|yes' 'NO_COLOR=1|--full|no' 'A=1|--full --format md|no' 'A=1|-o c.txt; cat c.txt|no'; do
 		IFS='|' read -r set options wanted <<<"$way"
 		run -0 env -u NO_COLOR TERM=xterm "$set" script -qec "$report $options" /dev/null
 		assert_output --partial input-stall

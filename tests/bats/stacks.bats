@@ -76,6 +76,37 @@ print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"]
 	kill -CONT "$HUNG"
 }
 
+@test "stacks: in colour it is the same text, short and --full: headings bold, who is stopped too; md has none" {
+	local options plain
+	start_hung
+	kill -STOP "$HUNG"
+	wait_for 5 grep -q '^State:.T' "/proc/$HUNG/status"
+	for options in "" --full; do
+		# shellcheck disable=SC2086 # none or one
+		plain=$("$GPUPROF" stacks $options -p "$HUNG")
+		[[ $plain != *$'\e'* ]] || fail "a pipe has colours: $plain"
+		# shellcheck disable=SC2086
+		run -0 "$GPUPROF" stacks $options --color always -p "$HUNG"
+		assert_equal "$(printf '%s\n' "$output" | sed 's/\x1b\[[0-9;]*m//g')" "$plain"
+		case $options in
+		--full) assert_line --regexp $'^\e\\[1mthread [0-9]+ \\(simcalls\\) of process .*\e\\[0m$' ;;
+		*)
+			assert_line --index 0 $'\e[1mpid '"$HUNG"$' is STOPPED by a signal or a debugger.\e[0m'
+			assert_line $'\e[1mpid '"$HUNG, thread \"simcalls\""$'\e[0m'
+			;;
+		esac
+		# shellcheck disable=SC2086
+		run -0 env -u NO_COLOR TERM=xterm script -qec "'$GPUPROF' stacks $options -p $HUNG" /dev/null
+		assert_output --partial $'\e[1m'
+		# shellcheck disable=SC2086
+		run -0 env NO_COLOR=1 TERM=xterm script -qec "'$GPUPROF' stacks $options -p $HUNG" /dev/null
+		[[ $output != *$'\e'* ]] || fail "NO_COLOR: $output"
+	done
+	run -0 "$GPUPROF" stacks --format md --color always -p "$HUNG"
+	[[ $output != *$'\e'* ]] || fail "md has colours"
+	kill -CONT "$HUNG"
+}
+
 @test "stacks: several hung processes are shown within two seconds, neither stopped nor changed" {
 	local pids=() before after
 	for _ in 1 2 3 4; do

@@ -52,14 +52,19 @@ def misplaced(view, screen):
             yield line
 
 
+def shown(row):
+    """A device as the screen has it: 0, or 0:1 of a MIG instance."""
+    return str(row["device"]) + (f":{row['mig']}" if row["mig"] is not None else "")
+
+
 def busy_shares(tables, device):
     """Of each process's book of the device, and of the device."""
     books = {}
     for row in tables["ledger"]:
-        if str(row["device"]) == device:
+        if shown(row) == device:
             book = books.setdefault(row["pid"], [0, row["wall_ns"]])
             book[0] += row["ns"] if row["state"] != "idle" else 0
-    uuids = {r["device_uuid"] for r in tables["ledger"] if str(r["device"]) == device}
+    uuids = {r["device_uuid"] for r in tables["ledger"] if shown(r) == device}
     for uuid in uuids:      # all processes on a device of the host
         rows = [r for r in tables["devices"] if r["device_uuid"] == uuid]
         if rows:

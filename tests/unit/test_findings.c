@@ -16,7 +16,7 @@
 static struct finding_book clean_book(void)
 {
 	return (struct finding_book){
-		.pid = 12, .device = 1, .target = { .pid = 12, .device = 1, .name = "train", .probes = true }, .wall_ns = 10 * SECOND,
+		.pid = 12, .device = 1, .target = { .pid = 12, .device = 1, .probes = true }, .wall_ns = 10 * SECOND,
 		.compute_ns = 9700 * MS, .compute_busy_ns = 9800 * MS,
 		.comm_ns = 50 * MS, .comm_busy_ns = 2 * SECOND, .comms = 100,
 		.kernels = 10000, .kernels_ns = 9800 * MS,

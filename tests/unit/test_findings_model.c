@@ -405,7 +405,7 @@ static void check_shares(void)
 		assert_true(one->gain_bound >= one->share && one->gain_bound <= 1);
 		assert_true(one->device < 2);
 		sum[one->device] += one->share;
-		assert_true(*one->cause.s && *one->evidence.s && *one->next.s);
+		assert_true(*one->cause.s && *one->evidence.s);
 	}
 	assert_true(sum[0] <= 1.000001 && sum[1] <= 1.000001);
 }

@@ -254,8 +254,7 @@ TEST(a_refusal_names_the_valid_values)
 		 "give a duration such as 10s, 500ms or 2m\n");
 	answered("report f -d 1s", "gpuprof: option '--duration' does not apply to 'report'; "
 		 "it is for gpuprof without a verb, stat, record\n");
-	answered("-p 1 -a", "gpuprof: options '--pid' and '--all' exclude each other; "
-		 "give one of them\n");
+	answered("-p 1 -a", "gpuprof: use either --pid or --all\n");
 }
 
 TEST(an_option_without_effect_is_refused)

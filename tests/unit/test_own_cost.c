@@ -235,11 +235,10 @@ TEST_TITLED("own cost: a finding says what of it is ours, and that it is not gai
 	findings_free(&f);
 }
 
-/* A process that is still to come can only be found by probes. */
 TEST_TITLED("own cost: the next command without probes can be typed",
 	    the_next_command_without_probes_can_be_typed)
 {
-	struct next_target target = { .pid = 12, .probes = true, .name = "train" };
+	struct next_target target = { .pid = 12, .probes = true };
 	struct strbuf out = STRBUF_INIT;
 
 	next_add(&out, NEXT_UNPROBED, &target, NULL);
@@ -247,7 +246,10 @@ TEST_TITLED("own cost: the next command without probes can be typed",
 	strbuf_reset(&out);
 	target.ended = true;
 	next_add(&out, NEXT_UNPROBED, &target, NULL);
-	assert_string_equal(out.s, "gpuprof stat --attach none -- CMD");
+	assert_string_equal(out.s, "");
+	target.command = "./train";
+	next_add(&out, NEXT_UNPROBED, &target, NULL);
+	assert_string_equal(out.s, "gpuprof stat --attach none -- ./train");
 	strbuf_free(&out);
 }
 

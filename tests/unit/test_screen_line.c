@@ -116,6 +116,21 @@ static void write_all(struct screen_line *l)
 	line_add_part(l, &parts[0], ns[0], 100);
 }
 
+TEST(text_gets_a_colour_from_an_offset_on_line_by_line)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	line_color_from(&text, 0, LINE_BOLD);
+	assert_string_equal(text.s, "");
+	strbuf_addstr(&text, "a b\n\nc\nd");
+	line_color_from(&text, 2, LINE_PLAIN);
+	assert_string_equal(text.s, "a b\n\nc\nd");
+	line_color_from(&text, 2, LINE_BOLD_RED);
+	assert_string_equal(text.s, "a \033[1;31mb\033[0m\n\n\033[1;31mc\033[0m\n"
+				    "\033[1;31md\033[0m");
+	strbuf_free(&text);
+}
+
 TEST(colours_have_no_width_end_with_their_line_and_go_on_in_the_next_one)
 {
 	struct screen_line l = line_of(12, true);

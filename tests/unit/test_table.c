@@ -339,6 +339,29 @@ TEST(json_is_strict_and_whole)
 		"  ]\n }}\n");
 }
 
+TEST(colours_of_text_are_of_headings_the_verdict_and_shares_by_severity)
+{
+	static const struct column lost[] = {
+		{ .name = "severity" }, { .name = "share", .type = CELL_SHARE } };
+	static const char *const severities[] = { "high", "medium", "low", NULL };
+	struct table *t = table_new("f", lost, 2);
+
+	for (size_t i = 0; i < 4; i++) {
+		struct cell *row = table_row(t);
+
+		cell_s(t, &row[0], severities[i]);
+		cell_d(&row[1], 0.5);
+	}
+	renders(t, &(struct report){ .verdict = "Killed.\nThis job hangs: a\nb.\nEvidence: c.\n"
+						"Next: d",
+				     .has_color = true }, FORMAT_TEXT,
+		"\n\033[1mKilled.\033[0m\n\033[1;31mThis job hangs: a\033[0m\n\033[1mb.\033[0m\n"
+		"Evidence: c.\nNext: d\n\033[1mf\033[0m\n"
+		"\033[1mseverity\033[0m   \033[1mshare\033[0m\n"
+		"high      \033[31m50.0 %\033[0m\nmedium    \033[33m50.0 %\033[0m\n"
+		"low       50.0 %\n-         50.0 %\n");
+}
+
 TEST(an_instance_is_named_by_its_gpu_and_itself)
 {
 	static const struct column device[] = { { .name = "device", .type = CELL_DEVICE } };
@@ -350,13 +373,13 @@ TEST(an_instance_is_named_by_its_gpu_and_itself)
 		cell_u(table_row(t[i]), device_number_instance(12, 0));
 		cell_u(table_row(t[i]), device_number_instance(0, 1));
 	}
-	renders(t[0], NULL, FORMAT_CSV, "device\n12\n12:0\n0:1\n");
+	renders(t[0], NULL, FORMAT_CSV, "device\n12\n12\n0\n");
 	renders(t[1], NULL, FORMAT_TEXT, "d\ndevice\n    12\n  12:0\n   0:1\n");
 	t[0] = table_new("d", device, 1);
 	cell_u(table_row(t[0]), 12);
 	cell_u(table_row(t[0]), device_number_instance(12, 0));
 	renders(t[0], NULL, FORMAT_JSON, "{\"schema_version\": 1,\n \"meta\": {},\n \"tables\": {\n"
-		"  \"d\": [\n   {\"device\": 12},\n   {\"device\": \"12:0\"}\n  ]\n }}\n");
+		"  \"d\": [\n   {\"device\": 12},\n   {\"device\": 12}\n  ]\n }}\n");
 }
 
 TEST(sorting_is_stable_with_the_unknown_last)

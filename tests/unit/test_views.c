@@ -106,7 +106,7 @@ TEST(the_schema_has_types_and_null_as_columns_have)
 	assert_non_null(strstr(out.s, "\n     \"ns\": {\"type\": \"integer\", \"minimum\": 0, "));
 	assert_non_null(strstr(out.s, "\n     \"share\": {\"type\": [\"number\", \"null\"], "));
 	assert_non_null(strstr(out.s, "\n     \"tensor_core\": {\"type\": [\"boolean\", \"null\"], "));
-	assert_non_null(strstr(out.s, "\n     \"device\": {\"type\": [\"integer\", \"string\"], "));
+	assert_non_null(strstr(out.s, "\n     \"mig\": {\"type\": [\"integer\", \"null\"], "));
 	assert_non_null(strstr(out.s, "\n     \"host\": {\"type\": [\"string\", \"null\"], "));
 	/* only with --by launch */
 	assert_non_null(strstr(out.s, "\n     \"captured_in\": "));

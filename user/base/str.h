@@ -62,6 +62,13 @@ static inline void strbuf_free(struct strbuf *sb)
 /* As one word for a shell of the Bourne kind; text that needs no quotes has none. */
 void strbuf_add_shell(struct strbuf *sb, const char *text);
 
+/* The same of a file that a program is given: "-x" would be options, and is "./-x". */
+static inline void strbuf_add_shell_path(struct strbuf *sb, const char *path)
+{
+	strbuf_addstr(sb, *path == '-' ? "./" : "");
+	strbuf_add_shell(sb, path);
+}
+
 char *strbuf_detach(struct strbuf *sb);	/* caller frees; NULL after a failure */
 
 /* the part behind the last slash; points into path */

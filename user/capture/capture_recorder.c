@@ -22,6 +22,7 @@
 
 #include "base/log.h"
 #include "base/num.h"
+#include "base/str.h"
 #include "base/time.h"
 #include "capture/capture_codec.h"
 #include "capture/capture_sink.h"
@@ -218,6 +219,17 @@ static int write_blocks(struct writing *out)
 							   .end_ns = out->h->now_ns });
 }
 
+static void say_kept(uint64_t ns, const struct capture_sink_stats *file)
+{
+	struct strbuf path = STRBUF_INIT;
+
+	strbuf_add_shell_path(&path, file->last_path);
+	log_info("kept the last %.3f s, %llu records, in %s; gpuprof report %s",
+		 (double)ns / NS_PER_SEC, (unsigned long long)file->events, file->last_path,
+		 path.s);
+	strbuf_free(&path);
+}
+
 /* If the file cannot be written, the blocks are lost and the session continues. */
 static int write_held(struct capture_recorder *h)
 {
@@ -243,9 +255,7 @@ static int write_held(struct capture_recorder *h)
 	h->stats.last = file.last;
 	h->stats.events += file.events;
 	if (!err)
-		log_info("kept the last %.3f s, %llu records, in %s; gpuprof report %s",
-			 (double)(h->now_ns - out.from_ns) / NS_PER_SEC,
-			 (unsigned long long)file.events, file.last_path, file.last_path);
+		say_kept(h->now_ns - out.from_ns, &file);
 	if (!err && h->was_short)
 		log_warn("there was more in %.3f s than %llu bytes of memory hold; "
 			 "raise --max-size",

@@ -179,7 +179,9 @@ static int open_target(const char *path, int more)
 	if (fd >= 0)
 		return fd;
 	log_error("cannot create %s: %s", path,
-		  err == ELOOP ? "it is a symbolic link; choose another name" : strerror(err));
+		  err == ELOOP	? "it is a symbolic link; choose another name" :
+		  err == EISDIR ? "it is a directory; give the name of a file in it" :
+				  strerror(err));
 	return -err;
 }
 
@@ -206,7 +208,7 @@ static int capture_file_create(const char *path)
 		return fd;
 	err = size ? (int)size : -errno;
 	if (!size)
-		log_error("cannot make %s its owner's alone: %s", path, strerror(-err));
+		log_error("cannot set the mode of %s to 0600: %s", path, strerror(-err));
 	io_close(&fd);
 	return err;
 }

@@ -90,8 +90,7 @@ int capture_sink_plan_check(const struct capture_sink_plan *plan)
 	else if (plan->on != ON_UNSET && !plan->before_ns)
 		log_error("option '--on' needs '--before': how much to hold until then");
 	else if (plan->max_files && plan->before_ns)
-		log_error("options '--max-files' and '--before' exclude each other; give one of "
-			  "them");
+		log_error("use either --max-files or --before");
 	else if (plan->max_files && !plan->max_bytes)
 		log_error("option '--max-files' needs '--max-size': when a file is full");
 	else

@@ -170,7 +170,7 @@ static void check_off_cpu(struct doctor *d, const struct loader_facts *facts)
 {
 	if (!facts->off_cpu)
 		doctor_say(d, WORSE, "off-CPU", "this kernel refuses the scheduler's hooks: why "
-			   "threads do not run is not known (-v says what it refuses)");
+			   "threads do not run is not known (-v shows what it refuses)");
 	else if (!facts->knows_interrupts)
 		doctor_say(d, WORSE, "off-CPU",
 			"known, but an interrupt cannot be told from the thread "

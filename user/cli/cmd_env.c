@@ -313,7 +313,7 @@ static int print(const char *path, enum env_form form)
 	int rc = EXIT_USAGE;
 
 	if (!dir) {
-		log_error("out of memory");
+		log_error("cannot print the variables: out of memory");
 		return EXIT_FAIL;
 	}
 	vs.dir = dir;
@@ -337,7 +337,7 @@ static int print_elsewhere(const char *dir, enum env_form form)
 
 	strbuf_addf(&path, "%s/" INJECT_FILE, dir);
 	if (path.failed) {
-		log_error("out of memory");
+		log_error("cannot print the variables: out of memory");
 		rc = EXIT_FAIL;
 	} else if (*dir != '/' || !dir[1]) {
 		log_error("cannot mount the helper at '%s' in a container; give the whole name of "
@@ -355,7 +355,7 @@ static int install_and_print(const char *given, enum env_form form)
 	int rc = EXIT_FAIL, err;
 
 	if (!dir) {
-		log_error("cannot tell where to install the helper: HOME is not set; give --dir");
+		log_error("cannot choose where to install the helper: HOME is not set; give --dir");
 		return EXIT_FAIL;
 	}
 	if (!is_plain_dir(dir, form)) {

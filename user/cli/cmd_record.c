@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/exit.h"
+#include "base/str.h"
 #include "base/units.h"
 #include "session/session.h"
 #include "cli/progress.h"
@@ -11,13 +12,17 @@
 
 static void say_kept(const struct capture_sink_stats *st)
 {
+	struct strbuf path = STRBUF_INIT;
+
+	strbuf_add_shell_path(&path, st->last_path);
 	if (st->files == 1)
 		log_info("kept %" PRIu64 " records in %s (%s); gpuprof report %s", st->events,
-			 st->last_path, bytes_text(st->last.file_bytes).s, st->last_path);
+			 st->last_path, bytes_text(st->last.file_bytes).s, path.s);
 	else
 		log_info("kept %" PRIu64 " records in %" PRIu64 " files; the last %" PRIu64
 			 " are left, %s to %s", st->events, st->files, st->files - st->removed,
 			 st->first_path, st->last_path);
+	strbuf_free(&path);
 }
 
 int verb_record(const struct options *o)

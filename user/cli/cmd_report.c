@@ -19,7 +19,9 @@
 #include "base/time.h"
 #include "base/units.h"
 #include "base/vec.h"
+#include "base/num.h"
 #include "host/caps.h"
+#include "host/proc.h"
 #include "base/exit.h"
 #include "view/chart.h"
 #include "view/report.h"
@@ -141,9 +143,10 @@ static int find_lines(struct stacks *s)
 		err = ask_all(s, frames, n);
 	free(frames);
 	if (err == -ENOTSUP)
-		log_error("cannot tell source lines: this gpuprof was built without libdw");
+		log_error("cannot look up source lines: this gpuprof was built without libdw; "
+			  "leave out --lines");
 	else if (err)
-		log_error("cannot tell source lines: %s", strerror(-err));
+		log_error("cannot look up source lines: %s", strerror(-err));
 	return err == -ENOTSUP ? EXIT_UNSUPPORTED : err ? EXIT_FAIL : 0;
 }
 
@@ -207,6 +210,32 @@ static int explain_state(const struct capture_reader *r, const char *path)
 	}
 }
 
+#define START_NS 30000000	/* of a process, from two readings of procfs: clock ticks */
+
+static bool runs(const struct snapshot_process *p)
+{
+	struct proc_stat stat;
+
+	return proc_stat_of((pid_t)p->pid, &stat) &&
+	       num_sub(stat.start_ns, p->start_ns) <= START_NS &&
+	       num_sub(p->start_ns, stat.start_ns) <= START_NS;
+}
+
+/* What a next command may name: processes that still run, a file that can be read again. */
+static void look_around(struct snapshot *snap, const char *capture)
+{
+	struct stat st;
+
+	if (capture && !stat(capture, &st) && S_ISREG(st.st_mode) &&
+	    strncmp(capture, "/dev/", 5) && strncmp(capture, "/proc/", 6))
+		snap->capture = capture;
+	for (size_t i = 0; i < snap->processes.n && proc_pids_are_hosts(); i++) {
+		struct snapshot_process *p = &snap->processes.v[i];
+
+		p->is_gone = !p->has_ended && !runs(p);
+	}
+}
+
 int report_interval(const struct options *o, const struct model *m, uint64_t now_ns,
 		    const struct snapshot *before, const struct report_state *how)
 {
@@ -217,7 +246,7 @@ int report_interval(const struct options *o, const struct model *m, uint64_t now
 		log_error("cannot report: out of memory");
 		return EXIT_FAIL;
 	}
-	snap->capture = how ? how->capture : NULL;
+	look_around(snap, how ? how->capture : NULL);
 	if (before)
 		snapshot_subtract(snap, before);
 	lines = o->lines ? find_lines(&snap->stacks) : 0;

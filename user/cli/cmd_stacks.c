@@ -121,6 +121,7 @@ static int add_screen(struct strbuf *out, const struct options *o, const struct 
 		      const struct target_list *chosen)
 {
 	struct stacks_process *all = calloc(chosen->n + 1, sizeof(*all));
+	const struct stacks_shape shape = { o->all_threads, report_is_colored(&o->report) };
 	struct identity_room room;
 	int err = identity_room_init(&room);
 
@@ -131,7 +132,7 @@ static int add_screen(struct strbuf *out, const struct options *o, const struct 
 						  read_rank(&room, (pid_t)chosen->pids[i]) };
 	drop_workers(all, !err ? chosen->n : 0);
 	if (!err)
-		err = stacks_screen_add(out, s, all, chosen->n, o->all_threads);
+		err = stacks_screen_add(out, s, all, chosen->n, &shape);
 	identity_room_free(&room);
 	free(all);
 	return err;
@@ -159,7 +160,8 @@ static int print(const struct options *o, const struct stack_snapshot *s,
 	if (o->report.format == FORMAT_TEXT && !o->report.full)
 		out.failed = add_screen(&out, o, s, chosen) != 0;
 	else
-		out.failed = view_stacks(&out, s, &meta, (enum format)o->report.format) != 0;
+		out.failed = view_stacks(&out, s, &meta, (enum format)o->report.format,
+					 report_is_colored(&o->report)) != 0;
 	written = output_write(o->report.output, &out);
 	strbuf_free(&out);
 	return rc ? rc : written;

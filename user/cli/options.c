@@ -140,17 +140,21 @@ static void add_verbs(struct strbuf *out, uint32_t mask)
 /* A capture or a program where a verb should be: what to type is logged. */
 static bool suggest_for_file(const char *name)
 {
+	struct strbuf path = STRBUF_INIT;
 	struct stat st;
+	bool known = true;
 
 	if (stat(name, &st) || !S_ISREG(st.st_mode))
 		return false;
+	strbuf_add_shell_path(&path, name);
 	if (str_ends_in(name, ".gpr"))
-		log_error("'%s' is a capture; type: gpuprof report %s", name, name);
+		log_error("'%s' is a capture; type: gpuprof report %s", name, path.s);
 	else if (st.st_mode & 0111 && strchr(name, '/'))
-		log_error("'%s' is a program; type: gpuprof stat -- %s", name, name);
+		log_error("'%s' is a program; type: gpuprof stat -- %s", name, path.s);
 	else
-		return false;
-	return true;
+		known = false;
+	strbuf_free(&path);
+	return known;
 }
 
 /* NULL, and a line with the nearest, if none. */
@@ -194,7 +198,12 @@ static int parse_word(struct parser *p, const char *word)
 		return verb ? 0 : EXIT_USAGE;
 	}
 	if (o->n_args == o->verb->max_args) {
-		log_error("unexpected argument '%s'; usage: gpuprof %s", word, o->verb->usage);
+		if (o->session.n_pids && !word[strspn(word, "0123456789")])
+			log_error("unexpected argument '%s'; separate process ids by commas, as "
+				  "in -p \"$(pgrep -d, -x NAME)\"", word);
+		else
+			log_error("unexpected argument '%s'; usage: gpuprof %s", word,
+				  o->verb->usage);
 		return EXIT_USAGE;
 	}
 	o->args[o->n_args++] = word;
@@ -214,6 +223,8 @@ static int parse_all(struct parser *p)
 		} else if (!strcmp(arg, "--")) {
 			p->o->session.cmd = p->argv + p->at;
 			p->at = p->argc;
+		} else if (*arg == '-' && str_ends_in(arg, ".gpr") && suggest_for_file(arg)) {
+			err = EXIT_USAGE;
 		} else if (!strncmp(arg, "--", 2)) {
 			err = parse_long(p, arg + 2);
 		} else if (*arg == '-' && arg[1]) {
@@ -249,23 +260,20 @@ static int check_applies(const struct parser *p)
 static int check_words(const struct options *o)
 {
 	if (o->session.selector && (o->session.n_pids || o->session.all || o->session.cmd))
-		log_error("processes chosen by --name, --user and the like and those of %s "
-			  "exclude each other; give one of them",
-			  o->session.n_pids ? "'--pid'" :
-			  o->session.all    ? "'--all'" :
-					      "a command after '--'");
+		log_error("use either %s or --name, --user and the like",
+			  o->session.n_pids ? "--pid" :
+			  o->session.all    ? "--all" :
+					      "a command after --");
 	else if (o->session.cmd && !o->verb->has_targets)
 		log_error("'%s' runs no command; usage: gpuprof %s", o->verb->name, o->verb->usage);
 	else if (o->session.n_pids && o->session.all)
-		log_error("options '--pid' and '--all' exclude each other; give one of them");
+		log_error("use either --pid or --all");
 	else if (o->session.n_pids && o->session.cmd)
-		log_error("option '--pid' and a command after '--' exclude each other; "
-			  "give one of them");
+		log_error("use either --pid or a command after --");
 	else if (o->session.all && o->session.cmd)
-		log_error("option '--all' and a command after '--' exclude each other; "
-			  "give one of them");
+		log_error("use either --all or a command after --");
 	else if (o->verbose && o->quiet)
-		log_error("options '--verbose' and '--quiet' exclude each other; give one of them");
+		log_error("use either --verbose or --quiet");
 	else
 		return 0;
 	return EXIT_USAGE;

@@ -191,9 +191,9 @@ static const struct option_row rows[] = {
 		.help = "text, md, csv, json; of stacks: folded, speedscope",
 	}, {
 		.name = "color", .group = GROUP_OUTPUT, .arg = "WHEN",
-		.verbs = PRINTS, .set = option_set_choice, .at = MEMBER(report.color),
+		.verbs = PRINTS | ON(STACKS), .set = option_set_choice, .at = MEMBER(report.color),
 		.choices = color_names, .accepts = "auto, always or never",
-		.help = "the one screen: auto (on a terminal), always, never",
+		.help = "in colour: auto (on a terminal), always, never",
 	}, {
 		.name = "by", .group = GROUP_OUTPUT, .arg = "WHAT",
 		.verbs = PRINTS, .set = option_set_choice, .at = MEMBER(report.by),

@@ -100,7 +100,7 @@ static const struct {
 			   "stacks %p" },
 	[NEXT_WAITING] = { "--wide --table offcpu", keeps_offcpu,
 			   "stat --stacks --wide --table offcpu %w", true, "stacks %p" },
-	[NEXT_STACKS] = { NULL, NULL, "stacks %p", false, NULL },
+	[NEXT_STACKS] = { "--table threads", keeps_threads, "stacks %p", false, NULL },
 	[NEXT_COMM] = { "--table kernels --filter %f", keeps_kernels,
 			"stat --table kernels --filter %f %w", false, NULL },
 	[NEXT_THREADS] = { "--table threads", keeps_threads, "stat --table threads %w", false,
@@ -162,39 +162,34 @@ struct next_target next_of(const struct snapshot *snap, uint32_t process, uint32
 		   *command = snapshot_fact(snap, "command");
 	const struct snapshot_process *p = snapshot_process(snap, process);
 	const struct snapshot_device *d = snapshot_device(snap, process, device);
-	struct next_target target = {
+
+	return (struct next_target){
 		.snap = snap, .process = process, .ordinal = device,
 		.pid = p ? p->pid : d ? d->pid : 0, .device = d ? d->number : device,
-		.command = command && !next_is_typed(command) ? "CMD" : command,
+		.command = command && next_is_typed(command) && strcmp(command, "CMD") ? command :
+											 NULL,
 		.probes = !blind || !strncmp(blind, "--attach none", 13),
 		.sudo = snapshot_fact(snap, "sudo"),
-		.ended = p && p->has_ended,
+		.ended = p && (p->has_ended || p->is_gone),
 	};
-
-	if (p && is_one_line(p->comm) && !strpbrk(p->comm, "*?[\\"))	/* --name has globs */
-		snprintf(target.name, sizeof(target.name), "%s", p->comm);
-	return target;
 }
 
-/* One that runs, or its name, for when it runs again. */
-static void add_process(struct strbuf *out, const struct next_target *w)
+/* A process that has ended is measured again by its command only. */
+static bool is_possible(const char *text, const struct next_target *w)
 {
-	if (w->ended && *w->name) {
-		strbuf_addstr(out, "--name ");
-		strbuf_add_shell(out, w->name);
-	} else {
-		strbuf_addf(out, "-p %u", w->pid);
-	}
+	if (strstr(text, "%p"))
+		return !w->ended;
+	if (strstr(text, "%w"))
+		return !w->ended || w->command;
+	return !strstr(text, "%c") || w->command;
 }
 
 static void add_target(struct strbuf *out, const struct next_target *w)
 {
-	if (w->ended && (w->command || !w->probes)) {
-		strbuf_addf(out, "-- %s", w->command ? w->command : "CMD");
-		return;
-	}
-	strbuf_addstr(out, "-d 10s ");
-	add_process(out, w);
+	if (w->ended)
+		strbuf_addf(out, "-- %s", w->command);
+	else
+		strbuf_addf(out, "-d 10s -p %u", w->pid);
 }
 
 static void add_step(struct strbuf *out, const char *text, const struct next_target *w,
@@ -210,10 +205,10 @@ static void add_step(struct strbuf *out, const char *text, const struct next_tar
 			add_target(out, w);
 			break;
 		case 'p':
-			add_process(out, w);
+			strbuf_addf(out, "-p %u", w->pid);
 			break;
 		case 'c':
-			strbuf_addstr(out, w->command ? w->command : "CMD");
+			strbuf_addstr(out, w->command);
 			break;
 		case 'd':
 			/* as --gpu has it */
@@ -233,6 +228,8 @@ static bool is_kept(enum next what, const struct next_target *w, const char *fil
 	regex_t names;
 	bool kept;
 
+	if (what == NEXT_STACKS && !w->ended)	/* the process has more */
+		return false;
 	if (!w->snap || !w->snap->capture || !is_one_line(w->snap->capture) || !steps[what].kept ||
 	    regcomp(&names, filter, REG_EXTENDED | REG_NOSUB))
 		return false;
@@ -244,10 +241,10 @@ static bool is_kept(enum next what, const struct next_target *w, const char *fil
 static void add_report(struct strbuf *out, enum next what, const struct next_target *w,
 		       const char *filter)
 {
-	const char *path = w->snap->capture, *part = snapshot_fact(w->snap, "part_options");
+	const char *part = snapshot_fact(w->snap, "part_options");
 
-	strbuf_addf(out, "gpuprof report %s", *path == '-' ? "./" : "");	/* no option */
-	strbuf_add_shell(out, path);
+	strbuf_addstr(out, "gpuprof report ");
+	strbuf_add_shell_path(out, w->snap->capture);
 	strbuf_addf(out, "%s%s ", part ? " " : "", part ? part : "");
 	add_step(out, steps[what].kept, w, filter);
 }
@@ -257,17 +254,15 @@ void next_add(struct strbuf *out, enum next what, const struct next_target *targ
 {
 	bool denied = steps[what].needs_probes && !target->probes;
 	const char *instead = denied && !target->ended ? steps[what].runs : NULL;
-	struct next_target w = *target;
-
-	/* A command that has not been started by sudo yet is its user's. */
-	bool sudo = target->sudo && (what != NEXT_RESTART || target->command);
+	const char *measured = instead ? instead : steps[what].probed;
 
 	filter = filter ? filter : ".";
 	if (is_kept(what, target, filter)) {
 		add_report(out, what, target, filter);
 		return;
 	}
-	strbuf_addstr(out, sudo || (denied && !instead) ? "sudo gpuprof " : "gpuprof ");
-	w.probes &= what != NEXT_UNPROBED;	/* only of a process that runs, or a command */
-	add_step(out, instead ? instead : steps[what].probed, &w, filter);
+	if (!is_possible(measured, target))
+		return;
+	strbuf_addstr(out, target->sudo || (denied && !instead) ? "sudo gpuprof " : "gpuprof ");
+	add_step(out, measured, target, filter);
 }

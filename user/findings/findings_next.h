@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The next command to type: for which evidence, of which process, with the rights of this user. It
- * reads the capture where that holds the evidence; else it measures. Always one line, with what a
- * shell would split in quotes. A table; knows nothing of the books that led to it.
+ * reads the capture where that holds the evidence; else it measures. One line that can be run, with
+ * what a shell would split in quotes; or none. A table; knows nothing of the books that led to it.
  */
 #ifndef FINDINGS_FINDINGS_NEXT_H
 #define FINDINGS_FINDINGS_NEXT_H
@@ -35,9 +35,8 @@ struct next_target {
 	const struct snapshot *snap;	/* NULL: nothing is kept of it */
 	uint32_t process, ordinal;	/* in the snapshot */
 	uint32_t pid, device;
-	char name[16];		/* its comm, where --name takes it; "" */
 	bool ended;
-	const char *command;	/* that gpuprof started, as it can be typed, or "CMD"; NULL: none */
+	const char *command;	/* that gpuprof started, as it can be typed; NULL: none */
 	bool probes;		/* the user who measured may use them */
 	bool sudo;		/* ... and is another by `sudo` */
 };
@@ -49,8 +48,9 @@ bool next_is_typed(const char *command);
 struct next_target next_of(const struct snapshot *snap, uint32_t process, uint32_t device);
 
 /* Appends "gpuprof report FILE ..." where the snapshot is of a capture that holds what the table
- * needs, else "gpuprof stat ..."; filter is a regular expression, for NEXT_CALLERS and NEXT_COMM;
- * NULL: all. */
+ * needs, else "gpuprof stat ..."; nothing where that cannot be run: the process has ended, and
+ * gpuprof did not start it. filter is a regular expression, for NEXT_CALLERS and NEXT_COMM; NULL:
+ * all. */
 void next_add(struct strbuf *out, enum next what, const struct next_target *target,
 	      const char *filter);
 

@@ -31,6 +31,7 @@ struct snapshot_process {	/* as struct model_process */
 	struct call_stats calls;
 	struct pairs identity;
 	bool has_ended, has_memory;	/* by the session's end; something is known of its memory */
+	bool is_gone;			/* by the time of the report. The reporter's */
 	bool memory_incomplete;		/* records of it were lost: bytes may be wrong, for good */
 	VEC(struct memory_sums) memory;
 	VEC(struct range_sum) ranges;

@@ -207,7 +207,7 @@ static uint64_t real_key(struct attach *a, const struct target_file *file)
 	int err = file_key_read(a->loader, file->fd, &key);
 
 	if (err)
-		log_warn("cannot tell which file %s really is: %s; if it lies under several "
+		log_warn("cannot find the file behind %s: %s; if it lies under several "
 			 "overlays, its calls are counted once for each", file->path,
 			 strerror(-err));
 	return mix(map_hash(key.dev), key.ino);
@@ -259,7 +259,7 @@ static int know(struct attach *a, const struct target_file *file, struct elf_fil
 		 * functions were. */
 		k = &a->known.v[slot->value - 1];
 		if (!k->changed && k->fingerprint != fingerprint(plan))
-			log_warn("%s was written over while it is probed: calls of processes that "
+			log_warn("%s was overwritten while it is probed: calls of processes that "
 				 "load it now are not seen; end gpuprof, and replace libraries by "
 				 "renaming", file->path);
 		k->changed |= k->fingerprint != fingerprint(plan);

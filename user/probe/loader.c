@@ -439,8 +439,8 @@ static int loader_why(int err, const struct loader_needs *last, bool all)
 		return EPERM;
 	}
 	if (access("/proc/self/maps", R_OK)) {
-		log_error("cannot attach: procfs is not mounted on /proc, and it tells who runs "
-			  "and what they use; mount -t proc proc /proc");
+		log_error("cannot attach: procfs is not mounted on /proc, which has the processes "
+			  "and their libraries; mount -t proc proc /proc");
 		return ENOTSUP;
 	}
 	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
@@ -454,7 +454,7 @@ static int loader_why(int err, const struct loader_needs *last, bool all)
 		return reason->err;
 	}
 	if (!is_older(un.release, last->since))
-		log_error("cannot attach: kernel %s should have %s and refuses them (%s); -v says "
+		log_error("cannot attach: kernel %s should have %s and refuses them (%s); -v shows "
 			  "what it refuses, please report it", un.release, last->what,
 			  strerror(-err));
 	else
@@ -1107,7 +1107,7 @@ static int try_ways(struct loader *l, struct loader_options *o)
 	err = try_each_way(l, o);
 	if (!err)
 		log_warn("this kernel refuses the scheduler's hooks: why threads are off the CPU "
-			 "is not known; -v says what it refuses");
+			 "is not known; -v shows what it refuses");
 	return err;
 }
 

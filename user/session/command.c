@@ -275,8 +275,8 @@ bool command_signal(struct command *c, const struct signalfd_siginfo *info)
 	 * leader. */
 	if (info->ssi_code != SI_KERNEL || (info->ssi_signo == SIGHUP && getsid(0) == getpid()))
 		kill(c->pid, (int)info->ssi_signo);
-	log_info("process %d is told to end (%s) and waited for; a second signal, as TERM, ends "
-		 "gpuprof at once", c->pid, strsignal((int)info->ssi_signo));
+	log_info("passed %s on to process %d, waiting for it to end; a second signal or TERM ends "
+		 "gpuprof at once", strsignal((int)info->ssi_signo), c->pid);
 	return true;
 }
 
@@ -297,7 +297,7 @@ int command_attend(struct command *c, int signal_fd)
 		if ((n < 0 && errno != EINTR) || fds[0].revents)
 			return command_wait(c);
 		if (c->signals > 1) {
-			log_warn("process %d is still running, and is left so", c->pid);
+			log_warn("leaving process %d running", c->pid);
 			c->pid = 0;
 			io_close(&c->pidfd);
 			return 128 + c->last_signal;

@@ -218,10 +218,10 @@ static void report_no_instance(struct selector *selector, const char *missing, c
 		log_error("option '--gpu': this host has no MIG instance '%s', but %s", missing,
 			  there.s);
 	else if (*why)
-		log_error("option '--gpu': MIG instance '%s' is not known; NVML would tell it: %s",
+		log_error("option '--gpu': MIG instance '%s' cannot be looked up without NVML: %s",
 			  missing, why);
 	else
-		log_error("option '--gpu': this host has no MIG instance '%s', nor any other",
+		log_error("option '--gpu': this host has no MIG instance '%s', and no others",
 			  missing);
 	strbuf_free(&there);
 }

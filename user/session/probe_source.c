@@ -95,7 +95,8 @@ static bool may_do_without(const struct session_options *o)
 static int check_none(const struct session_options *o)
 {
 	if (asks_for_probes(o)) {
-		log_error("%s needs probes, and --attach none is without", asks_for_probes(o));
+		log_error("%s needs probes, which --attach none turns off; leave out one of them",
+			  asks_for_probes(o));
 		return -EINVAL;
 	}
 	if (o->cmd || o->n_pids)

@@ -551,7 +551,7 @@ static int open_pidfds(struct targets *t)
 					  "the pid of its process", o->pids[i]);
 			else
 				log_error("cannot profile process %u: %s", o->pids[i],
-					  err == ESRCH ? "there is none, or none any more" :
+					  err == ESRCH ? "no such process" :
 							 strerror(err));
 			return -ESRCH;
 		}

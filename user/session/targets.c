@@ -279,7 +279,7 @@ static int ask_user(const struct group *lacking)
 	count_others(lacking, more);
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
 		log_error("--inject would load the helper into process %d%s, whose launches may "
-			  "then stall for seconds; give --yes, as nobody can be asked here",
+			  "then stall for seconds; give --yes: there is no terminal to ask on",
 			  lacking->first, more);
 		return EXIT_USAGE;
 	}
@@ -289,7 +289,7 @@ static int ask_user(const struct group *lacking)
 	fflush(stderr);
 	if (fgets(line, sizeof(line), stdin) && (*line == 'y' || *line == 'Y'))
 		return EXIT_OK;
-	log_error("nothing was done: it was not answered with y");
+	log_error("aborted: the answer was not y");
 	return EXIT_FAIL;
 }
 

@@ -16,8 +16,8 @@ enum cell_type {
 	CELL_SHARE,	/* 0..1; text form: 12.3 % */
 	CELL_REAL,	/* text form: three digits, or thousands as 11,148 */
 	CELL_ID,	/* integer that is a name (pid): never grouped */
-	/* a device's number on the host (event/device_number.h): 0, or of a MIG instance 0:1;
-	 * json: a number, or "0:1" */
+	/* a device's number on the host (event/device_number.h): 0, or of a MIG instance 0:1; csv
+	 * and json: its GPU's */
 	CELL_DEVICE,
 	CELL_BOOL,	/* u is 0 or 1; text form: yes, no; csv and json: true, false */
 	/* frames joined by ';', outermost first; json: an array; text form: below the row,
@@ -56,7 +56,9 @@ struct column {
 #define COLUMN_COMM { "comm", NULL, CELL_TEXT, 0, ROLE_LABEL, \
 	"name of the process, as the kernel has it" }
 #define COLUMN_DEVICE { "device", NULL, CELL_DEVICE, 0, ROLE_KEY, \
-	"number of the device on the host; 0:1 is instance 1 of GPU 0" }
+	"number of the device on the host; of a MIG instance, its GPU's" }
+#define COLUMN_MIG { "mig", NULL, CELL_ID, 1, ROLE_KEY, \
+	"number of the MIG instance on its GPU; no instance: unknown" }
 
 struct column_title {
 	char s[48];

@@ -2,11 +2,12 @@
 /* The table `copies`: bytes and speed of each direction, from pinned memory or not. */
 #include "view/view.h"
 
-enum { PID, DEVICE, DIRECTION, PINNED, COUNT, BYTES, TOTAL, SPEED, N_COLUMNS };
+enum { PID, DEVICE, MIG, DIRECTION, PINNED, COUNT, BYTES, TOTAL, SPEED, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[PID] = COLUMN_PID,
 	[DEVICE] = COLUMN_DEVICE,
+	[MIG] = COLUMN_MIG,
 	[DIRECTION] = { "direction", NULL, CELL_TEXT, 0, ROLE_KEY,
 		"host to device (h2d), d2h, d2d, peer, set" },
 	[PINNED] = { "pinned", NULL, CELL_BOOL, 0, ROLE_KEY, "is the host memory page-locked?" },
@@ -28,7 +29,7 @@ static void add_row(struct table *t, const struct snapshot_device *s, const char
 	struct cell *row = table_row(t);
 
 	view_put_pid(&row[PID], s->pid);
-	cell_u(&row[DEVICE], s->number);
+	view_put_device(&row[DEVICE], &row[MIG], s->number);
 	if (memory != MEMORY_UNKNOWN)
 		cell_u(&row[PINNED], memory == MEMORY_PINNED);
 	cell_u(&row[COUNT], c->count);

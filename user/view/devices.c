@@ -10,16 +10,16 @@
  * as its samples go: its wall time is the sampled time.
  */
 #include "base/num.h"
-#include "event/device_number.h"
 #include "findings/finding_book.h"
 #include "view/view.h"
 
-enum { DEVICE, UUID, NAME, OWNER, PID, NS, SHARE, WALL, SM, TENSOR, DRAM, OCCUPANCY, SAMPLED,
+enum { DEVICE, MIG, UUID, NAME, OWNER, PID, NS, SHARE, WALL, SM, TENSOR, DRAM, OCCUPANCY, SAMPLED,
        SOURCE, USERS, POWER, ENERGY, ENERGY_NS, SM_CLOCK, MEMORY_CLOCK, POWER_DEVICE, FROM, UNTIL,
        N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[DEVICE] = COLUMN_DEVICE,
+	[MIG] = COLUMN_MIG,
 	[UUID] = { "device_uuid", NULL, CELL_TEXT, 0, ROLE_LABEL, "UUID of the device" },
 	[NAME] = { "name", NULL, CELL_TEXT, 0, ROLE_LABEL, "name of the device" },
 	[OWNER] = { "owner", NULL, CELL_TEXT, 0, ROLE_KEY,
@@ -142,7 +142,7 @@ static void fill_samples(struct table *t, struct cell *row, const struct device_
 {
 	const struct sampled_device *d = wall->sampled;
 
-	cell_u(&row[DEVICE], d->number);
+	view_put_device(&row[DEVICE], &row[MIG], d->number);
 	if (d->mean[SAMPLE_SM].ns)
 		cell_u(&row[SAMPLED], d->mean[SAMPLE_SM].ns);
 	fill_means(row, d, activities, sizeof(activities) / sizeof(activities[0]));

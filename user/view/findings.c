@@ -5,7 +5,7 @@
 #include "view/view.h"
 #include "view/words.h"
 
-enum { SEVERITY, FINDING, PID, DEVICE, SHARE, GAIN, CAUSE, EVIDENCE, ADVICE, NEXT, TID,
+enum { SEVERITY, FINDING, PID, DEVICE, MIG, SHARE, GAIN, CAUSE, EVIDENCE, ADVICE, NEXT, TID,
        FUNCTION, COUNT, EACH, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
@@ -13,6 +13,7 @@ static const struct column columns[N_COLUMNS] = {
 	[FINDING] = { "finding", NULL, CELL_TEXT, 0, ROLE_KEY, "name of the rule" },
 	[PID] = COLUMN_PID,
 	[DEVICE] = COLUMN_DEVICE,
+	[MIG] = COLUMN_MIG,
 	[SHARE] = { "share", NULL, CELL_SHARE, 0, ROLE_SHARE, "of the wall clock that is lost" },
 	[GAIN] = { "gain_bound", "gain at most", CELL_SHARE, 0, ROLE_SHARE,
 		"of the wall clock that removing it saves at most" },
@@ -21,7 +22,8 @@ static const struct column columns[N_COLUMNS] = {
 	/* wide: in md it is a column only with --wide; text prints it below the row */
 	[ADVICE] = { "advice", NULL, CELL_PROSE, 1, ROLE_LABEL,
 		"how one fixes it, in short (more: gpuprof help FINDING)" },
-	[NEXT] = { "next", NULL, CELL_COMMAND, 0, ROLE_LABEL, "command that looks closer" },
+	[NEXT] = { "next", NULL, CELL_COMMAND, 0, ROLE_LABEL,
+		"command that looks closer, where one can be run" },
 	[TID] = { "tid", NULL, CELL_ID, 1, ROLE_LABEL, "thread that most of it is of" },
 	[FUNCTION] = { "function", NULL, CELL_TEXT, 1, ROLE_LABEL, "call that most of it is in" },
 	[COUNT] = { "count", NULL, CELL_INT, 1, ROLE_SUM, "times that it happened" },
@@ -43,7 +45,7 @@ static void add_row(struct table *t, const struct finding *f)
 	if (f->pid)
 		cell_u(&row[PID], f->pid);
 	if (f->device != FINDING_NO_DEVICE)
-		cell_u(&row[DEVICE], f->device);
+		view_put_device(&row[DEVICE], &row[MIG], f->device);
 	if (f->has_share) {
 		cell_d(&row[SHARE], f->share);
 		cell_d(&row[GAIN], f->gain_bound);
@@ -60,7 +62,7 @@ static void add_row(struct table *t, const struct finding *f)
 	cell_s(t, &row[CAUSE], f->cause.s);
 	cell_s(t, &row[EVIDENCE], f->evidence.s);
 	cell_s(t, &row[ADVICE], f->advice ? f->advice : advice_of(f->name));
-	cell_s(t, &row[NEXT], f->next.s);
+	cell_s(t, &row[NEXT], *f->next.s ? f->next.s : NULL);
 }
 
 static void fill(struct table *t, const struct view_query *q)
@@ -77,7 +79,7 @@ const struct view view_findings = {
 	.name = "findings",
 	.help = "an avoidable loss, its cause, evidence and bound",
 	.columns = columns, .n_columns = N_COLUMNS,
-	.never_null = "severity finding cause evidence next",
+	.never_null = "severity finding cause evidence",
 	.shown = VIEW_WITH_DEVICES,
 	.fill = fill,
 };

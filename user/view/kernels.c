@@ -13,7 +13,7 @@
 #include "facts/ranges.h"
 #include "view/view.h"
 
-enum { PID, DEVICE, NAME, BUCKET, COUNT, TOTAL, AVG, MIN, MAX, P50, P99, QUEUE_P50, QUEUE_P99,
+enum { PID, DEVICE, MIG, NAME, BUCKET, COUNT, TOTAL, AVG, MIN, MAX, P50, P99, QUEUE_P50, QUEUE_P99,
        REGISTERS, STATIC_SHARED, DYNAMIC_SHARED, BLOCK, GRID, CLUSTER, WAVES, OCCUPANCY, LIMITER,
        TENSOR, EVIDENCE, SYMBOL, N_COLUMNS, CAPTURED_IN = N_COLUMNS, CAPTURED_TID,
        CAPTURED_RANGE, CAPTURE_EVIDENCE, N_COLUMNS_BY_LAUNCH };
@@ -21,6 +21,7 @@ enum { PID, DEVICE, NAME, BUCKET, COUNT, TOTAL, AVG, MIN, MAX, P50, P99, QUEUE_P
 static const struct column columns[N_COLUMNS_BY_LAUNCH] = {
 	[PID] = COLUMN_PID,
 	[DEVICE] = COLUMN_DEVICE,
+	[MIG] = COLUMN_MIG,
 	[NAME] = { "name", NULL, CELL_TEXT, 0, ROLE_KEY, "name of the kernel, without arguments" },
 	[BUCKET] = { "bucket", NULL, CELL_TEXT, 0, ROLE_LABEL,
 		"bucket that its time is booked under" },
@@ -130,7 +131,7 @@ static void add_row(struct table *t, const struct snapshot_device *s, const stru
 	struct cell *row = table_row(t);
 
 	view_put_pid(&row[PID], s->pid);
-	cell_u(&row[DEVICE], s->number);
+	view_put_device(&row[DEVICE], &row[MIG], s->number);
 	cell_u(&row[COUNT], k->time.count);
 	cell_u(&row[TOTAL], k->time.total);
 	cell_u(&row[AVG], k->time.total / k->time.count);
@@ -178,7 +179,8 @@ static void add_launched(struct table *t, const struct snapshot *snap,
 	struct cell *row = table_row(t);
 
 	view_put_pid(&row[PID], r->key.pid);
-	cell_u(&row[DEVICE], snapshot_device_number(snap, r->key.process, r->key.device));
+	view_put_device(&row[DEVICE], &row[MIG],
+			snapshot_device_number(snap, r->key.process, r->key.device));
 	cell_u(&row[COUNT], r->count);
 	cell_u(&row[TOTAL], r->total_ns);
 	cell_u(&row[AVG], r->total_ns / r->count);

@@ -8,13 +8,14 @@
 #include "base/num.h"
 #include "view/view.h"
 
-enum { PID, COMM, DEVICE, LANE, WORKS, BUSY, LATENCY_P50, LATENCY_P99, LATENCY_MAX, DEPTH_AVG,
+enum { PID, COMM, DEVICE, MIG, LANE, WORKS, BUSY, LATENCY_P50, LATENCY_P99, LATENCY_MAX, DEPTH_AVG,
        DEPTH_MAX, WALL, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[PID] = COLUMN_PID,
 	[COMM] = COLUMN_COMM,
 	[DEVICE] = COLUMN_DEVICE,
+	[MIG] = COLUMN_MIG,
 	[LANE] = { "lane", NULL, CELL_TEXT, 0, ROLE_KEY, "context and stream" },
 	[WORKS] = { "works", NULL, CELL_INT, 0, ROLE_SUM,
 		"kernels, copies and sets that ran there" },
@@ -42,7 +43,7 @@ static struct cell *add_row(struct table *t, const struct of *of, const struct l
 	struct cell *row = table_row(t);
 
 	view_put_pid(&row[PID], of->state->pid);
-	cell_u(&row[DEVICE], of->state->number);
+	view_put_device(&row[DEVICE], &row[MIG], of->state->number);
 	cell_u(&row[WORKS], lane->works);
 	cell_u(&row[BUSY], lane->busy_ns);
 	cell_u(&row[WALL], of->wall_ns);

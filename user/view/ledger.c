@@ -7,13 +7,15 @@
 
 #include "view/view.h"
 
-enum { PID, COMM, RANK, DEVICE, UUID, STATE, BUCKET, NS, SHARE, BUSY, OVERLAPPED, WALL, N_COLUMNS };
+enum { PID, COMM, RANK, DEVICE, MIG, UUID, STATE, BUCKET, NS, SHARE, BUSY, OVERLAPPED, WALL,
+       N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[PID] = COLUMN_PID,
 	[COMM] = COLUMN_COMM,
 	[RANK] = { "rank", NULL, CELL_ID, 0, ROLE_LABEL, "number of the process in its job" },
 	[DEVICE] = COLUMN_DEVICE,
+	[MIG] = COLUMN_MIG,
 	[UUID] = { "device_uuid", NULL, CELL_TEXT, 1, ROLE_LABEL, "UUID of the device" },
 	[STATE] = { "state", NULL, CELL_TEXT, 0, ROLE_LABEL, "compute, comm, copy, set or idle" },
 	[BUCKET] = { "bucket", NULL, CELL_TEXT, 0, ROLE_KEY, "bucket, or cause of idle time" },
@@ -61,7 +63,7 @@ static void add_row(struct table *t, const struct snapshot *snap, const struct l
 	view_put_pid(&row[PID], s->pid);
 	if (rank)
 		cell_u(&row[RANK], strtoull(rank, NULL, 10));
-	cell_u(&row[DEVICE], s->number);
+	view_put_device(&row[DEVICE], &row[MIG], s->number);
 	cell_u(&row[NS], line->ns);
 	cell_d(&row[SHARE], (double)line->ns / (double)wall_ns);
 	if (line->state) {

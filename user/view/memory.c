@@ -7,13 +7,14 @@
 #include "view/folded.h"
 #include "view/view.h"
 
-enum { PID, COMM, DEVICE, KIND, STACK, LIVE, PEAK, ALLOCS, FREES, FAILED, LEAKED, NVML, SINCE,
+enum { PID, COMM, DEVICE, MIG, KIND, STACK, LIVE, PEAK, ALLOCS, FREES, FAILED, LEAKED, NVML, SINCE,
        FREES_BEFORE, UNSIZED, UNTRACKED, INCOMPLETE, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[PID] = COLUMN_PID,
 	[COMM] = COLUMN_COMM,
 	[DEVICE] = COLUMN_DEVICE,
+	[MIG] = COLUMN_MIG,
 	[KIND] = { "kind", NULL, CELL_TEXT, 0, ROLE_KEY,
 		"device, pinned, managed, pool, array, ..." },
 	[STACK] = { "stack", NULL, CELL_STACK, 0, ROLE_KEY,
@@ -86,7 +87,8 @@ static void add_row(struct filling *r, const struct memory_sums *s)
 
 	view_put_pid(&row[PID], p->pid);
 	if (s->key.device != MEMORY_NO_DEVICE) {
-		cell_u(&row[DEVICE], snapshot_device_number(snap, p->process, s->key.device));
+		view_put_device(&row[DEVICE], &row[MIG],
+				snapshot_device_number(snap, p->process, s->key.device));
 		if (s->key.kind != MEMORY_KIND_PINNED)
 			fill_used(row, snap, p->process, s->key.device);
 	}

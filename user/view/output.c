@@ -22,6 +22,15 @@
 #include "base/exit.h"
 #include "capture/capture.h"
 
+/* As https://no-color.org has it. */
+bool output_is_colored(void)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && !(no_color && *no_color) && term && *term &&
+	       strcmp(term, "dumb") != 0;
+}
+
 static int write_quietly(int fd, const struct strbuf *text)
 {
 	const struct timespec now = { 0 };

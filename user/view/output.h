@@ -3,7 +3,12 @@
 #ifndef VIEW_OUTPUT_H
 #define VIEW_OUTPUT_H
 
+#include <stdbool.h>
+
 #include "base/str.h"
+
+/* Does standard output show colours, and its user want them? */
+bool output_is_colored(void);
 
 /* Before anything is measured: could output_write write to path? EXIT_OK, or EXIT_FAIL, logged. A
  * capture is never overwritten by a report. */

@@ -6,6 +6,7 @@
 #include "view/render.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include "base/units.h"
 #include "base/utf8.h"
 #include "event/device_number.h"
+#include "view/color.h"
 
 /* exact: reads back as the same double */
 static void format_real(struct strbuf *out, double d)
@@ -37,7 +39,7 @@ static void add_whole(struct strbuf *out, uint64_t u, unsigned int type)
 	if (type == CELL_BOOL)
 		strbuf_addstr(out, u ? "true" : "false");
 	else if (type == CELL_DEVICE)
-		strbuf_addstr(out, device_text((uint32_t)u).s);
+		strbuf_addf(out, "%u", device_number_gpu((uint32_t)u));
 	else
 		strbuf_addf(out, "%llu", (unsigned long long)u);
 }
@@ -217,7 +219,7 @@ struct grid {
 	unsigned int *column;	/* shown column -> the table's column */
 	unsigned int n;		/* shown columns */
 	size_t rows;
-	bool ascii;
+	bool ascii, has_color;
 };
 
 /* Appends s, at most `limit` wide: "at::native::vectori…ement_kernel". */
@@ -291,7 +293,8 @@ static bool grid_init(struct grid *g, const struct report *r, const struct table
 {
 	unsigned int n;
 
-	*g = (struct grid){ .text = STRBUF_INIT, .rows = t->n_rows + 1, .ascii = r->ascii };
+	*g = (struct grid){ .text = STRBUF_INIT, .rows = t->n_rows + 1, .ascii = r->ascii,
+			    .has_color = r->has_color };
 	g->column = calloc(t->n_columns + 1, sizeof(*g->column));
 	if (!g->column)
 		return false;
@@ -307,17 +310,33 @@ static bool grid_init(struct grid *g, const struct report *r, const struct table
 	return !g->text.failed;
 }
 
-static void print_row(struct strbuf *out, const struct grid *g, size_t row, const struct column *c)
+/* Titles are bold, the share that is lost has the colour of its severity. */
+static enum line_color color_of(const struct table *t, size_t row, const struct column *c)
+{
+	const int at = row && !strcmp(c->name, "share") ? table_column(t, "severity") : -ENOENT;
+
+	if (!row)
+		return LINE_BOLD;
+	if (at < 0 || !table_cells(t, row - 1)[at].known)
+		return LINE_PLAIN;
+	return line_color_of_severity(table_cells(t, row - 1)[at].s);
+}
+
+static void print_row(struct strbuf *out, const struct grid *g, size_t row, const struct table *t)
 {
 	for (unsigned int i = 0; i < g->n; i++) {
 		const char *s = g->text.s + g->at[row * g->n + i];
+		const struct column *c = &t->columns[g->column[i]];
 		int pad = (int)(g->width[i] - utf8_str_width(s));
+		size_t from;
 
-		strbuf_addstr(out, i ? "  " : "");
-		if (c[g->column[i]].type != CELL_TEXT)
-			strbuf_addf(out, "%*s%s", pad, "", s);
-		else
-			strbuf_addf(out, "%s%*s", s, i + 1 < g->n ? pad : 0, "");
+		strbuf_addf(out, "%s%*s", i ? "  " : "", c->type != CELL_TEXT ? pad : 0, "");
+		from = out->len;
+		strbuf_addstr(out, s);
+		if (g->has_color)
+			line_color_from(out, from, color_of(t, row, c));
+		if (c->type == CELL_TEXT && i + 1 < g->n)
+			strbuf_addf(out, "%*s", pad, "");
 	}
 	strbuf_addch(out, '\n');
 }
@@ -370,9 +389,12 @@ static void print_long(struct strbuf *out, const struct report *r, const struct 
 static void text_print_table(struct strbuf *out, const struct report *r, const struct table *t)
 {
 	const char *why = t->cut ? NULL : t->none;
+	const size_t from = out->len;
 	struct grid g;
 
 	strbuf_addf(out, "%s\n", t->name);
+	if (r->has_color)
+		line_color_from(out, from, LINE_BOLD);
 	if (!t->n_rows) {
 		strbuf_addf(out, "(%s%s%s)\n", t->cut ? "all rows cut" : "none", why ? ": " : "",
 			    why ? why : "");
@@ -380,7 +402,7 @@ static void text_print_table(struct strbuf *out, const struct report *r, const s
 	}
 	out->failed |= !grid_init(&g, r, t);
 	for (size_t row = 0; !out->failed && row < g.rows; row++) {
-		print_row(out, &g, row, t->columns);
+		print_row(out, &g, row, t);
 		if (row)
 			print_long(out, r, t, row - 1);
 	}
@@ -391,15 +413,27 @@ static void text_print_table(struct strbuf *out, const struct report *r, const s
 	print_cut(out, t, "... ");
 }
 
+/* Of a line of the verdict. */
+static enum line_color color_of_line(const char *line)
+{
+	if (!strncmp(line, "Evidence: ", 10) || !strncmp(line, "Next: ", 6))
+		return LINE_PLAIN;
+	return strncmp(line, "This job hangs", 14) ? LINE_BOLD : LINE_BOLD_RED;
+}
+
 /* Each line broken where it is too long; commands to type are not. */
-static void text_print_lines(struct strbuf *out, const char *s, unsigned int width)
+static void text_print_lines(struct strbuf *out, const char *s, unsigned int width, bool has_color)
 {
 	struct strbuf line = STRBUF_INIT;
+	size_t from;
 
 	for (; *s; s += strcspn(s, "\n"), s += *s == '\n') {
 		strbuf_reset(&line);
 		strbuf_add(&line, s, strcspn(s, "\n"));
+		from = out->len;
 		add_wrapped(out, line.s, 2, strncmp(line.s, "Next: ", 6) ? width : UINT_MAX);
+		if (has_color)
+			line_color_from(out, from, color_of_line(line.s));
 		strbuf_addch(out, '\n');
 	}
 	out->failed |= line.failed;
@@ -408,17 +442,18 @@ static void text_print_lines(struct strbuf *out, const char *s, unsigned int wid
 
 /* The parts of a report for people, an empty line between them. */
 static void print_parts(struct strbuf *out, const struct report *r,
-			void (*print_lines)(struct strbuf *out, const char *s, unsigned int width),
+			void (*print_lines)(struct strbuf *out, const char *s, unsigned int width,
+					    bool has_color),
 			void (*print_table)(struct strbuf *out, const struct report *r,
 					    const struct table *t))
 {
 	unsigned int width = r->columns ? prose_width(r) : UINT_MAX;	/* in files a line is one */
 
 	if (r->head)
-		print_lines(out, r->head, width);
+		print_lines(out, r->head, width, false);
 	if (r->verdict && *r->verdict) {
 		strbuf_addch(out, '\n');
-		print_lines(out, r->verdict, prose_width(r));
+		print_lines(out, r->verdict, prose_width(r), r->has_color);
 	}
 	for (unsigned int i = 0; i < r->n_tables; i++) {
 		if (i || r->head)
@@ -427,7 +462,7 @@ static void print_parts(struct strbuf *out, const struct report *r,
 	}
 	if (r->foot) {
 		strbuf_addch(out, '\n');
-		print_lines(out, r->foot, width);
+		print_lines(out, r->foot, width, false);
 	}
 }
 
@@ -519,11 +554,12 @@ static void md_print_table(struct strbuf *out, const struct report *r, const str
 }
 
 /* Each line of a footer is a line of its own in the rendered page too. */
-static void md_print_lines(struct strbuf *out, const char *s, unsigned int width)
+static void md_print_lines(struct strbuf *out, const char *s, unsigned int width, bool has_color)
 {
 	struct strbuf safe = STRBUF_INIT;
 
 	(void)width;
+	(void)has_color;
 	for (; *s; s += strcspn(s, "\n"), s += *s == '\n') {
 		strbuf_reset(&safe);
 		format_safef(&safe, "%.*s", (int)strcspn(s, "\n"), s);
@@ -670,8 +706,6 @@ static void add_pair(struct strbuf *out, const char *key, const struct cell *c, 
 		add_stack(out, c->s);
 	else if (cell_is_text(type))
 		render_json_string(out, c->s);
-	else if (type == CELL_DEVICE && device_number_is_instance((uint32_t)c->u))
-		render_json_string(out, device_text((uint32_t)c->u).s);
 	else
 		add_whole(out, c->u, type);
 }

@@ -38,7 +38,7 @@ struct report {
 	const char *foot;	/* text, md: losses and cost; NULL none */
 	unsigned int name_width; /* text: longer cells are cut in the middle; 0: never */
 	unsigned int columns;	/* text: of the terminal that shows it; 0: none does */
-	bool ascii;		/* text: it shows no more than that */
+	bool ascii, has_color;	/* text: it shows no more than that; it is in colour */
 	bool wide;		/* text, md: also columns that are `wide` or all unknown */
 };
 

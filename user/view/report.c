@@ -360,17 +360,6 @@ static bool locale_is_ascii(void)
 	return !locale || !(strcasestr(locale, "utf-8") || strcasestr(locale, "utf8"));
 }
 
-/* With auto as https://no-color.org has it. */
-static bool is_colored(const struct report_options *o)
-{
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	if (o->color != COLOR_AUTO)
-		return o->color == COLOR_ALWAYS;
-	return !o->output && isatty(STDOUT_FILENO) && !(no_color && *no_color) && term && *term &&
-	       strcmp(term, "dumb") != 0;
-}
-
 static void read_size(const char *text, unsigned int *size)
 {
 	const unsigned long n = text ? strtoul(text, NULL, 10) : 0;
@@ -412,7 +401,7 @@ static void render_screen(struct strbuf *out, const struct report_options *o,
 	struct strbuf verdict = STRBUF_INIT;
 	struct summary_text text;
 
-	shape.has_color = is_colored(o);
+	shape.has_color = report_is_colored(o);
 	shape.interval = interval;
 	out->failed |= verdict_add(&verdict, s->snap) < 0;
 	out->failed |= summary_write(&text, s, verdict.s) < 0;
@@ -426,7 +415,7 @@ static void render_chart(struct strbuf *out, const struct report_options *o,
 {
 	struct screen_shape shape = screen_shape_of(o->output);
 
-	shape.has_color = is_colored(o);
+	shape.has_color = report_is_colored(o);
 	if (o->top)
 		shape.lines = (unsigned int)num_min(o->top, UINT_MAX);
 	out->failed |= chart_add(out, s, &shape) < 0;
@@ -445,6 +434,7 @@ static void render(struct strbuf *out, const struct report_options *o, const str
 		.meta = &text.meta, .tables = p->tables, .n_tables = p->n_tables,
 		.head = text.head.s, .verdict = verdict.s, .foot = text.foot.s,
 		.wide = o->wide, .columns = columns, .ascii = columns && locale_is_ascii(),
+		.has_color = report_is_colored(o),
 		.name_width = columns ? num_max(columns / 4, NAME_WIDTH_MIN) : NAME_WIDTH,
 	}, (enum format)o->format);
 	summary_text_free(&text);

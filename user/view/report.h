@@ -34,8 +34,9 @@
 #include <stdint.h>
 
 #include "model/snapshot.h"
+#include "view/output.h"
 
-/* Is the screen in colour? auto: on a terminal. */
+/* Is text in colour? auto: on a terminal. */
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct report_options {
@@ -60,6 +61,12 @@ struct report_state {
 	bool again;
 	bool unjudged;		/* more follow: report_judge judges the loss at the end */
 };
+
+static inline bool report_is_colored(const struct report_options *o)
+{
+	return o->color == COLOR_AUTO ? !o->output && output_is_colored() :
+					o->color == COLOR_ALWAYS;
+}
 
 /* Before measuring or reading: are tables, sort and filter valid, can output be written?
  * EXIT_OK, or an exit code and a logged error. */

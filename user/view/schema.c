@@ -12,9 +12,9 @@
 #include "view/view.h"
 #include "view/words.h"
 
-/* As add_pair of render.c writes them. A device is a number; an instance of MIG is "0:1". */
+/* As add_pair of render.c writes them. */
 static const struct {
-	const char *types;	/* of "type" */
+	const char *type;
 	const char *more;	/* further keywords */
 } of_cell[] = {
 	[CELL_TEXT] = { "\"string\"", "" },
@@ -24,8 +24,7 @@ static const struct {
 	[CELL_SHARE] = { "\"number\"", ", \"minimum\": 0" },
 	[CELL_REAL] = { "\"number\"", "" },
 	[CELL_ID] = { "\"integer\"", ", \"minimum\": 0" },
-	[CELL_DEVICE] = { "\"integer\", \"string\"",
-			  ", \"minimum\": 0, \"pattern\": \"^[0-9]+:[0-9]+$\"" },
+	[CELL_DEVICE] = { "\"integer\"", ", \"minimum\": 0" },
 	[CELL_BOOL] = { "\"boolean\"", "" },
 	[CELL_STACK] = { "\"array\"", ", \"items\": {\"type\": \"string\"}" },
 	[CELL_PROSE] = { "\"string\"", "" },
@@ -40,14 +39,10 @@ struct property {
 
 static void add_property(struct strbuf *out, const struct property *p)
 {
-	const char *types = of_cell[p->type].types;
-
 	strbuf_addstr(out, "\n     ");
 	render_json_string(out, p->name);
-	if (p->never_null && !strchr(types, ','))
-		strbuf_addf(out, ": {\"type\": %s", types);
-	else
-		strbuf_addf(out, ": {\"type\": [%s%s]", types, p->never_null ? "" : ", \"null\"");
+	strbuf_addf(out, p->never_null ? ": {\"type\": %s" : ": {\"type\": [%s, \"null\"]",
+		    of_cell[p->type].type);
 	strbuf_addf(out, "%s, \"description\": ", of_cell[p->type].more);
 	render_json_string(out, p->help);
 	strbuf_addch(out, '}');

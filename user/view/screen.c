@@ -48,6 +48,11 @@ static bool is_wide(const struct screen *sc)
 	return sc->line.width >= 90;
 }
 
+static bool is_narrow(const struct screen *sc)
+{
+	return sc->line.width < 60;
+}
+
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 /* "3,971", "12.3k": at most five columns */
@@ -190,7 +195,8 @@ static void add_verdict(struct screen *sc, const char *verdict)
 	if (!sc->interval)
 		line_end(&sc->line);
 	line_set_color(&sc->line, LINE_BOLD);
-	line_add_sentences(&sc->line, text.s, VERDICT_LINES);
+	line_add_sentences(&sc->line, text.s,
+			   num_max(VERDICT_LINES, is_narrow(sc) ? sc->line.left / 2 : 0));
 	line_set_color(&sc->line, LINE_PLAIN);
 	sc->line.out->failed |= text.failed;
 	strbuf_free(&text);
@@ -219,13 +225,14 @@ static void add_reasons(struct screen *sc, const struct notes *notes)
 /* Behind a label: the parts in proportion to their times, and all of it. */
 static void add_parts(struct screen *sc, const struct bar_part *parts, const uint64_t *ns, size_t n)
 {
-	const size_t width = sc->line.width - LABEL - RIGHT;
+	const size_t room = sc->line.width - LABEL, width = is_narrow(sc) ? room : room - RIGHT;
 	uint64_t wall_ns;
 
 	line_go_to(&sc->line, LABEL);
 	wall_ns = line_add_bar(&sc->line, parts, ns, n, width);
 	line_go_to(&sc->line, LABEL + width);
-	line_add_field(&sc->line, ns_text(wall_ns).s, RIGHT, true);
+	if (!is_narrow(sc))
+		line_add_field(&sc->line, ns_text(wall_ns).s, RIGHT, true);
 	line_end(&sc->line);
 }
 
@@ -404,7 +411,7 @@ static void add_bars(struct screen *sc, const struct snapshot_device *first, siz
 	}
 	shown = n * 2 + 1 > most ? (most - 2) / 2 + (most == 3) : n;
 	shown = num_min(shown, n);
-	strips = shown == n ? num_sub(sc->line.left, n * 2 + strips_keep) : 0;
+	strips = shown == n && !is_narrow(sc) ? num_sub(sc->line.left, n * 2 + strips_keep) : 0;
 	for (size_t i = 0; i < shown; i++) {
 		add_bar(sc, &v[i]);
 		if (i < strips && !sc->interval)
@@ -471,14 +478,6 @@ static void add_where(struct screen *sc, const struct group *g, size_t width)
 	strbuf_free(&text);
 }
 
-static enum line_color color_of(const struct finding *f)
-{
-	const char *severity = finding_severity(f);
-
-	return !strcmp(severity, "high") ? LINE_RED :
-	       !strcmp(severity, "medium") ? LINE_YELLOW : LINE_PLAIN;
-}
-
 static void add_finding(struct screen *sc, size_t number, const struct group *g)
 {
 	const struct finding *f = g->first;
@@ -486,11 +485,12 @@ static void add_finding(struct screen *sc, size_t number, const struct group *g)
 
 	snprintf(text, sizeof(text), "%2zu", number);
 	line_add_field(&sc->line, text, 3, false);
-	line_set_color(&sc->line, color_of(f));
+	line_set_color(&sc->line, line_color_of_severity(finding_severity(f)));
 	line_add_field(&sc->line, f->has_share ? percent(f->share).s : "-", 7, true);
 	line_set_color(&sc->line, LINE_PLAIN);
 	snprintf(text, sizeof(text), f->has_share ? "%.2fx" : "-", speedup(f->gain_bound));
-	line_add_field(&sc->line, text, 9, true);
+	if (!is_narrow(sc))
+		line_add_field(&sc->line, text, 9, true);
 	strbuf_addstr(&sc->line.text, "  ");
 	line_add_field(&sc->line, f->name, 18, false);
 	if (is_wide(sc))
@@ -547,7 +547,8 @@ static void add_findings(struct screen *sc, size_t kept)
 		return;
 	if (!sc->interval)
 		line_end(&sc->line);
-	strbuf_addf(&sc->line.text, " %-2s%7s%9s  %-18s", "#", "lost", "at best", "finding");
+	strbuf_addf(&sc->line.text, " %-2s%7s%s  %-18s", "#", "lost",
+		    is_narrow(sc) ? "" : "  at best", "finding");
 	if (is_wide(sc))
 		strbuf_addf(&sc->line.text, "%-24s", "what is wrong");
 	strbuf_addf(&sc->line.text, "%-20s how often", "where (thread)");
@@ -655,11 +656,13 @@ static void add_times(struct screen *sc, const struct snapshot_device *s)
 			const double share = num_ratio(rows[i].ns, wall_of(s));
 
 			strbuf_addstr(&sc->line.text, " ");
-			line_add_field(&sc->line, rows[i].name, 13, false);
-			line_add_field(&sc->line, ns_text(rows[i].ns).s, 11, true);
+			line_add_field(&sc->line, rows[i].name, is_narrow(sc) ? 10 : 13, false);
+			if (!is_narrow(sc))
+				line_add_field(&sc->line, ns_text(rows[i].ns).s, 11, true);
 			line_add_field(&sc->line, percent(share).s, 9, true);
 			strbuf_addstr(&sc->line.text, "  ");
-			line_add_share(&sc->line, share, 10);
+			if (sc->line.width >= 32)
+				line_add_share(&sc->line, share, 10);
 		}
 		line_go_to(&sc->line, LEFT);
 		if (both && i < n_kernels)
@@ -758,6 +761,22 @@ static void add_threads(struct screen *sc)
 	free(v);
 }
 
+/* "cudaLaunchKernel   4,000   12.34 ms   27.56 us", as far as there is room */
+static void add_call(struct screen *sc, const char *name, const char *count, const char *total,
+		     const char *longest)
+{
+	const size_t room = sc->line.width;
+	const size_t used = 12 + (room < 50 ? 0 : 10) + (room < 78 ? 0 : 12);
+
+	line_add_field(&sc->line, name, num_min(room - used, 44), false);
+	if (room >= 50)
+		line_add_field(&sc->line, count, 10, true);
+	line_add_field(&sc->line, total, 12, true);
+	if (room >= 78)
+		line_add_field(&sc->line, longest, 12, true);
+	line_end(&sc->line);
+}
+
 static void add_calls(struct screen *sc)
 {
 	const struct view_query q = { sc->snap, CALLS_BY_FUNCTION };
@@ -773,19 +792,18 @@ static void add_calls(struct screen *sc)
 	max = table_column(t, "max_ns");
 	if (t->n_rows && sc->line.left > 2) {
 		line_end(&sc->line);
-		strbuf_addf(&sc->line.text, "%-44s%10s%12s%12s", "calls", "count", "total",
-			    "longest");
-		line_end(&sc->line);
+		add_call(sc, "calls", "count", "total", "longest");
 	}
 	for (size_t i = 0; i < t->n_rows && sc->line.left; i++) {
 		const struct cell *c = table_cells(t, i);
+		struct strbuf text = STRBUF_INIT;
 
-		strbuf_addch(&sc->line.text, ' ');
-		line_add_field(&sc->line, c[name].known ? c[name].s : "?", 43, false);
-		line_add_field(&sc->line, count_text(c[count].u).s, 10, true);
-		line_add_field(&sc->line, c[total].known ? ns_text(c[total].u).s : "?", 12, true);
-		line_add_field(&sc->line, c[max].known ? ns_text(c[max].u).s : "?", 12, true);
-		line_end(&sc->line);
+		strbuf_addf(&text, " %s", c[name].known ? c[name].s : "?");
+		add_call(sc, text.s, count_text(c[count].u).s,
+			 c[total].known ? ns_text(c[total].u).s : "?",
+			 c[max].known ? ns_text(c[max].u).s : "?");
+		sc->line.out->failed |= text.failed;
+		strbuf_free(&text);
 	}
 	table_free(t);
 }
@@ -825,11 +843,11 @@ static const struct snapshot_device *first_device(const struct screen *sc)
 		sc->findings.all.n ? device_of(sc->snap, &sc->findings.all.v[0]) : NULL;
 	const struct snapshot_device *most = NULL;
 
-	if (s && has_worked(s))
+	if (s && snapshot_device_has_worked(s))
 		return s;
 	for (size_t i = 0; i < sc->snap->devices.n; i++) {
 		s = &sc->snap->devices.v[i];
-		if (has_worked(s) && (!most || num_ratio(unknown_ns(s), wall_of(s)) >
+		if (snapshot_device_has_worked(s) && (!most || num_ratio(unknown_ns(s), wall_of(s)) >
 					       num_ratio(unknown_ns(most), wall_of(most))))
 			most = s;
 	}

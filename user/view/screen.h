@@ -44,7 +44,7 @@ struct screen_shape {
 };
 
 #define SCREEN_COLUMNS 100	/* where no terminal says otherwise, and at most */
-#define SCREEN_COLUMNS_MIN 60
+#define SCREEN_COLUMNS_MIN 20	/* parts of lines are left out below 60 */
 #define SCREEN_LINES 26
 #define SCREEN_LINES_MIN 16
 #define SCREEN_INTERVAL_LINES 12

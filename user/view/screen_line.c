@@ -28,17 +28,10 @@ static size_t fit(const char *s, size_t columns)
 
 static void add_run(struct strbuf *out, enum line_color color, const char *s, size_t len)
 {
-	static const char *const sequences[LINE_COLORS] = {
-		[LINE_BOLD] = "\033[1m", [LINE_RED] = "\033[31m", [LINE_YELLOW] = "\033[33m",
-		[LINE_GREEN] = "\033[32m", [LINE_CYAN] = "\033[36m", [LINE_MAGENTA] = "\033[35m",
-	};
-	const char *sequence = len ? sequences[color] : NULL;
+	const size_t from = out->len;
 
-	if (sequence)
-		strbuf_addstr(out, sequence);
 	strbuf_add(out, s, len);
-	if (sequence)
-		strbuf_addstr(out, "\033[0m");
+	line_color_from(out, from, color);
 }
 
 /* The first bytes of the text with its colours; the last one goes on in the next line. */

@@ -16,9 +16,7 @@
 
 #include "base/str.h"
 #include "base/vec.h"
-
-enum line_color { LINE_PLAIN, LINE_BOLD, LINE_RED, LINE_YELLOW, LINE_GREEN, LINE_CYAN,
-		  LINE_MAGENTA, LINE_COLORS };
+#include "view/color.h"
 
 struct color_mark {
 	size_t at;		/* offset in the text */

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "view/color.h"
 #include "view/render.h"
 
 enum { PID, TID, COMM, STATE, WCHAN, SYSCALL, FILE_NAME, CALL, CLASS, CPU, STACK, FRAMES,
@@ -83,8 +84,10 @@ static void print_wait(struct strbuf *out, const struct stack_thread *t)
 	strbuf_addch(out, '\n');
 }
 
-static void print_thread(struct strbuf *out, const struct stack_thread *t)
+static void print_thread(struct strbuf *out, const struct stack_thread *t, bool has_color)
 {
+	const size_t from = out->len;
+
 	format_safef(out, "thread %d (%s) of process %d: ", t->tid, t->comm, t->pid);
 	if (t->call)
 		strbuf_addf(out, "in %s (%s), ", t->call, t->class);
@@ -92,6 +95,8 @@ static void print_thread(struct strbuf *out, const struct stack_thread *t)
 	if (t->cpu_known)
 		strbuf_addf(out, ", %s on CPUs", ns_text(t->cpu_ns).s);
 	strbuf_addch(out, '\n');
+	if (has_color)
+		line_color_from(out, from, LINE_BOLD);
 	print_wait(out, t);
 	for (size_t i = 0; i < t->n_frames; i++)
 		print_frame(out, i, &t->frames[i]);
@@ -203,7 +208,7 @@ static void add_row(struct table *t, const struct stack_thread *thread)
 }
 
 int view_stacks(struct strbuf *out, const struct stack_snapshot *s, const struct meta *meta,
-		enum format format)
+		enum format format, bool has_color)
 {
 	struct table *t;
 	int err = 0;
@@ -211,7 +216,7 @@ int view_stacks(struct strbuf *out, const struct stack_snapshot *s, const struct
 	if (format == FORMAT_TEXT) {
 		for (size_t i = 0; i < stack_snapshot_threads(s); i++) {
 			strbuf_addstr(out, i ? "\n" : "");
-			print_thread(out, stack_snapshot_thread(s, i));
+			print_thread(out, stack_snapshot_thread(s, i), has_color);
 		}
 		return 0;
 	}

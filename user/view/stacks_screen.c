@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "view/color.h"
 #include "view/render.h"
 
 #define OUTER_FRAMES 6	/* that are named, next to the call */
@@ -25,6 +26,7 @@ struct screen {
 	size_t n_groups;
 	size_t *group_of;		/* of each thread; NOT_SHOWN */
 	size_t hidden;			/* threads that are in none */
+	bool has_color;
 	struct strbuf *out;
 };
 
@@ -152,12 +154,19 @@ static bool are_ranked(const struct screen *sc, const bool *wanted)
 	return true;
 }
 
+static void color_from(struct screen *sc, size_t from, enum line_color color)
+{
+	if (sc->has_color)
+		line_color_from(sc->out, from, color);
+}
+
 /* What one look shows: a process that is stopped, or ranks of which some wait and some do not. */
 static void add_sentence(struct screen *sc, bool *waits, bool *others)
 {
 	size_t n_waits = mark(sc, IN_COLLECTIVE | IN_SYNC, waits), n;
 	const size_t stopped = mark(sc, IS_STOPPED, others);
 	const char *where = "in no call that waits";
+	const size_t from = sc->out->len;
 
 	if (stopped) {
 		if (!are_ranked(sc, waits) || !are_ranked(sc, others))
@@ -168,9 +177,10 @@ static void add_sentence(struct screen *sc, bool *waits, bool *others)
 			strbuf_addf(sc->out, " wait%s for ", n_waits > 1 ? "" : "s");
 		}
 		add_list(sc, others, true);
-		strbuf_addf(sc->out, "%s %s STOPPED by a signal or a debugger.\n"
-			    "Go on with: kill -CONT", n_waits ? ", which" : "",
-			    stopped > 1 ? "are" : "is");
+		strbuf_addf(sc->out, "%s %s STOPPED by a signal or a debugger.\n",
+			    n_waits ? ", which" : "", stopped > 1 ? "are" : "is");
+		color_from(sc, from, n_waits ? LINE_BOLD_RED : LINE_BOLD);
+		strbuf_addstr(sc->out, "Go on with: kill -CONT");
 		for (size_t i = 0; i < sc->n_processes; i++)
 			if (others[i])
 				strbuf_addf(sc->out, " %d", sc->processes[i].pid);
@@ -190,6 +200,7 @@ static void add_sentence(struct screen *sc, bool *waits, bool *others)
 	add_list(sc, others, true);
 	strbuf_addf(sc->out, " %s %s.\nIf that lasts, this job hangs: the others wait for %s.\n\n",
 		    n > 1 ? "are" : "is", where, n > 1 ? "these" : "it");
+	color_from(sc, from, LINE_BOLD);
 }
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
@@ -291,6 +302,7 @@ static void add_group(struct screen *sc, size_t at, bool *wanted)
 {
 	const struct group *g = &sc->groups[at];
 	const struct stack_thread *t = g->first;
+	const size_t from = sc->out->len;
 	size_t processes = 0;
 
 	for (size_t i = 0; i < sc->n_processes; i++)
@@ -306,6 +318,7 @@ static void add_group(struct screen *sc, size_t at, bool *wanted)
 		strbuf_addf(sc->out, " (%d)", t->tid);
 	if (g->n > processes)
 		strbuf_addf(sc->out, ", %zu threads alike", g->n);
+	color_from(sc, from, LINE_BOLD);
 	strbuf_addf(sc->out, "\n    %s", state_text(t->state));
 	if (t->syscall)
 		strbuf_addf(sc->out, " in %s", t->syscall);
@@ -320,16 +333,18 @@ static void add_group(struct screen *sc, size_t at, bool *wanted)
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 int stacks_screen_add(struct strbuf *out, const struct stack_snapshot *s,
-		      const struct stacks_process *processes, size_t n, bool all_threads)
+		      const struct stacks_process *processes, size_t n,
+		      const struct stacks_shape *shape)
 {
 	const size_t threads = stack_snapshot_threads(s);
-	struct screen sc = { .s = s, .processes = processes, .n_processes = n, .out = out };
+	struct screen sc = { .s = s, .processes = processes, .n_processes = n, .out = out,
+			     .has_color = shape->has_color };
 	bool *waits = calloc(n + 1, sizeof(*waits)), *others = calloc(n + 1, sizeof(*others));
 
 	sc.groups = calloc(threads + 1, sizeof(*sc.groups));
 	sc.group_of = calloc(threads + 1, sizeof(*sc.group_of));
 	if (waits && others && sc.groups && sc.group_of) {
-		find_groups(&sc, all_threads);
+		find_groups(&sc, shape->all_threads);
 		add_sentence(&sc, waits, others);
 		for (int in_call = 1; in_call >= 0; in_call--)
 			for (size_t i = 0; i < sc.n_groups; i++)

@@ -25,8 +25,14 @@ struct stacks_process {
 	int64_t rank;		/* below 0: none */
 };
 
+struct stacks_shape {
+	bool all_threads;	/* those of CUDA and gpuprof, too */
+	bool has_color;		/* the sentence of a hang and headings are bold */
+};
+
 /* Of each process that the snapshot has. 0 or -ENOMEM. */
 int stacks_screen_add(struct strbuf *out, const struct stack_snapshot *s,
-		      const struct stacks_process *processes, size_t n, bool all_threads);
+		      const struct stacks_process *processes, size_t n,
+		      const struct stacks_shape *shape);
 
 #endif

@@ -63,6 +63,13 @@ static void add_throttled(struct strbuf *out, const struct findings *all)
 	}
 }
 
+/* Nothing is "". */
+static void add_next(struct strbuf *out, const char *next)
+{
+	if (*next)
+		strbuf_addf(out, "\nNext: %s", next);
+}
+
 static void add_finding(struct strbuf *out, const struct snapshot *snap, const struct findings *all)
 {
 	const struct finding *f = &all->all.v[0];
@@ -82,7 +89,8 @@ static void add_finding(struct strbuf *out, const struct snapshot *snap, const s
 	strbuf_addf(out, "\nEvidence: %s; without it at most %.1f %% is gained", f->evidence.s,
 		    100 * f->gain_bound);
 	add_lost(out, snap, f);
-	strbuf_addf(out, ".\nNext: %s", f->next.s);
+	strbuf_addch(out, '.');
+	add_next(out, f->next.s);
 }
 
 /* After this the process cannot go on: what it could do faster is irrelevant. */
@@ -92,7 +100,8 @@ static void add_error(struct strbuf *out, const struct snapshot *snap, const str
 	if (f->pid)
 		add_process(out, snap, f->pid, f->process);
 	format_safef(out, ": %s", f->cause.s);
-	strbuf_addf(out, ".\nEvidence: %s.\nNext: %s", f->evidence.s, f->next.s);
+	strbuf_addf(out, ".\nEvidence: %s.", f->evidence.s);
+	add_next(out, f->next.s);
 }
 
 /* ---- no finding that matters ----------------------------------------------------------------- */
@@ -205,6 +214,7 @@ static void add_open_call(struct strbuf *out, const struct snapshot *snap,
 static void add_no_work(struct strbuf *out, const struct snapshot *snap, const struct idlest *book)
 {
 	const struct next_target target = next_of(snap, book->state->process, book->state->device);
+	struct strbuf next = STRBUF_INIT;
 
 	if (unknown(book) >= 0.5) {
 		add_book_device(out, "What device", snap, book);
@@ -215,10 +225,10 @@ static void add_no_work(struct strbuf *out, const struct snapshot *snap, const s
 	}
 	add_book_device(out, "Device", snap, book);
 	strbuf_addf(out, " did nothing: no work of it was seen in %s.", ns_text(book->wall_ns).s);
-	if (target.ended)
-		return;
-	strbuf_addstr(out, "\nNext: ");
-	next_add(out, NEXT_STACKS, &target, NULL);
+	next_add(&next, NEXT_STACKS, &target, NULL);
+	add_next(out, next.s);
+	out->failed |= next.failed;
+	strbuf_free(&next);
 }
 
 #define NAMED_CAUSES 3
@@ -374,7 +384,8 @@ static enum next choose_remedy(const char *helper, const struct next_target *tar
 			r = &remedies[i];
 	if (!target->ended)
 		return r->runs;
-	return target->command ? NEXT_HOST : r->ended;	/* a command was given the helper */
+	/* A command was given the helper. */
+	return snapshot_fact(target->snap, "command") ? NEXT_HOST : r->ended;
 }
 
 static void add_unseen(struct strbuf *out, const struct snapshot *snap,
@@ -384,6 +395,7 @@ static void add_unseen(struct strbuf *out, const struct snapshot *snap,
 	const char *helper = snapshot_identity(p, "helper"),
 		   *why = snapshot_identity(p, "helper_why");
 	const struct next_target target = next_of(snap, p->process, 0);
+	struct strbuf next = STRBUF_INIT;
 
 	format_safef(out, "What the devices of pid %u%s%s%s did was not seen: %s.", t->pid,
 		     *p->comm ? " (" : "", p->comm, *p->comm ? ")" : "",
@@ -392,10 +404,12 @@ static void add_unseen(struct strbuf *out, const struct snapshot *snap,
 	add_bounds(out, t);
 	if (helper && !strcmp(helper, "pending"))
 		return;		/* the next interval has them */
-	strbuf_addstr(out, "\nNext: ");
 	if (helper && !strcmp(helper, "stopped") && !target.ended)
-		strbuf_addf(out, "%skill -CONT %u && ", target.sudo ? "sudo " : "", t->pid);
-	next_add(out, choose_remedy(helper, &target), &target, NULL);
+		strbuf_addf(&next, "%skill -CONT %u && ", target.sudo ? "sudo " : "", t->pid);
+	next_add(&next, choose_remedy(helper, &target), &target, NULL);
+	add_next(out, next.s);
+	out->failed |= next.failed;
+	strbuf_free(&next);
 }
 
 /* Of no device is more known than that it is there, and not even that it was given work. */

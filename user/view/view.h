@@ -9,6 +9,7 @@
 #ifndef VIEW_VIEW_H
 #define VIEW_VIEW_H
 
+#include "event/device_number.h"
 #include "model/snapshot.h"
 #include "view/table.h"
 
@@ -59,6 +60,14 @@ static inline void view_put_pid(struct cell *cell, uint32_t pid)
 {
 	if (pid != MODEL_PAST_PID)
 		cell_u(cell, pid);
+}
+
+/* The cells of COLUMN_DEVICE and COLUMN_MIG. */
+static inline void view_put_device(struct cell *device, struct cell *mig, uint32_t number)
+{
+	cell_u(device, number);
+	if (device_number_is_instance(number))
+		cell_u(mig, device_number_place(number));
 }
 
 extern const struct view view_calls, view_copies, view_devices, view_events, view_findings,
