@@ -135,6 +135,21 @@ counted() { # FUNCTION...
 	assert_output "runtime: of the runtime, and of the driver for a process without one to probe"
 }
 
+# CUDA's compiler makes launches by __cudaLaunchKernel, which jumps to cudaLaunchKernel.
+@test "launch: one that jumps to another function is one trap" {
+	local way
+	for way in session multi; do
+		GPUSIM_TRUTH="$PWD/truth" run -0 "$GPUPROF" stat --launch runtime --attach $way \
+			--table calls,events --format json -o r.json -- "$SIM/simcalls" --wait-ms 500 \
+			cudaLaunchKernel=300 __cudaLaunchKernel=500 __cudaLaunchKernel_ptsz=200
+		laws r.json
+		run counted cudaLaunchKernel cudaLaunchKernel_ptsz __cudaLaunchKernel __cudaLaunchKernel_ptsz
+		assert_output "800 200 0 0"
+		compare --no-times truth r.json
+		assert_value r.json 'r["meta"]["own_cost_nested"] < 100' True # the start's
+	done
+}
+
 @test "launch: driver probes the driver's launches alone, and warns when it sees none" {
 	expect "cuLaunchKernel=800 reached=0" driver export simcalls
 	expect "cuLaunchKernel=800 reached=0" driver export simcalls-inside

@@ -28,12 +28,10 @@ static const char *const opening_names[OPENINGS] = {
 
 static enum elf_opening opening_of(const uint8_t *code)
 {
-	unsigned int skip;
-
 #if defined(__aarch64__)
-	return elf_classify_arm64(code, CODE, &skip);
+	return elf_classify_arm64(code, CODE).opening;
 #else
-	return elf_classify_x86(code, CODE, &skip);
+	return elf_classify_x86(code, CODE).opening;
 #endif
 }
 

@@ -311,12 +311,10 @@ static void do_code(const char *word, unsigned long n, unsigned long m)
 
 static enum elf_opening opening_of(const uint8_t *code, size_t len)
 {
-	unsigned int skip;
-
 #if defined(__aarch64__)
-	return elf_classify_arm64(code, len, &skip);
+	return elf_classify_arm64(code, len).opening;
 #else
-	return elf_classify_x86(code, len, &skip);
+	return elf_classify_x86(code, len).opening;
 #endif
 }
 

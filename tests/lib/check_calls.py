@@ -15,8 +15,6 @@ import sys
 
 from compare_truth import BY_FIRST_CALL, catalogue
 
-# Since CUDA 13 compiled code launches through the first, which is nothing but a jump into the second.
-JUMPS = {"__cudaLaunchKernel": "cudaLaunchKernel", "__cudaLaunchKernel_ptsz": "cudaLaunchKernel_ptsz"}
 NOT_READY = 600
 
 
@@ -38,7 +36,7 @@ def logged(paths, probed, since):
 def reported(path, real):
     calls = collections.defaultdict(lambda: [0, 0])
     for r in load(path)["tables"]["calls"]:
-        key = r["pid"], JUMPS.get(r["function"], r["function"])
+        key = r["pid"], r["function"]
         if key in real or r["function"] not in BY_FIRST_CALL:
             row = calls[key]
             row[:] = row[0] + r["count"], row[1] + r["errors"]

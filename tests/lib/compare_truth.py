@@ -16,6 +16,7 @@ import pathlib
 import re
 import sys
 
+NUMBERS = ("count", "errors", "open", "bytes", "total_ns", "recorded_ns")
 NS_PER_CALL = 5000
 SHARE = 0.02
 
@@ -43,6 +44,10 @@ def catalogue(tier):
 # (cudaSetDevice), so in the report these may stand alone.
 BY_FIRST_CALL = {"cuInit", "cuDevicePrimaryCtxRetain"}
 
+# Since CUDA 13 compiled code launches by the first, which is nothing but a jump to the second: where
+# that has a probe, it sees the calls of both.
+JUMPS = {"__cudaLaunchKernel": "cudaLaunchKernel", "__cudaLaunchKernel_ptsz": "cudaLaunchKernel_ptsz"}
+
 
 def dim(value):
     """A grid or block in any spelling: [4, 1, 1], "4x1x1", "4,1,1"."""
@@ -60,11 +65,22 @@ def truth_functions(path, probed):
     if truth.get("truth_version") != 1:
         sys.exit(f"{path}: not a truth of version 1")
     inner = {f["function"] for f in truth["functions"] if not f["outermost"]}
-    return truth["pid"], inner & BY_FIRST_CALL, {
-        f["function"]: f
-        for f in truth["functions"]
-        if f["outermost"] and f.get("exported", True) and f["function"] in probed
-    }
+    return truth["pid"], inner & BY_FIRST_CALL, joined(
+        f for f in truth["functions"]
+        if f["outermost"] and f.get("exported", True) and f["function"] in probed)
+
+
+def joined(functions):
+    """{function: row}; of one that is but a jump to another, its row is part of the other's."""
+    rows = {}
+    for f in functions:
+        name = JUMPS.get(f["function"], f["function"])
+        into = rows.setdefault(name, {"shapes": [], "results": collections.Counter()})
+        for key in NUMBERS:
+            into[key] = into.get(key, 0) + f.get(key, 0)
+        into["shapes"] += f.get("shapes", [])
+        into["results"].update(f["results"])
+    return rows
 
 
 class Seen:
@@ -92,7 +108,7 @@ def report_functions(path, pid):
     seen = collections.defaultdict(Seen)
     for row in report["tables"]["calls"]:
         if row["pid"] == pid:
-            seen[row["function"]].add(row)
+            seen[JUMPS.get(row["function"], row["function"])].add(row)
     return seen
 
 
@@ -109,7 +125,9 @@ def compare_function(name, truth, seen, columns, spare_ns, ns):
     for key in columns:
         if seen.number[key] != truth.get(key, 0):
             wrong.append(f"{name}: {key} {seen.number[key]}, truth {truth.get(key, 0)}")
-    shapes = {(dim(s["grid"]), dim(s["block"])): s["count"] for s in truth.get("shapes", [])}
+    shapes = collections.Counter()
+    for s in truth["shapes"]:
+        shapes[dim(s["grid"]), dim(s["block"])] += s["count"]
     if seen.shapes and shapes != seen.shapes:
         wrong.append(f"{name}: grids {dict(seen.shapes)}, truth {shapes}")
     if seen.results and truth["results"] != seen.results:

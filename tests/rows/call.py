@@ -30,6 +30,8 @@ OPENING = 16		# bytes in which a breakpoint may be, behind an endbr64
 ARM_SECONDS = 60
 STILL_SECONDS = 4	# no more breakpoints came in that time: it has all of them
 POLL_SECONDS = 0.1
+# Where the first does nothing but jump to the second, that one has the probe.
+JUMPS = {"__cudaLaunchKernel": "cudaLaunchKernel", "__cudaLaunchKernel_ptsz": "cudaLaunchKernel_ptsz"}
 
 
 class Library:
@@ -57,6 +59,11 @@ class Library:
 
     def is_probed(self, symbol):
         return self.opening(symbol) != self.openings[symbol]
+
+    def seen_as(self, symbol, name):
+        """The function whose call it is to a probe."""
+        target = JUMPS.get(symbol)
+        return target if target and not self.is_probed(symbol) and self.is_probed(target) else name
 
     def probed(self):
         return sum(self.is_probed(symbol) for symbol, _ in self.symbols)
@@ -173,9 +180,10 @@ def perform(memory, one):
     list(again.of(parameters))		# what its pointers lead to
     if result is not None:
         library.result.value = result
-    is_probed = library.is_probed(symbol)
+    function = library.seen_as(symbol, name)
+    is_probed = function != name or library.is_probed(symbol)
     got = call(library, symbol, parameters, values)
-    return {"library": library.name, "symbol": symbol, "function": name, "result": got,
+    return {"library": library.name, "symbol": symbol, "function": function, "result": got,
             "is_probed": is_probed, "pointees": again.pointees,
             "params": [{"type": p.type, "name": p.name, "value": v, "size": ctypes.sizeof(p.ctype)}
                        for p, v in zip(parameters, values)]}

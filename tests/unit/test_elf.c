@@ -365,6 +365,8 @@ TEST(test_real_cudart)
 		assert_int_equal(sym[i].offset, offset_by_linker(handle, sym[i].name));
 		assert_int_equal(sym[i].opening, ELF_PUSH);
 	}
+	assert_int_equal(sym[2].jumps_to, sym[0].offset);
+	assert_int_equal(sym[0].jumps_to, 0);
 	elf_build_id(ef, hex, sizeof(hex));
 	assert_true(strlen(hex) >= 16);
 	dlclose(handle);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* How functions begin: what the kernel emulates, steps and refuses. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -101,23 +102,79 @@ static const struct row arm64_rows[] = {
 	{ "bti c, b", { 0x5f, 0x24, 0x03, 0xd5, 0x01, 0x00, 0x00, 0x14 }, 8, ELF_BRANCH, 4 },
 };
 
-typedef enum elf_opening classify_fn(const uint8_t *code, size_t len, unsigned int *skip);
+struct jump {
+	const char *what;
+	uint8_t code[20];
+	uint8_t len;
+	int64_t by;
+};
+
+#define FRAME 0x55, 0x48, 0x89, 0xe5, 0x5d	/* push rbp, mov rbp rsp, pop rbp */
+static const struct jump x86_jumps[] = {
+	{ "nothing", { 0 }, 0, 0 },
+	{ "jmp", { 0xe9, 0, 0, 0, 0 }, 5, 5 },
+	{ "jmp back", { 0xe9, 0xf0, 0xff, 0xff, 0xff }, 5, -11 },
+	{ "jmp cut off", { 0xe9, 0, 0, 0 }, 4, 0 },
+	{ "jmp short", { 0xeb, 0x7f }, 2, 129 },
+	{ "jmp short cut off", { 0xeb }, 1, 0 },
+	{ "jmp *mem", { 0xff, 0x25, 0, 0, 0, 0 }, 6, 0 },
+	{ "libcudart's", { FRAME, 0xe9, 0xc6, 0x19, 5, 0 }, 10, 0x519d0 },
+	{ "frame, jmp short", { FRAME, 0xeb, 0xf0 }, 7, -9 },
+	{ "frame, jmp cut off", { FRAME, 0xe9, 1, 1, 1 }, 9, 0 },
+	{ "frame alone", { FRAME }, 5, 0 },
+	{ "frame, call", { FRAME, 0xe8, 1, 0, 0, 0 }, 10, 0 },
+	{ "push, pop, jmp", { 0x55, 0x5d, 0xe9, 1, 0, 0, 0 }, 7, 0 },
+	{ "nop, jmp short", { 0x90, 0xeb, 0xf0 }, 3, 0 },
+	{ "endbr64, frame, jmp", { 0xf3, 0x0f, 0x1e, 0xfa, FRAME, 0xe9, 2, 0, 0, 0 }, 14, 16 },
+};
+
+#define SUB_SP 0xff, 0x83, 0x00, 0xd1
+#define ADD_SP 0xff, 0x83, 0x00, 0x91
+#define MOVS 0xe4, 0x03, 0x04, 0x2a, 0xe2, 0x03, 0x02, 0xaa	/* mov w4 w4, mov x2 x2 */
+static const struct jump arm64_jumps[] = {
+	{ "nothing", { 0 }, 0, 0 },
+	{ "b", { 0x01, 0x00, 0x00, 0x14 }, 4, 4 },
+	{ "b back", { 0xff, 0xff, 0xff, 0x17 }, 4, -4 },
+	{ "bl", { 0x01, 0x00, 0x00, 0x94 }, 4, 0 },
+	{ "libcudart's", { SUB_SP, MOVS, ADD_SP, 0x5c, 0x1b, 0x01, 0x14 }, 20, 0x46d80 },
+	{ "sub sp, b cut off", { SUB_SP, 0x01, 0x00, 0x00 }, 7, 0 },
+	{ "sub sp, str, b", { SUB_SP, 0xe0, 0x07, 0x00, 0xf9, 0x01, 0x00, 0x00, 0x14 }, 12, 0 },
+	{ "sub x0, b", { 0x00, 0x80, 0x00, 0xd1, 0x01, 0x00, 0x00, 0x14 }, 8, 0 },
+	{ "ret, b", { 0xc0, 0x03, 0x5f, 0xd6, 0x01, 0x00, 0x00, 0x14 }, 8, 0 },
+	{ "bti c, b", { 0x5f, 0x24, 0x03, 0xd5, 0x01, 0x00, 0x00, 0x14 }, 8, 8 },
+};
+
+typedef struct elf_start classify_fn(const uint8_t *code, size_t len);
 
 /* The code is copied to the end of a block of its own size, so that ASan sees a read behind it. */
-static void check_row(classify_fn *classify, const struct row *row)
+static struct elf_start start_of(classify_fn *classify, const uint8_t *bytes, size_t len)
 {
-	uint8_t *code = malloc(row->len ? row->len : 1);
-	unsigned int skip = 99;
-	int opening;
+	uint8_t *code = malloc(len ? len : 1);
+	struct elf_start start;
 
 	assert_non_null(code);
-	for (size_t i = 0; i < row->len; i++)
-		code[i] = row->code[i];
-	opening = classify(code, row->len, &skip);
+	for (size_t i = 0; i < len; i++)
+		code[i] = bytes[i];
+	start = classify(code, len);
 	free(code);
-	if (opening != row->opening || skip != row->skip)
-		fail_msg("%s: opening %d (not %d), skip %u (not %u)", row->what, opening,
-			 row->opening, skip, row->skip);
+	return start;
+}
+
+static void check_row(classify_fn *classify, const struct row *row)
+{
+	struct elf_start start = start_of(classify, row->code, row->len);
+
+	if (start.opening != row->opening || start.skip != row->skip)
+		fail_msg("%s: opening %d (not %d), skip %u (not %u)", row->what, (int)start.opening,
+			 row->opening, start.skip, row->skip);
+}
+
+static void check_jump(classify_fn *classify, const struct jump *jump)
+{
+	struct elf_start start = start_of(classify, jump->code, jump->len);
+
+	if (start.jump != jump->by)
+		fail_msg("%s: by %" PRId64 " (not %" PRId64 ")", jump->what, start.jump, jump->by);
 }
 
 TEST(test_x86_openings)
@@ -132,6 +189,14 @@ TEST(test_arm64_openings)
 		check_row(elf_classify_arm64, &arm64_rows[i]);
 }
 
+TEST(functions_that_only_jump)
+{
+	for (size_t i = 0; i < sizeof(x86_jumps) / sizeof(x86_jumps[0]); i++)
+		check_jump(elf_classify_x86, &x86_jumps[i]);
+	for (size_t i = 0; i < sizeof(arm64_jumps) / sizeof(arm64_jumps[0]); i++)
+		check_jump(elf_classify_arm64, &arm64_jumps[i]);
+}
+
 TEST(test_any_bytes_of_any_length_are_classified)
 {
 	unsigned int seed = 1;
@@ -139,15 +204,17 @@ TEST(test_any_bytes_of_any_length_are_classified)
 	for (unsigned int i = 0; i < 200000; i++) {
 		size_t len = i % 21;
 		uint8_t *code = malloc(len ? len : 1);
-		unsigned int skip;
+		struct elf_start start;
 
 		assert_non_null(code);
 		for (size_t j = 0; j < len; j++)
 			code[j] = (uint8_t)rand_r(&seed);
-		assert_in_range(elf_classify_x86(code, len, &skip), ELF_UNKNOWN, ELF_BRANCH);
-		assert_true(skip == 0 || (skip == 4 && skip < len));
-		assert_in_range(elf_classify_arm64(code, len, &skip), ELF_UNKNOWN, ELF_BRANCH);
-		assert_true(skip == 0 || (skip == 4 && skip < len));
+		start = elf_classify_x86(code, len);
+		assert_in_range(start.opening, ELF_UNKNOWN, ELF_BRANCH);
+		assert_true(start.skip == 0 || (start.skip == 4 && start.skip < len));
+		start = elf_classify_arm64(code, len);
+		assert_in_range(start.opening, ELF_UNKNOWN, ELF_BRANCH);
+		assert_true(start.skip == 0 || (start.skip == 4 && start.skip < len));
 		free(code);
 	}
 }

@@ -180,6 +180,49 @@ TEST_TITLED("plan: launches have parts of their own; --launch driver leaves out 
 	object_remove(&o);
 }
 
+#define FUNCTION(name, code)                                                                \
+	"__asm__(\".text\\n.globl " name "\\n.type " name ", %function\\n" name ":\\n" code \
+	"\\n.size " name ", .-" name "\");\n"
+#if defined(__x86_64__)
+#define BEGIN "push %rbp\\nmov %rsp,%rbp\\npop %rbp\\n"
+#define JUMP "jmp "
+#define REFUSED "vpxor %xmm0,%xmm0,%xmm0\\nret"
+#else
+#define BEGIN "sub sp, sp, #32\\nmov w4, w4\\nadd sp, sp, #32\\n"
+#define JUMP "b "
+#define REFUSED "ldr x0, .\\nret"
+#endif
+#define TARGET ".global target\\n.hidden target\\ntarget:\\n"
+
+/* CUDA's __cudaLaunchKernel, made of `jumping`, and its cudaLaunchKernel of `target`. */
+static void jumping_library(const char *jumping, const char *target, bool is_jump_probed)
+{
+	char source[1024];
+	struct object o;
+	struct plan *plan;
+
+	snprintf(source, sizeof(source), "%s%s", jumping, target);
+	o = object_build(source, "-shared -fPIC");
+	plan = plan_of(&o, &(struct plan_rules){ .step_ns = 1 });
+	assert_int_equal(has(plan, "__cudaLaunchKernel"), is_jump_probed);
+	assert_int_equal(plan->outcome[row_of("__cudaLaunchKernel")] & PLAN_REFUSED, 0);
+	free(plan);
+	object_remove(&o);
+}
+
+TEST_TITLED("plan: a launch function that only jumps to another is probed there alone",
+	    a_function_that_only_jumps_is_probed_where_it_jumps_to)
+{
+	const char *launch = FUNCTION("cudaLaunchKernel", TARGET BEGIN "ret");
+
+	jumping_library(FUNCTION("__cudaLaunchKernel", BEGIN JUMP "target"), launch, false);
+	jumping_library(FUNCTION("__cudaLaunchKernel", BEGIN "nop\\n" JUMP "target"), launch, true);
+	jumping_library(FUNCTION("__cudaLaunchKernel", BEGIN JUMP "target + 4"), launch, true);
+	jumping_library(FUNCTION("__cudaLaunchKernel", BEGIN "ret"), launch, true);
+	jumping_library(FUNCTION("__cudaLaunchKernel", BEGIN JUMP "target"),
+			FUNCTION("cudaLaunchKernel", TARGET REFUSED), true);
+}
+
 /* A program with the PTX compiler inside: its functions, and what the vendor's make calls the rest. */
 #define PTX_FUNCTIONS \
 	"int nvPTXCompilerCreate(void) { return 1; }\n" \

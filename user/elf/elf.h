@@ -31,6 +31,8 @@ struct elf_symbol {
 	uint8_t begins;		/* in: any function will do whose name begins so */
 	uint64_t offset;	/* out: file offset of the probe; 0 when not found */
 	uint64_t size;		/* out: of the function; 0 unknown */
+	/* out: file offset of the function that it does nothing but jump to; 0: it does more */
+	uint64_t jumps_to;
 	uint8_t opening;	/* out: enum elf_opening of the instruction at offset */
 	uint8_t skipped;	/* out: bytes of endbr64 (or bti) stepped over: 0 or 4 */
 	uint8_t local;		/* out: found as a local symbol of .symtab (static cudart) */

@@ -46,13 +46,19 @@ int elf_lies(const struct elf_file *ef, const char *what);
 /* The file bytes from vaddr to the end of its PT_LOAD, which must have these p_flags. */
 bool elf_locate(const struct elf_file *ef, uint64_t vaddr, uint32_t flags, struct elf_range *out);
 
+struct elf_start {		/* how a function begins */
+	enum elf_opening opening;
+	uint8_t skip;		/* how much endbr64 (or bti) stands before that instruction */
+	int64_t jump;		/* it only jumps so far from its first byte; 0: it does more */
+};
+
 /*
- * Pure: classifies the instruction that `code` begins with; both are always built, so that both
- * are tested. *skip: how much endbr64 (or bti) stands before it. The kernel has the last word:
- * REFUSED may be attachable after all, and a multi link may still fail with ENOTSUPP.
+ * Pure: classifies the function that `code` begins with; both are always built, so that both are
+ * tested. The kernel has the last word: REFUSED may be attachable after all, and a multi link may
+ * still fail with ENOTSUPP.
  */
-enum elf_opening elf_classify_x86(const uint8_t *code, size_t len, unsigned int *skip);
-enum elf_opening elf_classify_arm64(const uint8_t *code, size_t len, unsigned int *skip);
+struct elf_start elf_classify_x86(const uint8_t *code, size_t len);
+struct elf_start elf_classify_arm64(const uint8_t *code, size_t len);
 
 /* Of the machine that this is compiled for. */
 #if defined(__aarch64__)

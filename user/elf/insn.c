@@ -2,7 +2,8 @@
 /*
  * The cost of a probe on a function's first instruction, from its bytes alone: the kernel
  * emulates a few instructions, single-steps most, and refuses some, which fails a whole multi
- * link. It is not a disassembler: unknown instructions are steps.
+ * link. And whether the function is but a jump to another one, as CUDA's __cudaLaunchKernel is.
+ * It is not a disassembler: unknown instructions are steps, and no jumps.
  */
 #include "elf/file.h"
 
@@ -111,14 +112,32 @@ static enum elf_opening x86_instruction(const uint8_t *code, size_t len)
 	return ELF_STEP;
 }
 
-enum elf_opening elf_classify_x86(const uint8_t *code, size_t len, unsigned int *skip)
+/* jmp, or a frame made and left and then that. at: where the code begins. */
+static int64_t x86_jump(const uint8_t *code, size_t len, size_t at)
+{
+	static const uint8_t frame[] = { 0x55, 0x48, 0x89, 0xe5, 0x5d };
+	int32_t far;
+
+	if (len - at > sizeof(frame) && !memcmp(code + at, frame, sizeof(frame)))
+		at += sizeof(frame);
+	if (len - at >= 2 && code[at] == 0xeb)
+		return (int64_t)at + 2 + (int8_t)code[at + 1];
+	if (len - at < 1 + sizeof(far) || code[at] != 0xe9)
+		return 0;
+	memcpy(&far, code + at + 1, sizeof(far));
+	return (int64_t)(at + 1 + sizeof(far)) + far;
+}
+
+struct elf_start elf_classify_x86(const uint8_t *code, size_t len)
 {
 	static const uint8_t endbr64[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	struct elf_start start = { 0 };
 
-	*skip = 0;
 	if (len > sizeof(endbr64) && !memcmp(code, endbr64, sizeof(endbr64)))
-		*skip = sizeof(endbr64);
-	return x86_instruction(code + *skip, len - *skip);
+		start.skip = sizeof(endbr64);
+	start.opening = x86_instruction(code + start.skip, len - start.skip);
+	start.jump = x86_jump(code, len, start.skip);
+	return start;
 }
 
 /*
@@ -153,21 +172,41 @@ static const struct arm64_row {
 	{ 0xfff8f01f, 0xd500401f, ELF_REFUSED },	/* msr of an immediate */
 };
 
-enum elf_opening elf_classify_arm64(const uint8_t *code, size_t len, unsigned int *skip)
+static enum elf_opening arm64_instruction(uint32_t insn)
 {
-	uint32_t insn;
-
-	*skip = 0;
-	if (len < sizeof(insn))
-		return ELF_UNKNOWN;
-	memcpy(&insn, code, sizeof(insn));
-	/* bti, bti c, bti j, bti jc */
-	if ((insn & 0xffffff3f) == 0xd503241f && len >= 2 * sizeof(insn)) {
-		*skip = sizeof(insn);
-		memcpy(&insn, code + *skip, sizeof(insn));
-	}
 	for (size_t i = 0; i < sizeof(arm64_rows) / sizeof(arm64_rows[0]); i++)
 		if ((insn & arm64_rows[i].mask) == arm64_rows[i].value)
 			return (enum elf_opening)arm64_rows[i].opening;
 	return ELF_STEP;
+}
+
+/* b, behind nothing but a stack pointer moved, and registers copied: add, sub, mov. */
+static int64_t arm64_jump(const uint8_t *code, size_t len, size_t at)
+{
+	for (uint32_t insn; len - at >= sizeof(insn); at += sizeof(insn)) {
+		memcpy(&insn, code + at, sizeof(insn));
+		if ((insn & 0xfc000000) == 0x14000000)
+			return (int64_t)at + (int32_t)(insn << 6) / 16;
+		if ((insn & 0xbf8003ff) != 0x910003ff && (insn & 0x7fe0ffe0) != 0x2a0003e0)
+			return 0;
+	}
+	return 0;
+}
+
+struct elf_start elf_classify_arm64(const uint8_t *code, size_t len)
+{
+	struct elf_start start = { 0 };
+	uint32_t insn;
+
+	if (len < sizeof(insn))
+		return start;
+	memcpy(&insn, code, sizeof(insn));
+	/* bti, bti c, bti j, bti jc */
+	if ((insn & 0xffffff3f) == 0xd503241f && len >= 2 * sizeof(insn)) {
+		start.skip = sizeof(insn);
+		memcpy(&insn, code + start.skip, sizeof(insn));
+	}
+	start.opening = arm64_instruction(insn);
+	start.jump = arm64_jump(code, len, start.skip);
+	return start;
 }

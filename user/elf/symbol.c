@@ -383,7 +383,7 @@ out:
 /* ---- names to offsets ----------------------------------------------------------------------- */
 
 #define VERSION_HIDDEN 0x8000u	/* not the default version of this name */
-#define OPENING_BYTES 20u	/* a skipped instruction and the longest one */
+#define OPENING_BYTES 24u	/* six instructions of arm64; a skipped one and the longest one */
 
 enum rank { RANK_NONE, RANK_LOCAL, RANK_HIDDEN, RANK_DEFAULT };
 
@@ -528,7 +528,7 @@ static int scan_table(struct search *s, const struct table *table)
 static void look_at_opening(const struct elf_file *ef, struct elf_symbol *s, uint64_t left)
 {
 	uint8_t code[OPENING_BYTES];
-	unsigned int skip;
+	struct elf_start start;
 	size_t len = left < sizeof(code) ? (size_t)left : sizeof(code);
 
 	if (s->size && s->size < len)
@@ -537,9 +537,11 @@ static void look_at_opening(const struct elf_file *ef, struct elf_symbol *s, uin
 		clear_result(s);
 		return;
 	}
-	s->opening = (uint8_t)elf_classify(code, len, &skip);
-	s->skipped = (uint8_t)skip;
-	s->offset += skip;
+	start = elf_classify(code, len);
+	s->opening = (uint8_t)start.opening;
+	s->skipped = start.skip;
+	s->jumps_to = start.jump ? s->offset + (uint64_t)start.jump : 0;
+	s->offset += start.skip;
 }
 
 int elf_find_symbols(struct elf_file *ef, struct elf_symbol *symbols, size_t n)

@@ -69,6 +69,19 @@ static void plan_add(struct plan *plan, enum plan_part part, const struct elf_sy
 	plan_insert(plan, part, sym->offset, row);
 }
 
+/* Does nothing but jump to another function of the library, which has a probe: that sees its
+ * calls, and a second one would be a second trap. */
+static bool is_seen_by_another(const struct elf_symbol *sym, const struct elf_symbol *syms,
+			       const struct catalog_library *lib, const struct plan_rules *rules)
+{
+	for (size_t i = 0; sym->jumps_to && i < lib->n_rows; i++)
+		if (syms[i].offset && syms[i].offset - syms[i].skipped == sym->jumps_to)
+			return !lib->rows[i].jumps && lib->rows[i].tier <= rules->tier &&
+			       !(outcome_of(&syms[i], &lib->rows[i], rules) &
+				 (PLAN_TOO_DEAR | PLAN_REFUSED));
+	return false;
+}
+
 static void plan_rows(struct plan *plan, const struct elf_symbol *syms, unsigned int library,
 		      const struct plan_rules *rules)
 {
@@ -82,6 +95,8 @@ static void plan_rows(struct plan *plan, const struct elf_symbol *syms, unsigned
 		if (!syms[i].offset || row->tier > rules->tier || part == PLAN_PARTS)
 			continue;
 		plan->found = true;
+		if (row->jumps && is_seen_by_another(&syms[i], syms, lib, rules))
+			continue;
 		plan_add(plan, part, &syms[i], first + (unsigned int)i, rules);
 	}
 }
