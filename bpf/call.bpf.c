@@ -27,6 +27,7 @@ const volatile __u8 follow_all = 0;
 const volatile __u8 follow_children = 0;
 const volatile __u64 wake_bytes = 2 << 20;
 const volatile __u32 stack_bytes = 0;
+const volatile __u8 all_stacks = 0;
 volatile __u8 handed_over = 0;
 volatile __u8 returns = GP_RETURNS_ALL;
 volatile __u64 quiet = 0;
@@ -220,7 +221,7 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 	if (!st)
 		return NO_RETURN_LEG;
 	begin_record(ctx, st);
-	if (stack_bytes)
+	if (is_stack_due(st, row_id))
 		note_stack(ctx, st);
 	row = row_at(row_id);
 	recording_begin(st);

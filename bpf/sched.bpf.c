@@ -62,8 +62,9 @@ static __noinline __u32 file_kind(struct task_struct *task, __u64 fd)
 }
 
 /* It blocks: in which system call, for which file, called from where. */
-static __noinline int describe_wait(struct task_struct *task, struct gp_off *rec)
+static __noinline int describe_wait(struct task_struct *task, struct thread_state *st)
 {
+	struct gp_off *rec = &st->off.rec;
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	__u32 state = task->__state;
 
@@ -75,13 +76,16 @@ static __noinline int describe_wait(struct task_struct *task, struct gp_off *rec
 		rec->flags = GP_OFF_IOWAIT;
 	if (rec->syscall >= 0)
 		rec->file = file_kind(task, syscall_argument(regs));
-	if (stack_bytes)
+	if (is_stack_due(st, 0))
 		rec->stack = take_stack(regs, 0, 0);
 	return 0;
 }
 
-static __always_inline void describe(struct task_struct *task, bool preempted, struct gp_off *rec)
+static __always_inline void describe(struct task_struct *task, bool preempted,
+				     struct thread_state *st)
 {
+	struct gp_off *rec = &st->off.rec;
+
 	rec->flags = 0;
 	rec->syscall = GP_OFF_NO_SYSCALL;
 	rec->state = 0;
@@ -94,7 +98,7 @@ static __always_inline void describe(struct task_struct *task, bool preempted, s
 	if (preempted || !task->__state)
 		rec->flags = GP_OFF_RUNNABLE;
 	else
-		describe_wait(task, rec);
+		describe_wait(task, st);
 }
 
 /* Records held back, or not followed to their end, before the thread leaves again. */
@@ -133,7 +137,7 @@ static __noinline int leave_cpu(struct task_struct *task, bool preempted)
 	if (st->open && is_left_behind(st))
 		st->open = 0;
 	if (!st->open)
-		describe(task, preempted, &st->off.rec);
+		describe(task, preempted, st);
 	now = bpf_ktime_get_ns();
 	if (st->open)
 		describe_in_call(task, preempted, &st->off, now);

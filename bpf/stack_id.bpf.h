@@ -15,6 +15,9 @@
 /* copied of each stack, whole blocks; 0: no stacks */
 extern const volatile __u32 stack_bytes;
 
+/* 0: only of calls that block, and of threads that do, not more often than they can bear */
+extern const volatile __u8 all_stacks;
+
 struct stack_copy {		/* sent without the part behind the words */
 	struct gp_stack head;
 	__u64 words[STACK_WORDS];

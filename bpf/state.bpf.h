@@ -26,6 +26,16 @@ struct off_state {
 	struct gp_off rec;
 };
 
+/* Of the functions with one remainder by STACK_RATES: how often their stacks are taken, where not all
+ * are. */
+#define STACK_RATES 8
+
+struct stack_rate {
+	__u64 taken_ns;		/* the last one */
+	__u32 skip;		/* calls until the next */
+	__u32 mask;		/* skip is drawn from 0 to this */
+};
+
 /*
  * One per thread that has called a catalogue function. Only the thread itself writes it (and its
  * own exit), so nothing here needs to be atomic. `rec` is the open call, laid out as it is sent.
@@ -43,6 +53,7 @@ struct thread_state {
 		__u64 words[GP_WORDS_LARGE + 3];
 	} rec;
 	struct off_state off;
+	struct stack_rate rates[STACK_RATES];
 };
 
 #endif

@@ -254,7 +254,7 @@ C
 	assert_line --regexp ';main;right;leaf;cudaFree [0-9]+$'
 	run -2 "$GPUPROF" report c.gpr --format folded --table calls
 	assert_output --partial "leave out '--table'"
-	"$GPUPROF" stat -q --capture bare.gpr -o /dev/null -- ./app
+	"$GPUPROF" stat -q --no-stacks --capture bare.gpr -o /dev/null -- ./app
 	run -0 "$GPUPROF" report bare.gpr --format speedscope -o /dev/null
 	assert_output "gpuprof: warning: no stack is known: measure with --stacks"
 }

@@ -34,9 +34,54 @@ compared() {
 	assert_line --regexp '^Evidence: '
 	assert_line --regexp '^Next: gpuprof '
 	run "$GPUPROF" report c.gpr --table findings --format csv
-	assert_line --index 0 "severity,finding,pid,device,mig,share,gain_bound,cause,evidence,advice,next,tid,function,count,each_ns"
+	assert_line --index 0 "severity,finding,pid,device,mig,share,gain_bound,cause,evidence,advice,next,tid,function,count,each_ns,where"
 	run "$GPUPROF" report c.gpr --table processes --format json -o p.json
 	[ "$(report_value p.json 't["processes"][0]["verdict"]')" != none ]
+}
+
+# The functions of tests/sim/pretrain_*.c that have the faults.
+PLANTED="exposed-comm trainer_step < all_reduce
+input-stall copy_batch < loader_next
+needless-sync trainer_step < look
+unpinned-copies trainer_step < copy_batch"
+
+wheres() { # REPORT
+	report_value "$1" '"\n".join(sorted(r["finding"] + " " + r["where"] for r in t["findings"] if r["where"]))'
+}
+
+@test "findings: where is the program's function that waits, copies and reduces, of stat, record and -p" {
+	export GPUPROF_CUPTI="$SIM/libcupti.so.13"
+	run -0 "$GPUPROF" record -q --max-loss 100% -o c.gpr -- "$SIM/pretrain" --faults all
+	"$GPUPROF" report c.gpr --table findings --format json -o r.json
+	run wheres r.json
+	assert_output "$PLANTED"
+	run -0 "$GPUPROF" report c.gpr
+	assert_line --regexp '^ #  .* where  +how often$'
+	assert_line --regexp 'unpinned-copies .* copy_batch +[0-9]+ x '
+	assert_line --regexp 'needless-sync .* trainer_step < look +[0-9]+ x '
+	run -0 "$GPUPROF" report c.gpr --full
+	assert_output --partial 'trainer_step < look'
+	"$GPUPROF" stat -q --max-loss 100% --table findings --format json -o r.json -- "$SIM/pretrain" --faults all >/dev/null
+	run wheres r.json
+	assert_output "$PLANTED"
+	GPUPROF_ARM=1 "$SIM/pretrain" --steps 100000 --faults all >/dev/null 3>&- &
+	STARTED+=("$!")
+	sleep 0.3
+	"$GPUPROF" record -q --max-loss 100% -d 1s -o c.gpr -p "$!"
+	run -0 "$GPUPROF" report c.gpr --max-loss 100% --by stack --table calls
+	assert_output --partial '        look'
+}
+
+@test "findings: without stacks, or of the whole host, where is the thread" {
+	export GPUPROF_CUPTI="$SIM/libcupti.so.13"
+	"$GPUPROF" record -q --max-loss 100% --no-stacks -o c.gpr -- "$SIM/pretrain" --steps 10 --faults all
+	run -0 "$GPUPROF" report c.gpr --max-loss 100%
+	assert_line --regexp '^ #  .* where \(thread\) +how often$'
+	"$GPUPROF" report c.gpr --max-loss 100% --format json -o r.json
+	assert_value r.json '{r["where"] for r in t["findings"]}' '{None}'
+	assert_value r.json 'next(e["lost"] + e["received"] for e in t["events"] if e["kind"] == "stack")' 0
+	"$GPUPROF" stat -q -a -d 100ms --format json -o r.json
+	assert_value r.json 'next(e["lost"] + e["received"] for e in t["events"] if e["kind"] == "stack")' 0
 }
 
 @test "findings: the training without faults has no finding of 5 % or more, and the report says so" {

@@ -34,9 +34,9 @@ class Failure(Exception):
 class Launcher:
     """The target; keeps the text of its function as it was before anyone came."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, *arguments):
         self.file = os.path.join(folder, "libcudart.so.13")
-        self.process = subprocess.Popen([os.path.join(folder, "launcher")], text=True,
+        self.process = subprocess.Popen([os.path.join(folder, "launcher"), *arguments], text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.pid = self.process.pid
         self.address = int(self.process.stdout.readline(), 16)
@@ -200,6 +200,13 @@ def compared(program):
     return rows
 
 
+def compared_blocking(program):
+    """The same of a call that blocks, which has its stack taken now and then."""
+    none = gpuprof(program, "gpuprof --no-stacks", "--attach", "session", "--no-stacks")
+    return [("sync, its stack sampled, to one without",
+             gpuprof(program, "gpuprof session", "--attach", "session"), none, 1.10)]
+
+
 # ---- the rounds --------------------------------------------------------------------------------
 
 def run_rounds(target, tools):
@@ -242,9 +249,15 @@ def run(table, build):
     if os.geteuid() != 0:
         table.fail("cost of a probe", "needs root, to attach probes")
         return
-    comparisons = compared(os.path.join(build, "gpuprof"))
+    program = os.path.join(build, "gpuprof")
+    compare(table, build, compared(program))
+    compare(table, build, compared_blocking(program), "sync")
+
+
+def compare(table, build, comparisons, *arguments):
     tools = list(dict.fromkeys(t for c in comparisons for t in c[1:3] if t))
-    with contextlib.closing(Launcher(os.path.abspath(os.path.join(build, "bench")))) as target:
+    folder = os.path.abspath(os.path.join(build, "bench"))
+    with contextlib.closing(Launcher(folder, *arguments)) as target:
         bare, failed = run_rounds(target, tools)
     parts = [n for round_ in bare for n in round_]
     table.add(Row("bare call, best / median",

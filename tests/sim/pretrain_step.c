@@ -89,7 +89,7 @@ static __attribute__((noinline)) void look(const struct trainer *t)
 		;
 }
 
-static void copy_batch(struct trainer *t)
+static __attribute__((noinline)) void copy_batch(struct trainer *t)
 {
 	char *to = t->batch[t->step % PRETRAIN_AHEAD];
 	const void *from = loader_next(t->loader);
@@ -113,7 +113,8 @@ static void run_forward(const struct trainer *t)
 	}
 }
 
-static void all_reduce(const struct trainer *t, size_t bytes, cudaStream_t stream)
+static __attribute__((noinline)) void all_reduce(const struct trainer *t, size_t bytes,
+						  cudaStream_t stream)
 {
 	CHECK(ncclAllReduce(t->gradients, t->gradients, bytes / 4, ncclFloat32, ncclSum, t->comm,
 			    stream));

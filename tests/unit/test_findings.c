@@ -132,6 +132,58 @@ TEST(a_needless_sync_is_named_with_its_function_and_thread)
 			    "--filter cudaStreamSynchronize -d 10s -p 12");
 }
 
+static const char look[] = "look", step[] = "step", eval[] = "eval";
+
+static void at_place(struct finding_book *b, unsigned int kind, const char *function,
+		     const char *caller, uint64_t ms)
+{
+	struct finding_place *place = VEC_PUSH(&b->places);
+
+	assert_non_null(place);
+	*place = (struct finding_place){ kind, function, caller, ms * MS };
+}
+
+/* Over all its callers `look` has more than `eval`; what other kinds have counts for nothing. */
+TEST(a_finding_is_where_most_of_its_own_time_is)
+{
+	struct finding_stall rows[] = { loss(STALL_SYNC, 1000 * MS, "cudaStreamSynchronize"),
+				       loss(STALL_COPY_SMALL, 500 * MS, "cudaMemcpy") };
+	struct finding_book b = book_with(rows, 2);
+
+	at_place(&b, STALL_SYNC, eval, NULL, 500);
+	at_place(&b, STALL_SYNC, look, eval, 300);
+	at_place(&b, STALL_COPY_SMALL, look, step, 400);
+	at_place(&b, STALL_ALLOC, step, NULL, 9000);
+	at_place(&b, PLACE_COPIES, step, NULL, 9000);
+	only(&b, "needless-sync");
+	assert_string_equal(found.where, "look");
+	assert_string_equal(found.where_caller, "step");
+	b.places.n = 1;
+	only(&b, "needless-sync");
+	assert_string_equal(found.where, "eval");
+	assert_null(found.where_caller);
+	b.places.n = 0;
+	only(&b, "needless-sync");
+	assert_null(found.where);
+	VEC_FREE(&b.places);
+}
+
+TEST(communication_and_copies_are_where_their_calls_are)
+{
+	struct finding_book b = clean_book();
+
+	b.comm_ns = 1000 * MS;
+	at_place(&b, PLACE_COPIES, look, NULL, 3000);
+	at_place(&b, PLACE_COLLECTIVES, step, eval, 1);
+	only(&b, "exposed-comm");
+	assert_string_equal(found.where, "step");
+	b.comm_ns = 50 * MS;
+	b.pageable = (struct finding_copies){ 30, 30ull << 20, 1000 * MS, 1000 * MS };
+	only(&b, "unpinned-copies");
+	assert_string_equal(found.where, "look");
+	VEC_FREE(&b.places);
+}
+
 /* Without probes: in no call the thread may have waited for a CPU, which is not the program's fault. */
 TEST(unseen_time_between_calls_is_not_blamed_on_a_sync)
 {

@@ -13,6 +13,7 @@
 #include "lib/test.h"
 #include "model_room.h"
 #include "snap_of.h"
+#include "view/render.h"
 #include "view_of.h"
 #include "lib/work_named.h"
 
@@ -96,6 +97,93 @@ TEST(findings_of_a_session_are_its_gaps)
 	assert_has(&f.all.v[1].cause, "thread 13 waits in cudaStreamSynchronize");
 	assert_has(&f.all.v[1].evidence, "2 calls x");
 }
+
+/* ---- stacks ---------------------------------------------------------------------------------- */
+
+enum { LOOK_STACK = 71, END_STACK = 72 };
+
+static void push_frame(uint64_t number, uint64_t caller, const char *function, const char *file)
+{
+	struct event ev = { .kind = EVENT_FRAME, .frame.function = function, .frame.file = file };
+
+	ev.frame.number = number;
+	ev.frame.caller = caller;
+	push(m, ev);
+}
+
+static void push_stack(uint64_t id, uint64_t innermost)
+{
+	push(m, (struct event){ .kind = EVENT_STACK, .stack.id = id, .stack.frame = innermost });
+}
+
+/* A sync at the end, which waits long for the device, and one that runs it dry. */
+static void push_syncs(bool stacks)
+{
+	static const struct step launches[] = {
+		{ L, 30, 30.1, 31, 50 }, { L, 52, 52.2, 52.3, 99 },
+	};
+
+	step(1, &launches[0]);
+	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END, .pid = 12, .tid = 13, .seq = 2,
+				.func = S, .start_ns = BASE + 45 * MS, .end_ns = BASE + 51 * MS,
+				.call.stack = stacks ? LOOK_STACK : 0 });
+	step(3, &launches[1]);
+	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END, .pid = 12, .tid = 13, .seq = 4,
+				.func = S, .start_ns = BASE + 53 * MS, .end_ns = BASE + 99 * MS,
+				.call.stack = stacks ? END_STACK : 0 });
+	if (stacks) {
+		push_frame(1, 0, "main", "1 /srv/train");
+		push_frame(2, 1, "look", "1 /srv/train");
+		push_frame(3, 2, "cudaStreamSynchronize", "2 /usr/lib/libcudart.so.13");
+		push_frame(4, 1, "cudaStreamSynchronize", "2 /usr/lib/libcudart.so.13");
+		push_stack(LOOK_STACK, 3);
+		push_stack(END_STACK, 4);
+	}
+	finish(m, BASE + 100 * MS);
+}
+
+TEST(a_sync_is_blamed_where_it_runs_the_device_dry_not_where_it_waits_longest)
+{
+	push_syncs(true);
+	assert_int_equal(findings_of(&f, m, 0), 0);
+	assert_string_equal(f.all.v[0].name, "needless-sync");
+	assert_string_equal(f.all.v[0].where, "look");
+	assert_string_equal(f.all.v[0].where_caller, "main");
+}
+
+static char *tables_of(void)
+{
+	static const struct view *const views[] = { &view_calls, &view_threads, &view_ledger };
+	struct strbuf out = STRBUF_INIT;
+
+	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
+		struct table *t = view_now(views[i], m);
+		struct report r = { .tables = &t, .n_tables = 1 };
+
+		assert_non_null(t);
+		report_render(&out, &r, FORMAT_CSV);
+		table_free(t);
+	}
+	return strbuf_detach(&out);
+}
+
+TEST(stacks_change_no_count_and_no_time)
+{
+	char *with, *without;
+
+	push_syncs(true);
+	with = tables_of();
+	restart();
+	push_syncs(false);
+	without = tables_of();
+	assert_string_equal(with, without);
+	assert_int_equal(findings_of(&f, m, 0), 0);
+	assert_null(f.all.v[0].where);
+	free(with);
+	free(without);
+}
+
+/* ---- calls that were late -------------------------------------------------------------------- */
 
 /* A sync of [30.2, 70) ms, of which it was as `why` says in [54.9, 69.9); the device ran dry at 50. */
 static void push_late_sync(enum off_reason why)

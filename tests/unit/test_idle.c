@@ -297,7 +297,7 @@ TEST(an_open_call_lasts_until_now)
 	const struct device_gap gap = { 0, 100, &by }, last = { 0, 100, NULL };
 	uint64_t ns[IDLE_CAUSES] = { 0 };
 	struct timeline t = { 0 };
-	struct idle_thread who = { &t, 30, CLASS_COLLECTIVE, NULL, NULL };
+	struct idle_thread who = { &t, 30, CLASS_COLLECTIVE, NULL, NULL, NULL };
 
 	idle_divide(&gap, &who, ns);
 	assert_int_equal(ns[IDLE_OTHER], 30);

@@ -259,10 +259,12 @@ TEST(a_refusal_names_the_valid_values)
 
 TEST(an_option_without_effect_is_refused)
 {
-	answered("stat --by stack", "gpuprof: option '--by stack' needs '--stacks': without it none are "
+	answered("stat --by stack", "gpuprof: option '--by stack' needs '--stacks': without it few are "
 		 "taken\n");
-	answered("stat --stack-size 16k", "gpuprof: option '--stack-size' needs '--stacks': without it "
-		 "none are taken\n");
+	answered("stat --stack-size 16k --no-stacks", "gpuprof: option '--stack-size' needs stacks: "
+		 "'--no-stacks' takes none\n");
+	answered("stat --stacks --no-stacks", "gpuprof: option '--no-stacks' excludes '--stacks'\n");
+	assert_int_equal(parse("-p 1 --stack-size 16k"), 0);
 	answered("report f --lines", "gpuprof: option '--lines' needs '--by stack': lines are those of a "
 		 "stack's frames\n");
 	assert_int_equal(parse("stat --stacks --by stack --lines --stack-size 16k"), 0);

@@ -236,3 +236,54 @@ TEST(stored_stacks_are_bounded)
 	assert_int_equal(s.refused, 2);
 	stacks_free(&s);
 }
+
+/* number, caller, function and file of frames, outermost first. */
+static void take_frames(struct stacks *s, const char *const frames[][2], size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct event ev = frame(i + 1, i, frames[i][0]);
+
+		ev.frame.file = frames[i][1];
+		assert_int_equal(stacks_take(s, &ev), 0);
+	}
+}
+
+TEST(a_program_s_own_frame_is_none_of_a_library_that_it_is_written_with)
+{
+	static const char *const frames[][2] = {
+		{ "_start", "1 /srv/train" }, { "__libc_start_main", "2 /lib/x86_64-linux-gnu/libc.so.6" },
+		{ "main", "1 /srv/train" }, { NULL, "1 /srv/train" },
+		{ "step", "1 /srv/libmodel.so (deleted)" },
+		{ "_PyEval_EvalFrameDefault", "3 /usr/bin/python3.11" },
+		{ "at::native::item", "4 /opt/torch/lib/libtorch_cpu.so" },
+		{ "c10::cuda::device_synchronize", "5 /opt/torch/lib/libc10_cuda.so" },
+		{ "cudaDeviceSynchronize", "6 /usr/lib/libcudart.so.13" },
+	};
+	struct stacks s = { 0 };
+	const struct stacks_frame *own;
+
+	take_frames(&s, frames, sizeof(frames) / sizeof(frames[0]));
+	own = stacks_own_frame(&s, 9);
+	assert_string_equal(own->function, "step");
+	own = stacks_own_frame(&s, own->caller);
+	assert_string_equal(own->function, "main");
+	assert_null(stacks_own_frame(&s, own->caller));
+	assert_null(stacks_own_frame(&s, 0));
+	assert_null(stacks_own_frame(&s, 77));
+	stacks_free(&s);
+}
+
+/* Names that only begin alike are the program's; a file that is unknown is, too. */
+TEST(a_program_s_own_frame_may_be_of_any_other_file)
+{
+	static const char *const frames[][2] = {
+		{ "a", "1 /srv/libcudamodel.so" }, { "b", "- [jit]" }, { "c", NULL },
+		{ "d", "1 /srv/libcustom.so" }, { "e", "1 /srv/libtorchless.so" },
+	};
+	struct stacks s = { 0 };
+
+	take_frames(&s, frames, sizeof(frames) / sizeof(frames[0]));
+	for (uint64_t i = 1; i <= sizeof(frames) / sizeof(frames[0]); i++)
+		assert_string_equal(stacks_own_frame(&s, i)->function, frames[i - 1][0]);
+	stacks_free(&s);
+}

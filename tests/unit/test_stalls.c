@@ -185,6 +185,67 @@ TEST(a_row_has_the_call_its_count_and_its_cause)
 	stalls_free(&l);
 }
 
+/* A gap of [0, 10 ms) behind a sync with this stack, if the thread's stacks are these. */
+static void lose_at(struct stalls *l, uint16_t stack, const uint64_t *stacks)
+{
+	struct device_work by = { .has_launch = true, .launch_tid = 8, .launch_start_ns = at(4),
+				  .launch_end_ns = at(9) };
+	const struct device_gap gap = { at(0), at(10), &by };
+	struct timeline t = { 0 };
+	struct idle_thread who = { .timeline = &t, .now_ns = at(1000), .now = CLASS_OTHER,
+				   .stacks = stacks };
+	uint64_t ns[IDLE_CAUSES] = { 0 };
+
+	timeline_add(&t, &room, &(struct timeline_span){
+		.start_ns = at(-5), .end_ns = at(2), .bucket = CLASS_SYNC, .stack = stack });
+	timeline_add(&t, &room, &(struct timeline_span){
+		.start_ns = at(2), .end_ns = at(10), .bucket = CLASS_LAUNCH });
+	meet(&by, &t);
+	idle_divide(&gap, &who, ns);
+	assert_int_equal(stalls_add(l, &gap, &who, ns), 0);
+	timeline_free(&t, &room);
+}
+
+TEST(a_place_has_the_time_of_calls_from_there)
+{
+	static const uint64_t stacks[] = { 0, 111, 222 };
+	struct stalls l = { 0 }, earlier = { 0 };
+	const struct stall_place *place;
+
+	lose_at(&l, 2, stacks);
+	assert_int_equal(stalls_copy(&earlier, &l), 0);
+	lose_at(&l, 1, stacks);
+	lose_at(&l, 2, stacks);
+	lose_at(&l, 0, stacks);
+	lose_at(&l, 1, NULL);
+	assert_int_equal(l.places.n, 2);
+	place = l.places.v[0];
+	assert_int_equal(place->key.stack, 222);
+	assert_int_equal(place->key.kind, STALL_SYNC);
+	assert_int_equal(place->ns, 20 * MS);
+	assert_int_equal(sum_of(&l, STALL_SYNC), 50 * MS);
+	stalls_subtract(&l, &earlier);
+	assert_int_equal(place->ns, 10 * MS);
+	stalls_free(&l);
+	stalls_free(&earlier);
+}
+
+TEST(places_are_bounded)
+{
+	uint64_t stacks[STALL_PLACES + 100], sum = 0;
+	struct stalls l = { 0 };
+
+	for (uint16_t i = 1; i < STALL_PLACES + 100; i++) {
+		stacks[i] = i;
+		lose_at(&l, i, stacks);
+	}
+	assert_int_equal(l.places.n, STALL_PLACES + 1);
+	for (size_t i = 0; i < l.places.n; i++)
+		sum += ((const struct stall_place *)l.places.v[i])->ns;
+	assert_int_equal(sum, (STALL_PLACES + 99) * 10 * MS);
+	stalls_free(&l);
+}
+
 static struct device_work by_thread(uint32_t tid, uint64_t launch_ns)
 {
 	return (struct device_work){ .has_launch = true, .launch_tid = tid,

@@ -185,6 +185,7 @@ static uint8_t wire_flags(const struct catalog_row *row)
 	flags |= row->class == CLASS_LAUNCH ? GP_ROW_LAUNCH : 0;
 	flags |= row >= catalog_cuda.rows && row < catalog_cuda.rows + catalog_cuda.n_rows ?
 		 GP_ROW_DRIVER : 0;
+	flags |= class_blocks(row->class) ? GP_ROW_BLOCKS : 0;
 	return (uint8_t)flags;
 }
 

@@ -6,6 +6,7 @@
 #ifndef CATALOG_FUNC_H
 #define CATALOG_FUNC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -61,6 +62,14 @@ enum func_role {
 };
 
 const char *class_name(unsigned int class);	/* "launch", ..., "?" */
+
+/* The host goes on only when such a call returns: it may run a device dry, and who makes it is of
+ * interest. */
+static inline bool class_blocks(unsigned int class)
+{
+	return class == CLASS_SYNC || class == CLASS_COPY || class == CLASS_ALLOC ||
+	       class == CLASS_FREE || class == CLASS_COMPILE || class == CLASS_COLLECTIVE;
+}
 
 /*
  * A function that calls can name. Live sources fill the table from the catalogue (index = row); a

@@ -310,9 +310,11 @@ static int check_measure(const struct options *o)
 		const char *said;
 	} rules[] = {
 		{ o->report.by == CALLS_BY_STACK && o->verb->has_targets && !o->session.stacks,
-		  "'--by stack' needs '--stacks': without it none are taken" },
-		{ o->session.stack_bytes != defaults.session.stack_bytes && !o->session.stacks,
-		  "'--stack-size' needs '--stacks': without it none are taken" },
+		  "'--by stack' needs '--stacks': without it few are taken" },
+		{ o->session.stacks && o->session.no_stacks,
+		  "'--no-stacks' excludes '--stacks'" },
+		{ o->session.stack_bytes != defaults.session.stack_bytes && o->session.no_stacks,
+		  "'--stack-size' needs stacks: '--no-stacks' takes none" },
 		{ o->session.cupti == CUPTI_SUBSCRIBE && o->session.graphs == GRAPHS_WHOLE,
 		  "'--cupti subscribe' needs '--graphs nodes': it tells which call made each" },
 		{ o->session.graphs == GRAPHS_WHOLE && o->verb->has_targets && !o->session.cmd,

@@ -279,7 +279,11 @@ static const struct option_row rows[] = {
 	}, {
 		.name = "stacks", .group = GROUP_MEASURE,
 		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(session.stacks),
-		.help = "take the native stack of each call",
+		.help = "take the stack of each call, not only if it blocks",
+	}, {
+		.name = "no-stacks", .group = GROUP_MEASURE,
+		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(session.no_stacks),
+		.help = "take no stacks, not even of calls that block",
 	}, {
 		.name = "stack-size", .group = GROUP_MEASURE, .arg = "BYTES",
 		.verbs = LIVE, .set = option_set_stack, .at = MEMBER(session.stack_bytes),

@@ -88,6 +88,41 @@ int stacks_take(struct stacks *s, const struct event *ev)
 	return err;
 }
 
+/* ---- the program's own code ------------------------------------------------------------------ */
+
+/* How file names begin of what programs are written with; what follows is a version or a part:
+ * "libc.so.6", "libtorch_cuda.so", "python3.11". */
+static const char *const foreign_files[] = {
+	"libcuda.", "libcuda-", "libcudart", "libnccl.", "libcublas", "libcudnn", "libcufft",
+	"libcurand", "libcusolver", "libcusparse", "libcupti", "libnvrtc", "libnvJitLink",
+	"libnvToolsExt", "libnvidia-", "libnvinfer", "libgpuprof",
+	"libtorch.", "libtorch_", "libc10.", "libc10_", "libpython", "python", "libtensorflow",
+	"libjax", "xla_", "pjrt_", "libtriton", "libc.", "libc-", "libpthread", "ld-linux", "libm.",
+	"libdl.", "librt.", "libstdc++", "libgcc_s", "libgomp", "libiomp", "libomp.", "libmpi.",
+	"libucp.", "[vdso]",
+};
+
+static bool is_foreign(const char *file)
+{
+	const char *blank = file ? strchr(file, ' ') : NULL;	/* behind the build id */
+	const char *name = blank ? str_basename(blank + 1) : "";
+
+	for (size_t i = 0; i < sizeof(foreign_files) / sizeof(foreign_files[0]); i++)
+		if (!strncmp(name, foreign_files[i], strlen(foreign_files[i])))
+			return true;
+	return false;
+}
+
+const struct stacks_frame *stacks_own_frame(const struct stacks *s, uint64_t number)
+{
+	const struct stacks_frame *f = stacks_frame(s, number);
+
+	for (; f; f = stacks_frame(s, f->caller))
+		if (f->function && !is_foreign(f->file) && strcmp(f->function, "_start") != 0)
+			return f;
+	return NULL;
+}
+
 int stacks_put(const struct stacks *s, const struct event_sink *to)
 {
 	int err = 0;

@@ -95,6 +95,27 @@ int offcpu_add(struct offcpu *o, const struct event *ev, uint64_t from_ns)
 	return 0;
 }
 
+int offcpu_copy_stackless(struct offcpu *to, const struct offcpu *from)
+{
+	to->more = from->more;
+	to->no_end = from->no_end;
+	to->no_end_ns = from->no_end_ns;
+	for (size_t i = 0; i < from->rows.n; i++) {
+		const struct offcpu_row *row = from->rows.v[i];
+		struct offcpu_key key = row->key;
+		struct offcpu_row *at;
+		bool is_new;
+
+		key.stack = 0;
+		at = rows_get(&to->rows, &type, &key, &is_new);
+		if (!at || rows_add(&type, at, row) ||
+		    (is_new && !at->key.more &&
+		     (copy_text(&at->waker, row->waker) || copy_text(&at->what, row->what))))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static bool is_of_another(void *process, void *row)
 {
 	return ((const struct offcpu_row *)row)->key.process != *(const uint32_t *)process;

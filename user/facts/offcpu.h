@@ -64,6 +64,9 @@ static inline int offcpu_copy(struct offcpu *to, const struct offcpu *from)
 	return rows_copy(&to->rows, &from->rows);
 }
 
+/* The same, but rows that differ in nothing but their stacks are one. */
+int offcpu_copy_stackless(struct offcpu *to, const struct offcpu *from);
+
 /* The process has ended: its rows become one per reason of `into`. 0 or -ENOMEM. */
 int offcpu_fold(struct offcpu *o, uint32_t process, uint32_t into);
 

@@ -36,6 +36,19 @@ struct finding_stall {
 					 * seen */
 };
 
+/* Kinds of places beside those of stalls: all calls of these classes. */
+#define PLACE_COPIES STALL_KINDS
+#define PLACE_COLLECTIVES (STALL_KINDS + 1)
+
+/* The program's own function that calls of a kind were made from, or where threads waited outside of
+ * calls (STALL_HOST): of those whose stack is known. */
+struct finding_place {
+	unsigned int kind;		/* enum stall_kind, or PLACE_* */
+	const char *function;		/* interned, as the next: compared by address */
+	const char *caller;		/* of the program's own, too; NULL: none */
+	uint64_t ns;			/* of the stalls; of PLACE_*: of the calls; off the CPU */
+};
+
 struct finding_copies {
 	uint64_t count, bytes, busy_ns;
 	uint64_t owned_ns;		/* of busy_ns: nothing that comes first ran beside */
@@ -77,6 +90,7 @@ struct finding_book {
 						 * memory that is not pageable */
 	struct finding_stall *stalls;
 	size_t n_stalls;
+	VEC(struct finding_place) places;	/* of each kind, function and caller one */
 
 	/* Unknown where has_ is false. */
 	bool has_waited;

@@ -442,6 +442,110 @@ static void read_sharing(struct finding_book *b, const struct snapshot_device *s
 	b->alone_part = num_ratio(num_min(m->owned_ns, run_ns), run_ns);
 }
 
+/* ---- places ---------------------------------------------------------------------------------- */
+
+static int add_to_place(struct finding_book *b, const struct finding_place *one)
+{
+	struct finding_place *place;
+
+	for (size_t i = 0; i < b->places.n; i++) {
+		place = &b->places.v[i];
+		if (place->kind == one->kind && place->function == one->function &&
+		    place->caller == one->caller) {
+			place->ns = num_add(place->ns, one->ns);
+			return 0;
+		}
+	}
+	place = VEC_PUSH(&b->places);
+	if (!place)
+		return -ENOMEM;
+	*place = *one;
+	return 0;
+}
+
+/* The number of the frame that the function stands on which a stack ends with; 0: unknown. */
+static uint64_t frame_of_caller(const struct snapshot *snap, uint64_t id)
+{
+	const struct stacks_stack *stack = stacks_find(&snap->stacks, id);
+	const struct stacks_frame *called = stack ? stacks_frame(&snap->stacks, stack->frame) : NULL;
+
+	return called ? called->caller : 0;
+}
+
+/* Where a thread waited: it may have entered the kernel itself. */
+static uint64_t frame_of_wait(const struct snapshot *snap, uint64_t id)
+{
+	const struct stacks_stack *stack = stacks_find(&snap->stacks, id);
+
+	return stack ? stack->frame : 0;
+}
+
+static int add_place(struct finding_book *b, const struct snapshot *snap, uint64_t frame,
+		     unsigned int kind, uint64_t ns)
+{
+	const struct stacks_frame *own = stacks_own_frame(&snap->stacks, frame), *caller;
+
+	if (!own || !ns)
+		return 0;
+	caller = stacks_own_frame(&snap->stacks, own->caller);
+	return add_to_place(b, &(struct finding_place){ kind, own->function,
+							caller ? caller->function : NULL, ns });
+}
+
+static int read_calls_places(struct finding_book *b, const struct snapshot *snap,
+			     const struct snapshot_process *p)
+{
+	const struct funcs *funcs = snap->funcs;
+	int err = 0;
+
+	for (size_t i = 0; p && !err && i < call_stats_count(&p->calls); i++) {
+		const struct call_stat *t = call_stats_at(&p->calls, i);
+		const unsigned int class = t->key.func < funcs->n ? funcs->v[t->key.func].class :
+								    CLASS_OTHER;
+
+		if (class == CLASS_COPY || class == CLASS_COLLECTIVE)
+			err = add_place(b, snap, frame_of_caller(snap, t->key.stack),
+					class == CLASS_COPY ? PLACE_COPIES : PLACE_COLLECTIVES,
+					t->time.total);
+	}
+	return err;
+}
+
+static bool loses_outside(const struct finding_book *b, uint32_t tid)
+{
+	for (size_t i = 0; i < b->n_stalls; i++)
+		if (b->stalls[i].stall.key.tid == tid && b->stalls[i].stall.key.kind == STALL_HOST)
+			return true;
+	return false;
+}
+
+static int read_places(struct finding_book *b, const struct stalls *stalls,
+		       const struct snapshot *snap, const struct snapshot_process *p)
+{
+	const struct offcpu *o = snap->offcpu;
+	int err = 0;
+
+	if (!snap->stacks.all.n)
+		return 0;
+	for (size_t i = 0; !err && i < stalls->places.n; i++) {
+		const struct stall_place *place = stalls->places.v[i];
+
+		err = add_place(b, snap, frame_of_caller(snap, place->key.stack),
+				(unsigned int)place->key.kind, place->ns);
+	}
+	for (size_t i = 0; !err && i < offcpu_count(o); i++) {
+		const struct offcpu_row *row = offcpu_at(o, i);
+
+		if (row->key.process == b->process && row->key.stack &&
+		    loses_outside(b, row->key.tid))
+			err = add_place(b, snap, frame_of_wait(snap, row->key.stack), STALL_HOST,
+					row->blocked_ns);
+	}
+	return err ? err : read_calls_places(b, snap, p);
+}
+
+/* ---- judging devices and processes ----------------------------------------------------------- */
+
 static int judge_device(struct findings *f, const struct snapshot *snap,
 			const struct snapshot_device *s, const struct session_facts *session)
 {
@@ -470,12 +574,14 @@ static int judge_device(struct findings *f, const struct snapshot *snap,
 	b.has_waited = s->host && s->host->members.n > 1;
 	b.waited_ns = s->idle_ns[IDLE_OTHER_PROCESS];
 	err = read_stalls(&b, &s->stalls, snap, p);
+	err = err ? err : read_places(&b, &s->stalls, snap, p);
 	if (!err) {
 		read_samples(&b, snap, s);
 		read_threads(&b, snap, &session->cost);
 		err = findings_judge(f, &b);
 	}
 	free(b.stalls);
+	VEC_FREE(&b.places);
 	return err;
 }
 

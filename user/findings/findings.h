@@ -73,6 +73,9 @@ struct finding {
 					 * FINDING_NO_DEVICE */
 	uint32_t tid;			/* 0: no one thread */
 	const char *function;		/* that most of it is in; NULL: none. The snapshot's */
+	/* the program's own function that most of it is in or called from, as far as stacks are
+	 * known; and who calls that one. NULL: unknown. The snapshot's */
+	const char *where, *where_caller;
 	bool is_severe, is_notable;	/* high, or at least medium, whatever its share */
 	const char *headline;		/* of a verdict, where it is severe, or nothing is known
 					 * of any device */

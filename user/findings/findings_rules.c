@@ -197,6 +197,49 @@ static void add_main_thread(struct finding *f, const struct stall_sum *sum)
 		strbuf_addstr(&f->cause, "one thread after the other");
 }
 
+struct place_sum {
+	uint64_t function_ns;	/* over all its callers */
+	uint64_t ns;
+};
+
+static struct place_sum add_up_place(const struct finding_book *b, unsigned int kinds,
+				     const struct finding_place *place)
+{
+	struct place_sum sum = { 0, 0 };
+
+	for (size_t i = 0; i < b->places.n; i++) {
+		const struct finding_place *one = &b->places.v[i];
+
+		if (!(kinds & KIND(one->kind)) || one->function != place->function)
+			continue;
+		sum.function_ns = num_add(sum.function_ns, one->ns);
+		if (one->caller == place->caller)
+			sum.ns = num_add(sum.ns, one->ns);
+	}
+	return sum;
+}
+
+/* The function that most of these kinds is in, and of its callers the one with the most. */
+static void find_where(struct finding *f, const struct finding_book *b, unsigned int kinds)
+{
+	struct place_sum most = { 0, 0 };
+
+	for (size_t i = 0; i < b->places.n; i++) {
+		const struct finding_place *one = &b->places.v[i];
+		struct place_sum sum;
+
+		if (!(kinds & KIND(one->kind)))
+			continue;
+		sum = add_up_place(b, kinds, one);
+		if (sum.function_ns < most.function_ns ||
+		    (sum.function_ns == most.function_ns && sum.ns <= most.ns))
+			continue;
+		most = sum;
+		f->where = one->function;
+		f->where_caller = one->caller;
+	}
+}
+
 /* Kinds of the thread that are known from its calls: that it waited, or had no CPU, is not. */
 #define SEEN_IN_CALLS                                                                       \
 	(KIND(STALL_SYNC) | KIND(STALL_COPY) | KIND(STALL_COPY_SMALL) | KIND(STALL_ALLOC) | \
@@ -215,6 +258,7 @@ static bool begin_lost(struct finding *f, const struct finding_book *b, unsigned
 			   (b->off_cpu_sampled &&
 			    kinds & (KIND(STALL_RUNQUEUE) | KIND(STALL_STOPPED)));
 	add_main_thread(f, sum);
+	find_where(f, b, kinds);
 	return true;
 }
 
@@ -405,6 +449,7 @@ static bool judge_exposed_comm(const struct finding_book *b, struct finding *f)
 	if (!b->comms || !set_share(f, b, &(struct lost){ .run_ns = b->comm_ns }))
 		return false;
 	f->tid = b->comm_tid;
+	find_where(f, b, KIND(PLACE_COLLECTIVES));
 	f->times = b->comms;
 	f->each_ns = b->comm_ns / b->comms;
 	add_kernel(&f->cause, b->comm_kernel ? b->comm_kernel : "communication");
@@ -491,6 +536,7 @@ static bool judge_unpinned_copies(const struct finding_book *b, struct finding *
 		return false;
 	f->times = c->count;
 	f->each_ns = c->owned_ns / c->count;
+	find_where(f, b, KIND(PLACE_COPIES) | KIND(STALL_COPY));
 	if (sum.most)
 		add_main_thread(f, &sum);
 	strbuf_addf(&f->cause,

@@ -99,6 +99,7 @@ struct idle_thread {
 	const struct intervals *unarmed;	/* of its process; may be NULL */
 	const struct timeline *sampled;	/* ledger/sampled.h; NULL: none. It comes before what
 					 * calls say */
+	const uint64_t *stacks;		/* ids, by the numbers in the timeline; NULL: none */
 };
 
 /* Adds every nanosecond of the gap to one cause. who NULL: the thread is unknown. */

@@ -44,7 +44,7 @@ static const struct {
 
 struct dry {			/* the thread's state when the device ran dry */
 	enum stall_kind kind;
-	uint16_t func;
+	uint16_t func, stack;
 	bool large;
 };
 
@@ -56,7 +56,7 @@ static struct dry find_dry(const struct device_gap *gap, const struct idle_threa
 	unsigned int bucket = found			   ? span.bucket :
 			      gap->start_ns >= who->now_ns ? who->now :
 							     CLASS_OTHER;
-	struct dry dry = { STALL_LAUNCH, TIMELINE_NO_FUNC, false };
+	struct dry dry = { STALL_LAUNCH, TIMELINE_NO_FUNC, 0, false };
 
 	if (ns[IDLE_QUEUED] == gap->end_ns - gap->start_ns)
 		dry.kind = STALL_QUEUED;
@@ -65,6 +65,7 @@ static struct dry find_dry(const struct device_gap *gap, const struct idle_threa
 			continue;
 		dry.kind = (enum stall_kind)calls[i].kind;
 		dry.func = found ? span.func : TIMELINE_NO_FUNC;
+		dry.stack = found ? span.stack : 0;
 		dry.large = found && span.large;
 	}
 	return dry;
@@ -89,7 +90,7 @@ static enum stall_kind kind_in(enum idle_cause cause, const struct dry *dry, con
 static struct dry find_call(const struct device_gap *gap, const struct idle_thread *who,
 			    enum stall_kind kind)
 {
-	struct dry call = { kind, TIMELINE_NO_FUNC, false };
+	struct dry call = { kind, TIMELINE_NO_FUNC, 0, false };
 
 	for (size_t i = 0; i < CALLS; i++) {
 		struct timeline_span span;
@@ -98,6 +99,7 @@ static struct dry find_call(const struct device_gap *gap, const struct idle_thre
 							       gap->end_ns, calls[i].bucket, &span))
 			continue;
 		call.func = span.func;
+		call.stack = span.stack;
 		call.large = span.large;
 	}
 	return call;
@@ -137,6 +139,27 @@ static const struct rows_type type = {
 	.max = STALL_ROWS, .other = other_key, .add = add_stall, .subtract = bound_longest,
 };
 
+static void other_place(void *key)
+{
+	((struct stall_place_key *)key)->stack = 0;
+}
+
+static const struct rows_type places_type = {
+	ROWS_OF(struct stall_place), ROWS_SUMS(struct stall_place, ns, ns), .drops_empty = true,
+	.max = STALL_PLACES, .other = other_place,
+};
+
+static int add_place(struct stalls *s, enum stall_kind kind, uint64_t stack, uint64_t ns)
+{
+	const struct stall_place_key key = { stack, kind };
+	struct stall_place *row = rows_get(&s->places, &places_type, &key, NULL);
+
+	if (!row)
+		return -ENOMEM;
+	row->ns += ns;
+	return 0;
+}
+
 static void widen_epochs(struct stalls *s)
 {
 	for (size_t i = 0; i < s->rows.n; i++) {
@@ -162,14 +185,18 @@ static unsigned int epoch_at(struct stalls *s, uint64_t ns)
 	return (unsigned int)((ns - s->base_ns) / s->epoch_ns);
 }
 
+static enum stall_kind kind_of_part(const struct dry *call)
+{
+	return call->kind == STALL_COPY && !call->large ? STALL_COPY_SMALL : call->kind;
+}
+
 /* The part of a gap that is of this kind. */
 static int add_part(struct stalls *s, const struct device_gap *gap, const struct dry *call,
 		    const uint64_t *ns, uint64_t total_ns)
 {
-	bool copy = call->kind == STALL_COPY;
 	const struct stall_key key = {
 		.tid = gap->ended_by->launch_tid, .func = call->func,
-		.kind = (uint16_t)(copy && !call->large ? STALL_COPY_SMALL : call->kind),
+		.kind = (uint16_t)kind_of_part(call),
 	};
 	struct stall *row = rows_get(&s->rows, &type, &key, NULL);
 
@@ -209,6 +236,9 @@ int stalls_add(struct stalls *s, const struct device_gap *gap, const struct idle
 		for (unsigned int i = 0; i < IDLE_CAUSES; i++)
 			part[i] = kind_in(i, &dry, ns, outside_ns) == kind ? ns[i] : 0;
 		err = add_part(s, gap, &call, part, total[kind]);
+		if (!err && call.stack && who->stacks)
+			err = add_place(s, kind_of_part(&call), who->stacks[call.stack],
+					total[kind]);
 	}
 	return err;
 }
@@ -216,6 +246,7 @@ int stalls_add(struct stalls *s, const struct device_gap *gap, const struct idle
 void stalls_subtract(struct stalls *from, const struct stalls *earlier)
 {
 	rows_subtract(&from->rows, &earlier->rows);
+	rows_subtract(&from->places, &earlier->places);
 	from->before_ns = num_sub(from->before_ns, earlier->before_ns);
 	from->base_ns = from->epoch_ns = 0;
 }

@@ -27,12 +27,15 @@
 #ifndef LEDGER_STALLS_H
 #define LEDGER_STALLS_H
 
+#include <errno.h>
+
 #include "base/rows.h"
 #include "ledger/idle.h"
 
 #define STALL_HOST_NS 1000000ull
 #define STALL_WAIT_NS 200000ull	/* above a device's own delay to begin */
 #define STALL_ROWS 128		/* of one device; more are added to rows of thread 0 */
+#define STALL_PLACES 256	/* of one device; more are in none */
 #define STALL_EPOCHS 16
 
 enum stall_kind {
@@ -66,9 +69,19 @@ struct stall {
 	uint64_t epoch_ns[STALL_EPOCHS];	/* ... and when: see stalls.epoch_ns */
 };
 
+/* From where the calls of a kind were made, as far as their stacks are known. */
+struct stall_place {
+	struct stall_place_key {
+		uint64_t stack;		/* id; 0: of those that are more than STALL_PLACES */
+		uint64_t kind;		/* enum stall_kind */
+	} key;
+	uint64_t ns;			/* of the stalls in these calls */
+};
+
 /* Start zeroed. */
 struct stalls {
 	struct rows rows;		/* struct stall */
+	struct rows places;		/* struct stall_place */
 	uint64_t before_ns;		/* until the first work began: in no stall */
 	uint64_t base_ns;		/* the first gap's start; 0: none yet */
 	/* length of an epoch, from base_ns on; 0 in a difference, whose stalls have none */
@@ -96,7 +109,8 @@ static inline int stalls_copy(struct stalls *to, const struct stalls *from)
 	to->before_ns = from->before_ns;
 	to->base_ns = from->base_ns;
 	to->epoch_ns = from->epoch_ns;
-	return rows_merge(&to->rows, &from->rows);
+	return rows_merge(&to->rows, &from->rows) ? -ENOMEM :
+						    rows_merge(&to->places, &from->places);
 }
 
 /* Subtracts an earlier copy. A longest_ns that was reached before becomes what there is at most. */
@@ -106,6 +120,7 @@ void stalls_subtract(struct stalls *from, const struct stalls *earlier);
 static inline void stalls_free(struct stalls *s)
 {
 	rows_free(&s->rows);
+	rows_free(&s->places);
 	*s = (struct stalls){ 0 };
 }
 

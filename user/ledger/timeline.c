@@ -17,7 +17,7 @@
 /* Fields that are mostly as in one of the two spans before: many in a row are alike, or two take
  * turns. */
 struct what {
-	uint16_t func, stream;
+	uint16_t func, stream, stack;
 	uint8_t bucket;
 	uint8_t late_why : 6, captured : 1, large : 1;
 };
@@ -70,7 +70,7 @@ static __attribute__((cold)) void put_rest(uint8_t *p, const struct what *what,
 static bool pack(struct timeline_chunk *c, const struct timeline_span *span)
 {
 	const struct what what = { .func = span->func, .stream = span->stream,
-				   .bucket = span->bucket,
+				   .stack = span->stack, .bucket = span->bucket,
 				   .late_why = span->late_why & 0x3f,
 				   .captured = span->captured, .large = span->large };
 	const uint64_t kind = span->late_ns ? WHAT_LATE : is_same(&what, &c->last) ? WHAT_LAST :
@@ -131,7 +131,7 @@ static void unpack(struct reader *r)
 	start = r->span.end_ns + (gap >> WHAT_BITS);
 	r->span = (struct timeline_span){
 		.start_ns = start, .end_ns = start + length, .bucket = what.bucket,
-		.func = what.func, .stream = what.stream, .large = what.large,
+		.func = what.func, .stream = what.stream, .stack = what.stack, .large = what.large,
 		.captured = what.captured, .late_why = what.late_why, .late_ns = late,
 		.after_late_ns = after };
 }

@@ -31,6 +31,7 @@ struct timeline_span {
 	uint8_t bucket;		/* enum bucket; never CLASS_OTHER */
 	uint16_t func;		/* of a call, as its event has it; else TIMELINE_NO_FUNC */
 	uint16_t stream;	/* of a call: the number of its stream (join/launch.h) */
+	uint16_t stack;		/* of a call: the number of its stack; 0: unknown */
 	bool large;		/* it copies at least TIMELINE_LARGE_BYTES */
 	bool captured;		/* into a graph: it gave no work */
 	uint8_t late_why;	/* of a call: OFF_RUNQUEUE (ready without a CPU) or OFF_STOPPED, */

@@ -15,6 +15,7 @@
 #define TIMELINE_CHUNKS 65536	/* of all threads */
 #define SAMPLED_CHUNKS 8192	/* the same, of time off the CPU */
 #define EARLY_THREADS_MAX 4096	/* of one process */
+#define STACKS_NUMBERED 8192	/* of calls of one process; more are unknown here */
 #define STREAMS_MAX 4096	/* handles of one process; more are unknown */
 
 /* ---- calls ---------------------------------------------------------------------------------- */
@@ -63,6 +64,30 @@ static uint16_t stream_number(struct process *p, const struct event *ev)
 		slot->value = LAUNCH_STREAM_DEFAULTS + p->streams.n;
 	p->last_stream = handle;
 	p->last_number = slot->value;
+	return (uint16_t)slot->value;
+}
+
+/* 0: none; also where there is no room for more. */
+static uint16_t stack_number(struct process *p, uint64_t id, unsigned int class)
+{
+	struct map_slot *slot;
+	uint64_t *place;
+
+	if (!id || !class_blocks(class))
+		return 0;
+	if (!p->stack_ids.n && !(place = VEC_PUSH(&p->stack_ids)))
+		return 0;
+	slot = p->stack_ids.n < STACKS_NUMBERED ? map_put(&p->stack_numbers, id, NULL) :
+						  map_find(&p->stack_numbers, id);
+	if (!slot)
+		return 0;
+	if (!slot->value) {
+		place = VEC_PUSH(&p->stack_ids);
+		if (!place)
+			return 0;
+		*place = id;
+		slot->value = p->stack_ids.n - 1;
+	}
 	return (uint16_t)slot->value;
 }
 
@@ -120,7 +145,8 @@ void device_note_call(struct model *m, struct thread *t, const struct event *ev,
 	span = (struct timeline_span){
 		.start_ns = start, .end_ns = b->cursor, .bucket = call->class, .func = ev->func,
 		.stream = stream_number(t->process, ev), .captured = call->captured,
-		.large = ev->has & HAS_BYTES && ev->call.bytes >= TIMELINE_LARGE_BYTES };
+		.large = ev->has & HAS_BYTES && ev->call.bytes >= TIMELINE_LARGE_BYTES,
+		.stack = stack_number(t->process, ev->call.stack, call->class) };
 	set_late(&span, ev);
 	timeline_add(&t->timeline, &m->timelines, &span);
 	if (__builtin_expect(t->records_wait, 0) && is_call(&span)) {
@@ -135,7 +161,8 @@ void device_note_call(struct model *m, struct thread *t, const struct event *ev,
 static struct idle_thread as_idle(const struct thread *t)
 {
 	return (struct idle_thread){ &t->timeline, t->book.cursor, (uint8_t)book_now(&t->book),
-				     &t->process->unarmed, &t->sampled.spans };
+				     &t->process->unarmed, &t->sampled.spans,
+				     t->process->stack_ids.v };
 }
 
 static int push_sched(struct model *m, const struct event *ev)

@@ -54,6 +54,8 @@ struct process {
 	struct scopes scopes;		/* of its threads */
 	struct map streams;		/* handle -> number (join/launch.h); the last one found: */
 	uint64_t last_stream, last_number;
+	struct map stack_numbers;	/* id -> place in stack_ids, which starts with 0 */
+	VEC(uint64_t) stack_ids;	/* of calls that may block (timeline_span.stack) */
 };
 
 struct thread {

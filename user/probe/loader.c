@@ -1043,6 +1043,7 @@ static void configure(struct loader *l, const struct loader_options *o)
 	}
 	bpf_map__set_max_entries(skel->maps.calls, (uint32_t)o->ring_bytes);
 	configure_stacks(skel, o->stack_bytes);
+	skel->rodata->all_stacks = o->all_stacks;
 	skel->rodata->follow_all = o->follow_all;
 	skel->rodata->follow_children = o->follow_children;
 	skel->rodata->wake_bytes = o->ring_bytes / 4;

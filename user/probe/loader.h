@@ -42,6 +42,7 @@ struct loader_options {
 	bool returns_kill;		/* as if the self-test had found that; for tests */
 	/* copied of each new stack, whole GP_STACK_BLOCKs; 0: none */
 	uint32_t stack_bytes;
+	bool all_stacks;		/* else of calls that block alone, and sampled */
 	bool off_cpu;			/* scheduler events of threads that make calls */
 };
 

@@ -584,6 +584,11 @@ static struct live_unprobed unprobed_launches(struct live_source *l,
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
+static bool takes_stacks(const struct session_options *o)
+{
+	return o->stacks || (!o->no_stacks && !o->all);
+}
+
 /* 0 or -errno, logged unless -ENOMEM. */
 static int start_loader(struct probe_source *p)
 {
@@ -594,7 +599,8 @@ static int start_loader(struct probe_source *p)
 		.follow_all = o->all,
 		.follow_children = o->cmd || !o->isolate,
 		.off_cpu = o->off_cpu == OFF_CPU_ON || (o->off_cpu == OFF_CPU_AUTO && !o->all),
-		.stack_bytes = o->stacks ? (uint32_t)o->stack_bytes : 0,
+		.stack_bytes = takes_stacks(o) ? (uint32_t)o->stack_bytes : 0,
+		.all_stacks = o->stacks,
 	};
 	const struct plan_rules rules = { .tier = (unsigned int)o->tier,
 					  .budget_ns = o->budget_ns,
@@ -611,7 +617,7 @@ static int start_loader(struct probe_source *p)
 	}
 	p->attach = attach_new(p->loader, &rules);
 	p->inflight = inflight_new(p->loader, (unsigned int)o->tier);
-	p->worker = p->attach ? worker_new(p->attach, p->inflight, o->stacks ? p->loader : NULL) :
+	p->worker = p->attach ? worker_new(p->attach, p->inflight, takes_stacks(o) ? p->loader : NULL) :
 				NULL;
 	if (!p->worker)
 		return live_cannot("watch what is mapped", errno);
@@ -920,6 +926,8 @@ static void describe(struct live_source *l)
 	live_push_fact(to, "cost_per_hit_ns", "%" PRIu64, facts.call_cost_ns);
 	live_push_fact(to, "cost_per_nested_ns", "%" PRIu64, facts.nested_cost_ns);
 	live_push_fact(to, "cost_per_step_ns", "%" PRIu64, facts.step_cost_ns);
+	live_push_fact(to, "stacks", "%s",
+		       facts.stacks_fd < 0 ? "none" : p->targets->o->stacks ? "all" : "sampled");
 	live_push_fact(to, "off_cpu", "%s",
 		       facts.off_cpu	     ? "recorded" :
 		       is_off_cpu_sampled(p) ? SCHED_SAMPLED :

@@ -43,7 +43,8 @@ struct session_options {
 	int tier;			/* highest tier of the catalogue's rows that is probed */
 	uint64_t budget_ns;		/* skip probes that cost more per call; 0: the default */
 	uint64_t ring_bytes;		/* a power of two */
-	bool stacks;			/* of each call */
+	bool stacks;			/* of each call; else of those that block, sampled, */
+	bool no_stacks;			/* but not then, nor of the whole host */
 	uint64_t stack_bytes;		/* copied per call */
 	int off_cpu;			/* enum off_cpu */
 	bool no_cmdline;

@@ -6,7 +6,7 @@
 #include "view/words.h"
 
 enum { SEVERITY, FINDING, PID, DEVICE, MIG, SHARE, GAIN, CAUSE, EVIDENCE, ADVICE, NEXT, TID,
-       FUNCTION, COUNT, EACH, N_COLUMNS };
+       FUNCTION, COUNT, EACH, WHERE, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[SEVERITY] = { "severity", NULL, CELL_TEXT, 0, ROLE_LABEL, "high, medium, low" },
@@ -28,6 +28,8 @@ static const struct column columns[N_COLUMNS] = {
 	[FUNCTION] = { "function", NULL, CELL_TEXT, 1, ROLE_LABEL, "call that most of it is in" },
 	[COUNT] = { "count", NULL, CELL_INT, 1, ROLE_SUM, "times that it happened" },
 	[EACH] = { "each_ns", NULL, CELL_NS, 1, ROLE_MEAN, "mean time of one" },
+	[WHERE] = { "where", NULL, CELL_TEXT, COLUMN_RARE, ROLE_LABEL,
+		"function of the program that most of it is in: caller < function (needs stacks)" },
 };
 
 /* NULL: there is none. */
@@ -57,6 +59,10 @@ static void add_row(struct table *t, const struct finding *f)
 		cell_u(&row[COUNT], f->times);
 	if (f->each_ns)
 		cell_u(&row[EACH], f->each_ns);
+	if (f->where_caller)
+		cell_f(t, &row[WHERE], "%s < %s", f->where_caller, f->where);
+	else
+		cell_s(t, &row[WHERE], f->where);
 	cell_s(t, &row[SEVERITY], finding_severity(f));
 	cell_s(t, &row[FINDING], f->name);
 	cell_s(t, &row[CAUSE], f->cause.s);

@@ -95,26 +95,38 @@ static void add_row(struct table *t, struct folded *folded, const struct snapsho
 		fill_what(t, row, line->what);
 }
 
-static void fill(struct table *t, const struct view_query *q)
+static void add_rows(struct table *t, const struct snapshot *snap, const struct offcpu *o)
 {
-	const struct snapshot *snap = q->snapshot;
-	const char *fact = snapshot_fact(snap, "off_cpu");
 	struct folded folded = { .stacks = &snap->stacks };
-	size_t n = offcpu_count(snap->offcpu);
+	size_t n = offcpu_count(o);
 	const struct offcpu_row **lines = calloc(n + 1, sizeof(const struct offcpu_row *));
 
-	t->none = fact && !strcmp(fact, "recorded") ?
-		       "no thread that makes calls was off the CPU outside them" :
-		       "what the scheduler did was not recorded: --off-cpu on";
 	t->failed |= !lines;
 	for (size_t i = 0; lines && i < n; i++)
-		lines[i] = offcpu_at(snap->offcpu, i);
+		lines[i] = offcpu_at(o, i);
 	if (lines)
 		qsort(lines, n, sizeof(*lines), compare_lines);
 	for (size_t i = 0; lines && i < n; i++)
 		add_row(t, &folded, snap, lines[i]);
 	free(lines);
 	folded_free(&folded);
+}
+
+static void fill(struct table *t, const struct view_query *q)
+{
+	const char *fact = snapshot_fact(q->snapshot, "off_cpu");
+	struct offcpu alike = { 0 };
+
+	t->none = fact && !strcmp(fact, "recorded") ?
+		       "no thread that makes calls was off the CPU outside them" :
+		       "what the scheduler did was not recorded: --off-cpu on";
+	if (!q->hides_stacks) {
+		add_rows(t, q->snapshot, q->snapshot->offcpu);
+		return;
+	}
+	t->failed |= offcpu_copy_stackless(&alike, q->snapshot->offcpu) < 0;
+	add_rows(t, q->snapshot, &alike);
+	offcpu_free(&alike);
 }
 
 const struct view view_offcpu = {

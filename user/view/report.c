@@ -274,7 +274,11 @@ static bool is_shown(const struct report_options *o, enum view_shown shown, cons
 
 static int fill(struct printout *p, const struct report_options *o, const struct snapshot *snap)
 {
-	const struct view_query q = { snap, (enum calls_by)o->by };
+	const struct view_query q = {
+		snap, (enum calls_by)o->by,
+		.hides_stacks = !o->wide && o->by != CALLS_BY_STACK &&
+				(o->format == FORMAT_TEXT || o->format == FORMAT_MD)
+	};
 
 	for (unsigned int i = 0; i < p->n; i++) {
 		struct table *t = make_table(p, p->pick[i], o, &q);
@@ -500,6 +504,13 @@ static int print_one(const struct report_options *o, const struct printout *p,
 	return rc;
 }
 
+static bool samples_stacks(const struct snapshot *snap)
+{
+	const char *fact = snapshot_fact(snap, "stacks");
+
+	return fact && !strcmp(fact, "sampled");
+}
+
 int report_print(const struct report_options *o, const struct snapshot *snap,
 		 const struct report_state *state)
 {
@@ -513,6 +524,9 @@ int report_print(const struct report_options *o, const struct snapshot *snap,
 		rc = fill(&p, o, snap);
 	if (!rc && o->by == CALLS_BY_STACK && !snap->stacks.frames.n)
 		log_warn("no stack is known: measure with --stacks");
+	else if (!rc && o->by == CALLS_BY_STACK && samples_stacks(snap))
+		log_info("stacks are known of calls that block and of waits alone, of frequent ones "
+			 "sampled: --stacks takes all");
 	if (!rc)
 		rc = p.has_directory ? write_files(&p, o->output) : print_one(o, &p, &s, st);
 	printout_free(&p);

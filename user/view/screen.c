@@ -456,7 +456,15 @@ static int read_groups(struct screen *sc)
 	return 0;
 }
 
-/* One of them, or how many, and the smallest share. */
+/* "trainer_step < look", or where that is too long "look". */
+static void add_function(struct strbuf *text, const struct finding *f, size_t width)
+{
+	if (f->where_caller && strlen(f->where_caller) + strlen(" < ") + strlen(f->where) <= width)
+		format_safef(text, "%s < ", f->where_caller);
+	format_safef(text, "%s", f->where);
+}
+
+/* One of them, by its function or its thread; or how many, and the smallest share. */
 static void add_where(struct screen *sc, const struct group *g, size_t width)
 {
 	const struct finding *f = g->first;
@@ -467,6 +475,8 @@ static void add_where(struct screen *sc, const struct group *g, size_t width)
 	if (g->n > 1)
 		strbuf_addf(&text, "%zu%s%s", g->n, f->has_share ? ", from " : " of them",
 			    f->has_share ? percent(g->least).s : "");
+	else if (f->where)
+		add_function(&text, f, width);
 	else if (f->tid)
 		format_safef(&text, "%u%s%s%s", f->tid, comm ? " (" : "", comm ? comm : "",
 			     comm ? ")" : "");
@@ -536,6 +546,14 @@ static void add_sum(struct screen *sc)
 	line_end(&sc->line);
 }
 
+static bool names_functions(const struct screen *sc, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (sc->groups[i].n == 1 && sc->groups[i].first->where)
+			return true;
+	return false;
+}
+
 /* So many lines are for what follows. */
 static void add_findings(struct screen *sc, size_t kept)
 {
@@ -551,7 +569,8 @@ static void add_findings(struct screen *sc, size_t kept)
 		    is_narrow(sc) ? "" : "  at best", "finding");
 	if (is_wide(sc))
 		strbuf_addf(&sc->line.text, "%-24s", "what is wrong");
-	strbuf_addf(&sc->line.text, "%-20s how often", "where (thread)");
+	strbuf_addf(&sc->line.text, "%-20s how often",
+		    names_functions(sc, shown) ? "where" : "where (thread)");
 	line_end(&sc->line);
 	for (size_t i = 0; i < shown; i++)
 		add_finding(sc, i + 1, &sc->groups[i]);
@@ -779,7 +798,7 @@ static void add_call(struct screen *sc, const char *name, const char *count, con
 
 static void add_calls(struct screen *sc)
 {
-	const struct view_query q = { sc->snap, CALLS_BY_FUNCTION };
+	const struct view_query q = { sc->snap, CALLS_BY_FUNCTION, true };
 	struct table *t = view_fill(&view_calls, &q);
 	int name, count, total, max;
 

@@ -18,6 +18,7 @@ enum calls_by { CALLS_BY_FUNCTION, CALLS_BY_LAUNCH, CALLS_BY_RESULT, CALLS_BY_ST
 struct view_query {
 	const struct snapshot *snapshot;
 	enum calls_by by;
+	bool hides_stacks;	/* nothing that it prints has a column of stacks */
 };
 
 /* In a report for which no tables were named. WITH_DEVICES: if it has rows, or device times are
