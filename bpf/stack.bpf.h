@@ -8,6 +8,7 @@
 
 #include "send.bpf.h"
 #include "stack_id.bpf.h"
+#include "stack_rate.bpf.h"
 
 struct stacks_t {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -82,40 +83,6 @@ static __noinline void send_copy(struct stack_copy *copy, struct pt_regs *ctx)
 		__sync_fetch_and_add(&c->lost[GP_STACK], 1);
 	else
 		bpf_map_update_elem(&sent, &id, &yes, BPF_ANY);
-}
-
-#define STACK_EVERY_NS 400000ull
-#define STACK_MASK_MAX 0xffff
-
-/*
- * Is this thread's stack to be taken, at the entry of the row's function or (row 0) where it blocks?
- * Each, as long as they are not more frequent than STACK_EVERY_NS; else one of so many, drawn at
- * random: a program's calls have periods, and one that has the same must not see one place alone.
- */
-static __always_inline bool is_stack_due(struct thread_state *st, __u32 row)
-{
-	struct stack_rate *rate = &st->rates[row % STACK_RATES];
-	__u64 now, since;
-
-	if (!stack_bytes)
-		return false;
-	if (all_stacks)
-		return true;
-	if (row && !(row_at(row)->flags & GP_ROW_BLOCKS))
-		return false;
-	if (rate->skip) {
-		rate->skip--;
-		return false;
-	}
-	now = bpf_ktime_get_ns();
-	since = now - rate->taken_ns;
-	rate->taken_ns = now;
-	if (since < STACK_EVERY_NS && rate->mask < STACK_MASK_MAX)
-		rate->mask = rate->mask << 1 | 1;
-	else if (since > 4 * STACK_EVERY_NS)
-		rate->mask >>= 1;
-	rate->skip = bpf_get_prandom_u32() & rate->mask;
-	return true;
 }
 
 /*

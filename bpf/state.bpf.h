@@ -26,8 +26,8 @@ struct off_state {
 	struct gp_off rec;
 };
 
-/* Of the functions with one remainder by STACK_RATES: how often their stacks are taken, where not all
- * are. */
+/* Of the functions with one remainder by STACK_RATES: how often their stacks are taken, where not
+ * all are. */
 #define STACK_RATES 8
 
 struct stack_rate {

@@ -29,7 +29,7 @@
 /* at the return word 0 becomes the word it points to; 0: it cannot be read */
 #define GP_ROW_OUT 0x20
 #define GP_ROW_OUT_SECOND 0x40	/* with GP_ROW_OUT: not word 0, but word 1 */
-#define GP_ROW_BLOCKS 0x80	/* the host goes on only when it returns: its stack is of interest */
+#define GP_ROW_BLOCKS 0x80	/* the host goes on when it returns: its stack is of interest */
 
 /* An array indexed by row. */
 struct gp_row {

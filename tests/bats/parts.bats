@@ -10,7 +10,8 @@ report() { "$GPUPROF" report "$@"; }
 
 @test "parts: two of them add up to the whole, for every stored capture cut at a random moment" {
 	local seed=${GPUPROF_SEED:-$RANDOM} captures
-	mapfile -t captures < <(ls "$DATA"/*.gpr | grep -vE '/(damaged|empty|cut|rotated\.00000[0-9])\.gpr')
+	mapfile -t captures < <(find "$DATA" -name '*.gpr' | sort |
+		grep -vE '/(damaged|empty|cut|rotated\.00000[0-9])\.gpr')
 	run -0 python3 "$ROOT/tests/lib/check_parts.py" "$GPUPROF" "$seed" "${captures[@]}"
 	assert_output --regexp "^seed $seed: [0-9]{2,} captures, 0 sums differ"
 }

@@ -32,21 +32,21 @@ static struct capture_part part(uint64_t from, uint64_t to)
 				      .part = "a part", .to = { push_model, m } };
 }
 
-static void tell(struct capture_part *p, struct event ev)
+static void push_part(struct capture_part *p, struct event ev)
 {
 	assert_int_equal(capture_part_push(p, &ev), 0);
 }
 
 static void begin(struct capture_part *p)
 {
-	tell(p, (struct event){ .kind = EVENT_START, .start_ns = BASE });
-	tell(p, (struct event){ .kind = EVENT_PROCESS, .pid = 7, .tid = 7, .start_ns = BASE - MS,
+	push_part(p, (struct event){ .kind = EVENT_START, .start_ns = BASE });
+	push_part(p, (struct event){ .kind = EVENT_PROCESS, .pid = 7, .tid = 7, .start_ns = BASE - MS,
 				.task.comm = "mix" });
 }
 
 static void call(struct capture_part *p, uint32_t seq, uint16_t func, uint64_t from, uint64_t to)
 {
-	tell(p, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 7, .seq = seq, .func = func,
+	push_part(p, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 7, .seq = seq, .func = func,
 				.start_ns = BASE + from * MS, .end_ns = BASE + to * MS });
 }
 
@@ -54,13 +54,13 @@ static void kernel(struct capture_part *p, uint64_t from, uint64_t to)
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .has = WORK_HAS_NO_LAUNCH };
 
-	tell(p, (struct event){ .kind = EVENT_WORK, .pid = 7, .work = work_named(w, "sgemm"),
+	push_part(p, (struct event){ .kind = EVENT_WORK, .pid = 7, .work = work_named(w, "sgemm"),
 				.start_ns = BASE + from * MS, .end_ns = BASE + to * MS });
 }
 
 static const struct snapshot *end(struct capture_part *p)
 {
-	tell(p, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
+	push_part(p, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
 	assert_int_equal(model_finish(m), 0);
 	return snap_of(m);
 }
@@ -110,17 +110,17 @@ TEST(processes_of_before_and_after_are_in_no_table)
 
 	begin(&p);
 	call(&p, 1, C, 1, 5);
-	tell(&p, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 7, .seq = 2,
+	push_part(&p, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 7, .seq = 2,
 				 .end_ns = BASE + 10 * MS });
-	tell(&p, (struct event){ .kind = EVENT_PROCESS, .pid = 8, .tid = 8,
+	push_part(&p, (struct event){ .kind = EVENT_PROCESS, .pid = 8, .tid = 8,
 				 .start_ns = BASE + 61 * MS, .task.comm = "later" });
-	tell(&p, (struct event){ .kind = EVENT_CALL, .pid = 8, .tid = 8, .seq = 1, .func = C,
+	push_part(&p, (struct event){ .kind = EVENT_CALL, .pid = 8, .tid = 8, .seq = 1, .func = C,
 				 .start_ns = BASE + 62 * MS, .end_ns = BASE + 63 * MS });
-	tell(&p, (struct event){ .kind = EVENT_PROCESS, .pid = 9, .tid = 9, .start_ns = BASE,
+	push_part(&p, (struct event){ .kind = EVENT_PROCESS, .pid = 9, .tid = 9, .start_ns = BASE,
 				 .task.comm = "stays" });
-	tell(&p, (struct event){ .kind = EVENT_CALL, .pid = 9, .tid = 9, .seq = 1, .func = C,
+	push_part(&p, (struct event){ .kind = EVENT_CALL, .pid = 9, .tid = 9, .seq = 1, .func = C,
 				 .start_ns = BASE + 30 * MS, .end_ns = BASE + 31 * MS });
-	tell(&p, (struct event){ .kind = EVENT_EXIT, .pid = 9, .tid = 9, .seq = 2,
+	push_part(&p, (struct event){ .kind = EVENT_EXIT, .pid = 9, .tid = 9, .seq = 2,
 				 .end_ns = BASE + 70 * MS });
 	s = end(&p);
 	assert_int_equal(s->processes.n, 1);
@@ -138,9 +138,9 @@ TEST(what_was_launched_before_may_be_running)
 	uint64_t unknown_ns;
 
 	begin(&p);
-	tell(&p, (struct event){ .kind = EVENT_DEVICE, .pid = 7, .start_ns = BASE, .end_ns = BASE,
+	push_part(&p, (struct event){ .kind = EVENT_DEVICE, .pid = 7, .start_ns = BASE, .end_ns = BASE,
 				 .device.name = "H100" });
-	tell(&p, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 7, .start_ns = BASE + 5 * MS,
+	push_part(&p, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 7, .start_ns = BASE + 5 * MS,
 				 .end_ns = BASE + 6 * MS,
 				 .api = { .cbid = 211, .correlation = 9, .domain = 5 } });
 	s = end(&p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clocks, and times as people type them: durations ("10s", "500ms", "2m"; a bare number is seconds),
- * times of day ("09:15", "09:15:02.5"). */
+/* Clocks, and times as people type them: durations ("10s", "500ms", "2m"; a bare number is
+ * seconds), times of day ("09:15", "09:15:02.5"). */
 #ifndef BASE_TIME_H
 #define BASE_TIME_H
 

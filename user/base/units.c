@@ -20,6 +20,28 @@ struct unit_text count_text(uint64_t n)
 	return text;
 }
 
+struct unit_text short_count_text(uint64_t n)
+{
+	struct unit_text text;
+
+	if (n < 10000)
+		return count_text(n);
+	if (n < 1000000)
+		snprintf(text.s, sizeof(text.s), n < 99950 ? "%.1fk" : "%.0fk", (double)n / 1e3);
+	else
+		snprintf(text.s, sizeof(text.s), "%.3gM", (double)n / 1e6);
+	return text;
+}
+
+struct unit_text percent_text(double share)
+{
+	struct unit_text text;
+
+	snprintf(text.s, sizeof(text.s), share > 0 && share < 0.0005 ? "<0.1 %%" : "%.1f %%",
+		 100 * share);
+	return text;
+}
+
 static uint64_t round_div(uint64_t n, uint64_t by)
 {
 	return n / by + (n % by * 2 >= by);

@@ -112,7 +112,8 @@ int capture_part_choose(struct capture_part *part, const struct capture_span *sp
 	if (!from->is_given && !to->is_given)
 		return 0;
 	snprintf(part->part, sizeof(part->part), "%s to %s",
-		 ns_text(part->from_ns - span->start_ns).s, ns_text(part->to_ns - span->start_ns).s);
+		 ns_text(part->from_ns - span->start_ns).s,
+		 ns_text(part->to_ns - span->start_ns).s);
 	snprintf(part->options, sizeof(part->options), "%s%.24s%s%s%.24s",
 		 from->is_given ? "--from " : "", from->is_given ? from->text : "",
 		 from->is_given && to->is_given ? " " : "", to->is_given ? "--to " : "",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A part of a capture's time, as a session of its own: it begins and ends where it is told to. What
- * came before is told as well, because the part goes on with it: launches whose works run later,
- * memory that lives, ranges that are open. It is in no sum, as what a live session sees just before
- * it begins.
+ * A part of a capture's time, as a session of its own: it begins and ends at given times. What came
+ * before is passed on, too, because the part continues it: launches whose works run later, memory
+ * that lives, ranges that are open. It is in no sum, as what a live session sees just before it
+ * begins.
  *
  * Examples; a capture of [0, 100), S a sync, as [start, end):
  *
@@ -26,16 +26,16 @@ struct capture_part {
 };
 
 /* When the session of the capture began and ended, by a reading of all of it: of a file of several
- * (record --max-size), this file's part. 0, -errno of capture_read, or -ENODATA: it tells of no
- * time. */
+ * (record --max-size), this file's part. 0, -errno of capture_read, or -ENODATA: no event
+ * has a time. */
 struct capture_span {
 	uint64_t start_ns, stop_ns;
 	uint64_t wall_offset_ns;	/* to the host's wall clock; 0: unknown */
 };
 int capture_read_span(struct capture_reader *r, struct capture_span *span);
 
-/* A time that is not given: the capture's own. 0, or -EINVAL, logged: the part is empty, or a time of day is
- * given and that of the capture is unknown. */
+/* A time that is not given: the capture's own. 0, or -EINVAL, logged: the part is empty, or a time
+ * of day is given and that of the capture is unknown. */
 int capture_part_choose(struct capture_part *part, const struct capture_span *span,
 			const struct time_moment *from, const struct time_moment *to);
 

@@ -61,8 +61,8 @@ static inline const struct stacks_stack *stacks_find(const struct stacks *s, uin
 int stacks_set_lines(struct stacks *s, uint64_t number, const char *text);
 
 /*
- * The innermost frame of the measured program's own code, from this frame (by number) outwards; NULL:
- * there is none with a name. Probed functions and the libraries of CUDA, of frameworks and of the
+ * The innermost frame of the program's own code, from this frame (by number) outwards; NULL: there
+ * is none with a name. Probed functions and the libraries of CUDA, of frameworks and of the
  * system are not its own, nor is what runs before main.
  */
 const struct stacks_frame *stacks_own_frame(const struct stacks *s, uint64_t number);

@@ -81,10 +81,9 @@ struct memory_room {
 	size_t left;
 };
 #define MEMORY_ROOM 262144
-
 struct memory_book;
 
-/* Counts and peaks are of what took effect from begin_ns on; what lives then, lives. NULL + errno. */
+/* Counts and peaks are of what took effect from begin_ns on. NULL + errno. */
 struct memory_book *memory_book_new(struct memory_room *room, uint64_t begin_ns);
 void memory_book_free(struct memory_book *b);
 

@@ -40,8 +40,8 @@ struct finding_stall {
 #define PLACE_COPIES STALL_KINDS
 #define PLACE_COLLECTIVES (STALL_KINDS + 1)
 
-/* The program's own function that calls of a kind were made from, or where threads waited outside of
- * calls (STALL_HOST): of those whose stack is known. */
+/* The program's own function that calls of a kind were made from, or where threads waited outside
+ * of calls (STALL_HOST): of those whose stack is known. */
 struct finding_place {
 	unsigned int kind;		/* enum stall_kind, or PLACE_* */
 	const char *function;		/* interned, as the next: compared by address */

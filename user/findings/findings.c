@@ -467,7 +467,8 @@ static int add_to_place(struct finding_book *b, const struct finding_place *one)
 static uint64_t frame_of_caller(const struct snapshot *snap, uint64_t id)
 {
 	const struct stacks_stack *stack = stacks_find(&snap->stacks, id);
-	const struct stacks_frame *called = stack ? stacks_frame(&snap->stacks, stack->frame) : NULL;
+	const struct stacks_frame *called =
+		stack ? stacks_frame(&snap->stacks, stack->frame) : NULL;
 
 	return called ? called->caller : 0;
 }

@@ -73,9 +73,8 @@ struct finding {
 					 * FINDING_NO_DEVICE */
 	uint32_t tid;			/* 0: no one thread */
 	const char *function;		/* that most of it is in; NULL: none. The snapshot's */
-	/* the program's own function that most of it is in or called from, as far as stacks are
-	 * known; and who calls that one. NULL: unknown. The snapshot's */
-	const char *where, *where_caller;
+	const char *where, *where_caller;	/* the program's own function that most of it is
+						 * in, and its caller; NULL: unknown */
 	bool is_severe, is_notable;	/* high, or at least medium, whatever its share */
 	const char *headline;		/* of a verdict, where it is severe, or nothing is known
 					 * of any device */
@@ -84,14 +83,12 @@ struct finding {
 	double gain_of_others;		/* the part of gain_bound that is in others', too */
 	double waits_share;		/* of its own: other processes may have had it */
 	uint32_t late_process;		/* the rank that this one waits for; 0: none is known */
-	bool is_after;			/* a larger part of that one's loss is a finding: it comes
-					 * first */
+	bool is_after;			/* that one's finding comes first: it is larger */
 	uint64_t times;			/* it happened so often; 0: it has no number */
 	uint64_t each_ns;		/* one of them, on average; 0: not known */
 	size_t doubts;			/* bytes of the evidence: why it is uncertain */
 	bool is_one_off;		/* nearly all of it is a single time */
-	bool needs_off_cpu;		/* the thread may have been stopped or without a CPU, or was
-					 * that */
+	bool needs_off_cpu;		/* it was, or may have been, stopped or without a CPU */
 	bool is_uncertain;		/* never high */
 	double own_share;		/* of share, up to: gpuprof's own cost, estimated */
 	const char *advice;		/* as `fix` of a word; NULL: that of the finding's name */

@@ -106,9 +106,7 @@ void join_use_scopes(struct join *j, const struct scope *(*at)(void *ctx, uint32
 
 /* Another file continues where this one ends: pending launches then stay pending. */
 void join_goes_on(struct join *j);
-
-/* Launches that ended before the session began are told of, too, with all their works. */
-void join_knows_earlier(struct join *j);
+void join_knows_earlier(struct join *j);	/* launches before the session, with their works */
 
 /* A call of a thread of which records wait for their calls: those of a thread come in the order
  * of time. True: more wait. */
@@ -116,7 +114,6 @@ bool join_push_call(struct join *j, uint32_t process, uint32_t tid, const struct
 
 /* Nothing more will come: works that wait are passed on as they stand. */
 int join_end(struct join *j);
-
 bool join_knows(const struct join *j, uint32_t process);	/* records came, and more may */
 void join_counts(const struct join *j, struct join_counts *out);
 

@@ -243,6 +243,24 @@ int stalls_add(struct stalls *s, const struct device_gap *gap, const struct idle
 	return err;
 }
 
+int stalls_copy(struct stalls *to, const struct stalls *from)
+{
+	int err;
+
+	to->before_ns = from->before_ns;
+	to->base_ns = from->base_ns;
+	to->epoch_ns = from->epoch_ns;
+	err = rows_merge(&to->rows, &from->rows);
+	return err ? err : rows_merge(&to->places, &from->places);
+}
+
+void stalls_free(struct stalls *s)
+{
+	rows_free(&s->rows);
+	rows_free(&s->places);
+	*s = (struct stalls){ 0 };
+}
+
 void stalls_subtract(struct stalls *from, const struct stalls *earlier)
 {
 	rows_subtract(&from->rows, &earlier->rows);

@@ -27,8 +27,6 @@
 #ifndef LEDGER_STALLS_H
 #define LEDGER_STALLS_H
 
-#include <errno.h>
-
 #include "base/rows.h"
 #include "ledger/idle.h"
 
@@ -103,26 +101,12 @@ static inline const struct stall *stalls_at(const struct stalls *s, size_t i)
 int stalls_add(struct stalls *s, const struct device_gap *gap, const struct idle_thread *who,
 	       const uint64_t ns[IDLE_CAUSES]);
 
-/* to is zeroed; 0 or -ENOMEM */
-static inline int stalls_copy(struct stalls *to, const struct stalls *from)
-{
-	to->before_ns = from->before_ns;
-	to->base_ns = from->base_ns;
-	to->epoch_ns = from->epoch_ns;
-	return rows_merge(&to->rows, &from->rows) ? -ENOMEM :
-						    rows_merge(&to->places, &from->places);
-}
+int stalls_copy(struct stalls *to, const struct stalls *from);	/* to is zeroed; 0 or -ENOMEM */
 
 /* Subtracts an earlier copy. A longest_ns that was reached before becomes what there is at most. */
 void stalls_subtract(struct stalls *from, const struct stalls *earlier);
 
-/* zeroed again */
-static inline void stalls_free(struct stalls *s)
-{
-	rows_free(&s->rows);
-	rows_free(&s->places);
-	*s = (struct stalls){ 0 };
-}
+void stalls_free(struct stalls *s);	/* zeroed again */
 
 /* The part of a stall in the later half of [base_ns, now), rounded down to an epoch; in a
  * difference all of it. */

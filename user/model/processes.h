@@ -35,8 +35,7 @@ struct process {
 	bool misses[UNSEEN_END];	/* records of memory, by why */
 	uint64_t missed_ns, missed_end_ns;	/* since when and until when some were lost */
 	bool missed_before;		/* the capture began: memory live then may be wrong */
-	/* a call has allocated on an unknown device: a record would name it */
-	bool allocs_blindly;
+	bool allocs_blindly;		/* on an unknown device: a record would name it */
 	bool lost_calls;		/* of its threads that are no more */
 	bool past_misses;		/* one that it stands for did (memory_is_incomplete) */
 	struct map early_records;	/* tid -> as thread.record_ns, while it was unknown */
@@ -48,14 +47,13 @@ struct process {
 	uint64_t helper_end_ns;		/* EVENT_ENDED_NS of its helper's ring; 0: none came */
 	uint64_t recorded_ns;		/* EVENT_RECORDED_NS before it, or helper_end_ns */
 	uint64_t gone_ns;		/* all of it had ended by then, as was found out; 0: not */
-	bool folds;			/* as was found last */
-	bool is_settled;		/* nothing of it will come, and nothing of it waits */
+	bool folds, is_settled;		/* as was found last; nothing of it comes or waits */
 	size_t index;			/* in model.processes */
 	struct scopes scopes;		/* of its threads */
 	struct map streams;		/* handle -> number (join/launch.h); the last one found: */
 	uint64_t last_stream, last_number;
-	struct map stack_numbers;	/* id -> place in stack_ids, which starts with 0 */
-	VEC(uint64_t) stack_ids;	/* of calls that may block (timeline_span.stack) */
+	struct map stack_numbers;	/* id -> place in stack_ids (timeline_span.stack) */
+	VEC(uint64_t) stack_ids;
 };
 
 struct thread {

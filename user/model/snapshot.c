@@ -740,7 +740,7 @@ static void subtract_hosts(struct snapshot *later, const struct snapshot *earlie
 	}
 }
 
-/* ---- differences: the whole ------------------------------------------------------------------- */
+/* ---- differences: the whole ------------------------------------------------------------------ */
 
 void snapshot_subtract(struct snapshot *later, const struct snapshot *earlier)
 {

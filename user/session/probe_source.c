@@ -617,8 +617,8 @@ static int start_loader(struct probe_source *p)
 	}
 	p->attach = attach_new(p->loader, &rules);
 	p->inflight = inflight_new(p->loader, (unsigned int)o->tier);
-	p->worker = p->attach ? worker_new(p->attach, p->inflight, takes_stacks(o) ? p->loader : NULL) :
-				NULL;
+	if (p->attach)
+		p->worker = worker_new(p->attach, p->inflight, takes_stacks(o) ? p->loader : NULL);
 	if (!p->worker)
 		return live_cannot("watch what is mapped", errno);
 	p->bpf.drain = drain_start(loader_facts(p->loader).calls_fd,

@@ -10,7 +10,6 @@
 #include "base/units.h"
 #include "bucket/kernel_class.h"
 #include "event/device_number.h"
-#include "ledger/thread_bucket.h"
 #include "view/screen_line.h"
 #include "view/view.h"
 
@@ -98,8 +97,8 @@ static struct chart_row *find(struct chart *c, enum of of, uint32_t process, uin
 }
 
 /* Readings of what lasts begin where it began. */
-static void add_known(const struct chart *c, struct chart_row *row, unsigned int kind, uint64_t from,
-		      uint64_t to)
+static void add_known(const struct chart *c, struct chart_row *row, unsigned int kind,
+		      uint64_t from, uint64_t to)
 {
 	add(c, row, kind, num_max(from, row->until_ns), to);
 	row->until_ns = num_max(row->until_ns, to);
@@ -190,9 +189,9 @@ static void free_chart(void *state)
 }
 
 const struct consumer chart_consumer = {
-	.kinds = 1ull << EVENT_START | 1ull << EVENT_STOP | 1ull << EVENT_CALL | 1ull << EVENT_OPEN |
-		 1ull << EVENT_LEFT | 1ull << EVENT_INSIDE | 1ull << EVENT_OFF |
-		 1ull << EVENT_CUPTI_CALL,
+	.kinds = 1ull << EVENT_START | 1ull << EVENT_STOP | 1ull << EVENT_CALL |
+		 1ull << EVENT_OPEN | 1ull << EVENT_LEFT | 1ull << EVENT_INSIDE |
+		 1ull << EVENT_OFF | 1ull << EVENT_CUPTI_CALL,
 	.size = sizeof(struct chart_events),
 	.init = init,
 	.on_event = on_event,
@@ -208,7 +207,7 @@ struct drawing {
 	const struct chart *chart;
 	struct screen_line line;
 	size_t cells;
-	uint64_t ran, was;		/* letters that were used, as bits: of devices, of threads */
+	uint64_t ran, was;		/* letters that were used: of devices, of threads */
 };
 
 static uint64_t begin_of(const struct drawing *d, size_t cell)
@@ -288,7 +287,9 @@ static enum line_color color_of(unsigned int bucket)
 {
 	if (bucket_is_off(bucket))
 		return LINE_RED;
-	return bucket == CLASS_SYNC ? LINE_YELLOW : bucket == CLASS_LAUNCH ? LINE_GREEN : LINE_PLAIN;
+	if (bucket == CLASS_SYNC)
+		return LINE_YELLOW;
+	return bucket == CLASS_LAUNCH ? LINE_GREEN : LINE_PLAIN;
 }
 
 static void add_thread_cell(struct drawing *d, const struct snapshot_thread *t,

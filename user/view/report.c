@@ -525,8 +525,8 @@ int report_print(const struct report_options *o, const struct snapshot *snap,
 	if (!rc && o->by == CALLS_BY_STACK && !snap->stacks.frames.n)
 		log_warn("no stack is known: measure with --stacks");
 	else if (!rc && o->by == CALLS_BY_STACK && samples_stacks(snap))
-		log_info("stacks are known of calls that block and of waits alone, of frequent ones "
-			 "sampled: --stacks takes all");
+		log_info("stacks are known of calls that block and of waits alone, of frequent "
+			 "ones sampled: --stacks takes all");
 	if (!rc)
 		rc = p.has_directory ? write_files(&p, o->output) : print_one(o, &p, &s, st);
 	printout_free(&p);

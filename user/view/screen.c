@@ -42,7 +42,6 @@ enum {				/* lines */
 	MORE_LINES = 3,
 };
 
-/* Has it place for titles of findings, and for kernels beside times? */
 static bool is_wide(const struct screen *sc)
 {
 	return sc->line.width >= 90;
@@ -51,35 +50,6 @@ static bool is_wide(const struct screen *sc)
 static bool is_narrow(const struct screen *sc)
 {
 	return sc->line.width < 60;
-}
-
-/* ---- numbers --------------------------------------------------------------------------------- */
-
-/* "3,971", "12.3k": at most five columns */
-static struct unit_text short_count(uint64_t n)
-{
-	struct unit_text text;
-
-	if (n < 10000)
-		return count_text(n);
-	if (n < 1000000)
-		snprintf(text.s, sizeof(text.s), n < 99950 ? "%.1fk" : "%.0fk", (double)n / 1e3);
-	else
-		snprintf(text.s, sizeof(text.s), "%.3gM", (double)n / 1e6);
-	return text;
-}
-
-struct percent_text {
-	char s[16];
-};
-
-static struct percent_text percent(double share)
-{
-	struct percent_text text;
-
-	snprintf(text.s, sizeof(text.s), share > 0 && share < 0.0005 ? "<0.1 %%" : "%.1f %%",
-		 100 * share);
-	return text;
 }
 
 /* ---- title ----------------------------------------------------------------------------------- */
@@ -159,8 +129,8 @@ static void add_loss(struct strbuf *out, const struct finding *f, const struct s
 	strbuf_addf(out, "GPU %s was busy %s%s of the time. %s is lost to %s: %s. Without that: at "
 		    "best %.2fx", device_text(s->number).s,
 		    unknown * 100 >= wall_ns ? "at least " : "",
-		    percent(num_ratio(num_sub(wall_ns, idle_ns), wall_ns)).s,
-		    percent(f->share).s, f->name, f->cause.s, speedup(f->gain_bound));
+		    percent_text(num_ratio(num_sub(wall_ns, idle_ns), wall_ns)).s,
+		    percent_text(f->share).s, f->name, f->cause.s, speedup(f->gain_bound));
 	if (f->doubts)
 		strbuf_addf(out, "; but %.*s", (int)f->doubts, f->evidence.s);
 	else if (finding_is_own(f))
@@ -474,7 +444,7 @@ static void add_where(struct screen *sc, const struct group *g, size_t width)
 
 	if (g->n > 1)
 		strbuf_addf(&text, "%zu%s%s", g->n, f->has_share ? ", from " : " of them",
-			    f->has_share ? percent(g->least).s : "");
+			    f->has_share ? percent_text(g->least).s : "");
 	else if (f->where)
 		add_function(&text, f, width);
 	else if (f->tid)
@@ -496,7 +466,7 @@ static void add_finding(struct screen *sc, size_t number, const struct group *g)
 	snprintf(text, sizeof(text), "%2zu", number);
 	line_add_field(&sc->line, text, 3, false);
 	line_set_color(&sc->line, line_color_of_severity(finding_severity(f)));
-	line_add_field(&sc->line, f->has_share ? percent(f->share).s : "-", 7, true);
+	line_add_field(&sc->line, f->has_share ? percent_text(f->share).s : "-", 7, true);
 	line_set_color(&sc->line, LINE_PLAIN);
 	snprintf(text, sizeof(text), f->has_share ? "%.2fx" : "-", speedup(f->gain_bound));
 	if (!is_narrow(sc))
@@ -507,7 +477,7 @@ static void add_finding(struct screen *sc, size_t number, const struct group *g)
 		line_add_field(&sc->line, title_of(f), 24, false);
 	add_where(sc, g, 20);
 	if (f->times && f->has_share)
-		strbuf_addf(&sc->line.text, " %s%s%s", short_count(f->times).s,
+		strbuf_addf(&sc->line.text, " %s%s%s", short_count_text(f->times).s,
 			    f->each_ns ? " x " : "", f->each_ns ? ns_text(f->each_ns).s : "");
 	line_end(&sc->line);
 }
@@ -632,9 +602,9 @@ static void add_kernel(struct screen *sc, const struct kernel_stats *k, uint64_t
 	elf_demangle(&name, k->name ? k->name : "(no name)");
 	format_safef(&safe, "%s", name.s);
 	line_add_field(&sc->line, safe.s, sc->line.width - LEFT - 28, false);
-	line_add_field(&sc->line, short_count(k->time.count).s, 8, true);
+	line_add_field(&sc->line, short_count_text(k->time.count).s, 8, true);
 	line_add_field(&sc->line, ns_text(k->time.total / k->time.count).s, 11, true);
-	line_add_field(&sc->line, percent(num_ratio(k->time.total, all_ns)).s, 9, true);
+	line_add_field(&sc->line, percent_text(num_ratio(k->time.total, all_ns)).s, 9, true);
 	sc->line.text.failed |= name.failed | safe.failed;
 	strbuf_free(&name);
 	strbuf_free(&safe);
@@ -678,7 +648,7 @@ static void add_times(struct screen *sc, const struct snapshot_device *s)
 			line_add_field(&sc->line, rows[i].name, is_narrow(sc) ? 10 : 13, false);
 			if (!is_narrow(sc))
 				line_add_field(&sc->line, ns_text(rows[i].ns).s, 11, true);
-			line_add_field(&sc->line, percent(share).s, 9, true);
+			line_add_field(&sc->line, percent_text(share).s, 9, true);
 			strbuf_addstr(&sc->line.text, "  ");
 			if (sc->line.width >= 32)
 				line_add_share(&sc->line, share, 10);
@@ -866,8 +836,9 @@ static const struct snapshot_device *first_device(const struct screen *sc)
 		return s;
 	for (size_t i = 0; i < sc->snap->devices.n; i++) {
 		s = &sc->snap->devices.v[i];
-		if (snapshot_device_has_worked(s) && (!most || num_ratio(unknown_ns(s), wall_of(s)) >
-					       num_ratio(unknown_ns(most), wall_of(most))))
+		if (snapshot_device_has_worked(s) &&
+		    (!most || num_ratio(unknown_ns(s), wall_of(s)) >
+				      num_ratio(unknown_ns(most), wall_of(most))))
 			most = s;
 	}
 	return most;

@@ -215,8 +215,8 @@ add_note(struct foot *f, enum note_code code, uint32_t pid, const char *fmt, ...
 		f->err = notes_add(f->notes, code, pid, f->text->s + at);
 }
 
-/* Some figures are of an interval, or of a part of a capture; counters are the session's, as those of
- * the table events. */
+/* Some figures are of an interval, or of a part of a capture; counters are the session's, as those
+ * of the table events. */
 static bool is_later(const struct summary *s)
 {
 	return s->snap->since_ns != s->snap->session.start_ns || snapshot_fact(s->snap, "part");
