@@ -261,8 +261,10 @@ TEST(an_option_without_effect_is_refused)
 {
 	answered("stat --by stack", "gpuprof: option '--by stack' needs '--stacks': without it few are "
 		 "taken\n");
-	answered("stat --stack-size 16k --no-stacks", "gpuprof: option '--stack-size' needs stacks: "
-		 "'--no-stacks' takes none\n");
+	answered("stat --stack-size 16k", "gpuprof: option '--stack-size' needs '--stacks': without it "
+		 "none are taken here\n");
+	answered("-p 1 --stack-size 16k --no-stacks", "gpuprof: option '--stack-size' needs "
+		 "'--stacks': without it none are taken here\n");
 	answered("stat --stacks --no-stacks", "gpuprof: option '--no-stacks' excludes '--stacks'\n");
 	assert_int_equal(parse("-p 1 --stack-size 16k"), 0);
 	answered("report f --lines", "gpuprof: option '--lines' needs '--by stack': lines are those of a "

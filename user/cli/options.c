@@ -302,6 +302,12 @@ static int choose_stacks(struct options *o)
 	return 0;
 }
 
+static bool is_whole_host(const struct options *o)
+{
+	return o->verb->has_targets && !o->session.n_pids && !o->session.cmd &&
+	       !o->session.selector;
+}
+
 /* Options that would be accepted and have no effect. */
 static int check_measure(const struct options *o)
 {
@@ -313,8 +319,9 @@ static int check_measure(const struct options *o)
 		  "'--by stack' needs '--stacks': without it few are taken" },
 		{ o->session.stacks && o->session.no_stacks,
 		  "'--no-stacks' excludes '--stacks'" },
-		{ o->session.stack_bytes != defaults.session.stack_bytes && o->session.no_stacks,
-		  "'--stack-size' needs stacks: '--no-stacks' takes none" },
+		{ o->session.stack_bytes != defaults.session.stack_bytes && !o->session.stacks &&
+			  (o->session.no_stacks || is_whole_host(o)),
+		  "'--stack-size' needs '--stacks': without it none are taken here" },
 		{ o->session.cupti == CUPTI_SUBSCRIBE && o->session.graphs == GRAPHS_WHOLE,
 		  "'--cupti subscribe' needs '--graphs nodes': it tells which call made each" },
 		{ o->session.graphs == GRAPHS_WHOLE && o->verb->has_targets && !o->session.cmd,
@@ -370,8 +377,7 @@ int options_parse(struct options *o, int argc, char *const *argv)
 	if (!err)
 		err = check_measure(o);
 	if (!err)
-		o->session.all |= o->verb->has_targets && !o->session.n_pids && !o->session.cmd &&
-				  !o->session.selector;
+		o->session.all |= is_whole_host(o);
 	return err;
 }
 

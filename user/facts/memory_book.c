@@ -525,6 +525,7 @@ int memory_book_add(struct memory_book *b, const struct memory_sums *from)
 	const struct memory_key *key = &from->key;
 	struct group *group = group_of(b, key->device, key->kind, key->by_stack ? key->stack : 0);
 
+	b->has_begun = true;	/* those counts are of their books' beginnings */
 	/* If there are too many stacks, its parent has it already. */
 	if (group && group->sums.key.by_stack == key->by_stack)
 		add_sums(&group->sums, from);

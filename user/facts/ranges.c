@@ -245,8 +245,11 @@ static int end_of(struct ranges *r, struct scope_stack *t, const struct scope *r
 /* It began before it could be seen. */
 static int end_of_unknown(struct ranges *r, const struct event *ev, unsigned int kind, uint64_t ns)
 {
-	struct range_row *row = row_of(r, ev, kind, true);
+	struct range_row *row;
 
+	if (ev->start_ns > r->stop_ns)	/* so may it have begun */
+		return 0;
+	row = row_of(r, ev, kind, true);
 	if (!row)
 		return -ENOMEM;
 	row->count += ev->start_ns >= r->open_ns;
@@ -327,13 +330,13 @@ int ranges_push(struct ranges *r, const struct event *ev)
 
 	if (!t)
 		return -errno;
-	if (is_late)		/* what is open when the session ends, stays so */
-		return 0;
 	switch (ev->range.what) {
 	case RANGE_PUSH:
 	case RANGE_START:
-		return begin(r, t, ev, ns);
+		return is_late ? 0 : begin(r, t, ev, ns);
 	case RANGE_MARK:
+		if (is_late)
+			return 0;
 		row = row_of(r, ev, RANGE_KIND_MARK, false);
 		if (row)
 			row->count += ev->start_ns >= r->open_ns;

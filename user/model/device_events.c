@@ -75,7 +75,7 @@ static uint16_t stack_number(struct process *p, uint64_t id, unsigned int class)
 
 	if (!id || !class_blocks(class))
 		return 0;
-	if (!p->stack_ids.n && !(place = VEC_PUSH(&p->stack_ids)))
+	if (!p->stack_ids.n && !VEC_PUSH(&p->stack_ids))
 		return 0;
 	slot = p->stack_ids.n < STACKS_NUMBERED ? map_put(&p->stack_numbers, id, NULL) :
 						  map_find(&p->stack_numbers, id);
