@@ -81,8 +81,9 @@ toolkit_has() { # FILE
 @test "catalog: linking device code is compile, by the plain names and by those that headers call" {
 	toolkit_has libnvJitLink.so.13
 	cat >link.py <<-'PY'
-		import ctypes, sys
+		import ctypes, sys, time
 		linker, handle = ctypes.CDLL(sys.argv[1]), ctypes.c_void_p()
+		time.sleep(1) # 90 MB, to be read before it is probed
 		ptx = b".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry f() { ret; }\n\0"
 		arch = (ctypes.c_char_p * 1)(b"-arch=sm_80")
 		for form in "nvJitLink%s", "__nvJitLink%s_13_0":

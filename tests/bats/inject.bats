@@ -68,7 +68,7 @@ refused() { # PID REASON: no word to the process, one line, exit 4
 		run script -qec "'$GPUPROF' stat --inject -d 1s -p $TARGET" /dev/null <<<"$answer"
 		assert_equal "$status" 1
 		assert_output --partial "Go on? [y/N]"
-		assert_output --partial "nothing was done"
+		assert_output --partial "aborted: the answer was not y"
 	done
 	run find "/proc/$TARGET/fd" -lname '/memfd:gpuprof*'
 	assert_output ""

@@ -80,7 +80,8 @@ walk() { # FINDING|all COMMAND...
 	"$SIM/pretrain" --steps 100000 --faults all >/dev/null 3>&- &
 	as_target
 	wait_for 10 grep -q libcudart "/proc/$TARGET/maps"
-	"$GPUPROF" record -q -p "$TARGET" -d 1s -o ./-dash.gpr
+	# Who calls is not in a capture without stacks: of a process that runs it is measured.
+	"$GPUPROF" record -q --no-stacks -p "$TARGET" -d 1s -o ./-dash.gpr
 	"$GPUPROF" report ./-dash.gpr --format json -o runs.json
 	kill "$TARGET"
 	wait "$TARGET" || true
