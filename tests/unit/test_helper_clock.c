@@ -71,6 +71,19 @@ TEST(an_offset_that_the_next_reading_allows_stays)
 	assert_host(&c, 6975, 3005, 25);
 }
 
+/* The first reading took long and came at its end: the next one, which its middle misses, is no slew. */
+TEST(a_clock_that_keeps_its_distance_keeps_its_rate)
+{
+	struct gp_ring_clock slow = at(1000, 10002600, 2600), quick = at(100000000, 110000050, 100000100);
+	struct helper_clock c = { .n = 0 };
+
+	assert_true(helper_clock_add(&c, &slow, 0));
+	assert_true(helper_clock_add(&c, &quick, 0));
+	for (uint64_t device = 20000000; device < 110000000; device += 12345678)
+		assert_host(&c, device, device - 10000800, 850);
+	assert_int_equal(c.steps, 0);
+}
+
 /* 400 ppm fast, read every 100 ms: its own steps of 4 ns are all that is left. */
 TEST(a_slewed_clock_is_followed)
 {

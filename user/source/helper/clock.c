@@ -133,6 +133,31 @@ static bool predict(const struct helper_clock *c, uint64_t device, uint64_t *hos
 	return true;
 }
 
+/* Can it be as far from the host's clock as it was at all readings of its line? They may have taken
+ * long. */
+static bool keeps_distance(struct helper_clock *c, const struct gp_ring_clock *reading)
+{
+	const int64_t least = (int64_t)(reading->host_before_ns - reading->device_ns),
+		      most = (int64_t)(reading->host_after_ns - reading->device_ns);
+	const bool keeps = c->n && !c->is_foreign && least <= c->most_ns && most >= c->least_ns;
+
+	c->least_ns = keeps && c->least_ns > least ? c->least_ns : least;
+	c->most_ns = keeps && c->most_ns < most ? c->most_ns : most;
+	return keeps;
+}
+
+/* By the line so far; the middle of the reading where that is refuted. */
+static uint64_t place_reading(struct helper_clock *c, const struct gp_ring_clock *reading)
+{
+	const bool keeps = keeps_distance(c, reading);
+	uint64_t host_ns;
+
+	if (predict(c, reading->device_ns, &host_ns) &&
+	    (keeps || (host_ns >= reading->host_before_ns && host_ns <= reading->host_after_ns)))
+		return host_ns;
+	return reading->host_before_ns + (reading->host_after_ns - reading->host_before_ns) / 2;
+}
+
 bool helper_clock_add(struct helper_clock *c, const struct gp_ring_clock *reading, uint64_t wall_ns)
 {
 	const uint64_t width = reading->host_after_ns - reading->host_before_ns;
@@ -140,11 +165,10 @@ bool helper_clock_add(struct helper_clock *c, const struct gp_ring_clock *readin
 	struct helper_clock_reading *at;
 	uint64_t host_ns;
 
-	if (!predict(c, reading->device_ns, &host_ns) || host_ns < reading->host_before_ns ||
-	    host_ns > reading->host_after_ns)
-		host_ns = middle_ns;
-	if (reading->host_after_ns < reading->host_before_ns || width > WIDTH_MAX ||
-	    (c->n && host_ns <= c->reading[c->n - 1].host_ns))
+	if (reading->host_after_ns < reading->host_before_ns || width > WIDTH_MAX)
+		return false;
+	host_ns = place_reading(c, reading);
+	if (c->n && host_ns <= c->reading[c->n - 1].host_ns)
 		return false;
 	if (c->n == HELPER_CLOCK_READINGS)
 		forget_first(c);

@@ -53,6 +53,7 @@ struct helper_clock {		/* start zeroed */
 	uint64_t tick_ps;	/* of the latest clock that is not CUPTI's own; 0: none was */
 	bool is_foreign;	/* the latest line is of another clock than CUPTI's own */
 	bool broken;		/* since the latest line */
+	int64_t least_ns, most_ns;	/* host's clock less this one: all of a line allow it */
 };
 
 /* wall_ns: CLOCK_REALTIME - CLOCK_MONOTONIC, 0: unknown. False: the reading contradicts itself or
