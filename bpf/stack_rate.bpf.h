@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* Of which calls stacks are taken, where not of all. */
+/* Chooses the calls whose stacks are taken, without --stacks: those that block, sampled. */
 #ifndef GPUPROF_STACK_RATE_BPF_H
 #define GPUPROF_STACK_RATE_BPF_H
 

@@ -26,8 +26,7 @@ struct off_state {
 	struct gp_off rec;
 };
 
-/* Of the functions with one remainder by STACK_RATES: how often their stacks are taken, where not
- * all are. */
+/* Functions whose rows have the same remainder by STACK_RATES share one rate of taking stacks. */
 #define STACK_RATES 8
 
 struct stack_rate {

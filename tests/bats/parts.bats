@@ -49,7 +49,7 @@ report() { "$GPUPROF" report "$@"; }
 	assert_line --partial "(500.0 ms to 1.200 s)"
 }
 
-@test "parts: what is no time, no part and no capture with a time is said" {
+@test "parts: a wrong time, an empty part and a capture without times are reported as such" {
 	run -2 report "$DATA/exact-1.gpr" --from yesterday
 	assert_output --partial "option '--from': 'yesterday' is not accepted; give a time from the beginning such as 10s"
 	run -2 report "$DATA/exact-1.gpr" --from 2s --to 1s

@@ -84,7 +84,7 @@ TEST(what_lasts_is_counted_once)
 	assert_string_equal(cells("7 mix", 40), "SSSSllllllllllll----");
 }
 
-/* Of a kernel without a launch it is unknown why the device idled before. */
+/* The kernels here have no launch, so why the device idled before them is unknown. */
 TEST(a_cell_of_a_device_has_what_ran_and_how_busy_it_was)
 {
 	call(1, S, 0, 100);

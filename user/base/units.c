@@ -4,6 +4,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+
+#include "base/time.h"
 
 struct unit_text count_text(uint64_t n)
 {
@@ -30,6 +33,17 @@ struct unit_text short_count_text(uint64_t n)
 		snprintf(text.s, sizeof(text.s), n < 99950 ? "%.1fk" : "%.0fk", (double)n / 1e3);
 	else
 		snprintf(text.s, sizeof(text.s), "%.3gM", (double)n / 1e6);
+	return text;
+}
+
+struct unit_text clock_text(uint64_t wall_ns)
+{
+	const time_t s = (time_t)(wall_ns / NS_PER_SEC);
+	struct unit_text text = { "" };
+	struct tm tm;
+
+	if (!localtime_r(&s, &tm) || !strftime(text.s, sizeof(text.s), "%H:%M:%S", &tm))
+		text.s[0] = '\0';
 	return text;
 }
 

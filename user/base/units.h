@@ -13,6 +13,7 @@ struct unit_text ns_text(uint64_t ns);
 struct unit_text bytes_text(uint64_t bytes);
 struct unit_text count_text(uint64_t n);
 struct unit_text short_count_text(uint64_t n);	/* "3,971", "12.3k": at most five columns */
+struct unit_text clock_text(uint64_t wall_ns);	/* "09:15:02", here; "": that is unknown */
 struct unit_text percent_text(double share);	/* "26.5 %", "<0.1 %" */
 
 #endif

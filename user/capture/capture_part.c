@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/log.h"
 #include "base/num.h"
@@ -16,10 +15,10 @@
 
 struct scan {
 	struct capture_span span;
-	uint64_t first_ns, latest_ns;	/* of what threads and devices did */
+	uint64_t first_ns, latest_ns;	/* when threads and devices were seen active */
 };
 
-/* What else has times may have them of long before, and after. */
+/* Events of other kinds may have times long before the session, or after it. */
 #define DONE                                                                                   \
 	(1ull << EVENT_CALL | 1ull << EVENT_ENTER | 1ull << EVENT_OPEN | 1ull << EVENT_INSIDE | \
 	 1ull << EVENT_LEFT | 1ull << EVENT_GONE | 1ull << EVENT_OFF | 1ull << EVENT_WORK |     \
@@ -80,32 +79,30 @@ static int find_time(const struct capture_span *span, const struct time_moment *
 	return 0;
 }
 
-/* "09:15:02", here */
-static struct unit_text clock_text(const struct capture_span *span, uint64_t ns)
+static void report_empty(const struct capture_span *span)
 {
-	const time_t s = (time_t)(num_add(ns, span->wall_offset_ns) / NS_PER_SEC);
-	struct unit_text text = { "" };
-	struct tm tm;
+	const uint64_t offset_ns = span->wall_offset_ns;
 
-	if (span->wall_offset_ns && localtime_r(&s, &tm))
-		strftime(text.s, sizeof(text.s), "%H:%M:%S", &tm);
-	return text;
+	if (offset_ns)
+		log_error("nothing is between --from and --to: the capture is of %s, %s to %s",
+			  ns_text(span->stop_ns - span->start_ns).s,
+			  clock_text(num_add(span->start_ns, offset_ns)).s,
+			  clock_text(num_add(span->stop_ns, offset_ns)).s);
+	else
+		log_error("nothing is between --from and --to: the capture is of %s",
+			  ns_text(span->stop_ns - span->start_ns).s);
 }
 
 int capture_part_choose(struct capture_part *part, const struct capture_span *span,
 			const struct time_moment *from, const struct time_moment *to)
 {
-	struct unit_text start = clock_text(span, span->start_ns);
-
 	if (find_time(span, from, span->start_ns, &part->from_ns) ||
 	    find_time(span, to, span->stop_ns, &part->to_ns))
 		return -EINVAL;
 	part->from_ns = num_max(part->from_ns, span->start_ns);
 	part->to_ns = num_min(part->to_ns, span->stop_ns);
 	if (part->from_ns >= part->to_ns) {
-		log_error("nothing is between --from and --to: the capture is of %s%s%s%s%s",
-			  ns_text(span->stop_ns - span->start_ns).s, *start.s ? ", " : "", start.s,
-			  *start.s ? " to " : "", clock_text(span, span->stop_ns).s);
+		report_empty(span);
 		return -EINVAL;
 	}
 	part->part[0] = part->options[0] = '\0';

@@ -18,7 +18,7 @@
 #include "capture/capture.h"
 
 struct capture_part {
-	uint64_t from_ns, to_ns;	/* of the host's clock */
+	uint64_t from_ns, to_ns;	/* CLOCK_MONOTONIC of the host that recorded */
 	char part[80];			/* the session's fact: "1.000 s to 2.500 s"; "": all */
 	char options[80];		/* ... and that: "--from 1s --to 2.5s" */
 	struct event_sink to;		/* gets them, and both facts */

@@ -347,7 +347,8 @@ static uint64_t find_cut(const struct memory_book *b, uint64_t horizon)
 	return cut;
 }
 
-/* What waits took effect before until_ns, or later: not even the peak is of before. */
+/* Everything before until_ns is applied. Once the session's begin is passed counts start at 0, and
+ * the peak at what lives. */
 static void pass_begin(struct memory_book *b, uint64_t until_ns)
 {
 	if (b->has_begun || until_ns < b->begin_ns)

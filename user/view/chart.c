@@ -13,7 +13,7 @@
 #include "view/screen_line.h"
 #include "view/view.h"
 
-#define ROWS_MAX 256		/* threads, or devices of processes; more are counted */
+#define ROWS_MAX 256		/* threads, and devices of processes; others have no cells */
 #define LABEL 20
 
 enum of { OF_THREAD, OF_DEVICE };
@@ -53,7 +53,6 @@ struct chart_row {
 
 struct chart {
 	uint64_t start_ns, stop_ns;
-	uint64_t more;			/* events of threads and devices beyond ROWS_MAX */
 	struct rows rows;
 };
 
@@ -88,12 +87,9 @@ static void add(const struct chart *c, struct chart_row *row, unsigned int kind,
 static struct chart_row *find(struct chart *c, enum of of, uint32_t process, uint32_t number)
 {
 	const struct chart_key key = { process, number, of };
-	struct chart_row *row = rows_find(&c->rows, &type, &key);
 
-	if (!row && c->rows.n < ROWS_MAX)
-		return rows_get(&c->rows, &type, &key, NULL);
-	c->more += !row;
-	return row;
+	return c->rows.n < ROWS_MAX ? rows_get(&c->rows, &type, &key, NULL) :
+				      rows_find(&c->rows, &type, &key);
 }
 
 /* Readings of what lasts begin where it began. */
@@ -179,7 +175,6 @@ static int copy(void *to, const void *from)
 
 	c->start_ns = of->start_ns;
 	c->stop_ns = of->stop_ns;
-	c->more = of->more;
 	return rows_copy(&c->rows, &of->rows);
 }
 
@@ -248,11 +243,14 @@ static void add_device_cell(struct drawing *d, const struct snapshot_device *s,
 		other = '?';
 	else if (t.busy_ns < (t.busy_ns + t.idle_ns) / 8)
 		other = '.';
-	for (unsigned int i = 0; i < RAN_END && !other; i++)
-		if (sum_of(d, row, cell, i) > most_ns) {
+	for (unsigned int i = 0; i < RAN_END && !other; i++) {
+		const uint64_t ns = sum_of(d, row, cell, i);
+
+		if (ns > most_ns) {
 			most = i;
-			most_ns = sum_of(d, row, cell, i);
+			most_ns = ns;
 		}
+	}
 	d->ran |= other ? 0 : 1u << most;
 	add_letter(&d->line, other ? other : ran[most].letter,
 		   other ? LINE_PLAIN : ran[most].color);

@@ -5,10 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/num.h"
-#include "base/time.h"
 #include "base/units.h"
 #include "base/utf8.h"
 #include "elf/demangle.h"
@@ -58,12 +56,10 @@ static bool is_narrow(const struct screen *sc)
 static void add_time(struct screen *sc)
 {
 	const uint64_t offset_ns = snapshot_fact_number(sc->snap, "wall_offset_ns");
-	const time_t s = (time_t)(num_add(sc->snap->now_ns, offset_ns) / NS_PER_SEC);
-	char text[16];
-	struct tm tm;
+	const struct unit_text text = clock_text(num_add(sc->snap->now_ns, offset_ns));
 
-	if (offset_ns && localtime_r(&s, &tm) && strftime(text, sizeof(text), "%H:%M:%S", &tm))
-		strbuf_addf(&sc->line.text, "%s  ", text);
+	if (offset_ns && *text.s)
+		strbuf_addf(&sc->line.text, "%s  ", text.s);
 }
 
 static void add_title(struct screen *sc)
