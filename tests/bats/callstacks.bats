@@ -120,7 +120,7 @@ int main(int argc, char **argv) {
 	FILE *f = argc > 1 ? fopen(path, "w") : 0;
 	memcpy(at, code, sizeof(code));
 	if (f) { fprintf(f, "%lx %zx LazyCompile:*step app.js:7\n", (long)at, sizeof(code)); fclose(f); }
-	usleep(600000);
+	usleep(2000000);
 	for (int i = 0; i < 20; i++) ((void (*)(void (*)(void)))at)(work);
 	usleep(200000);
 	if (f) unlink(path);

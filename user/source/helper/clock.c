@@ -168,7 +168,8 @@ bool helper_clock_add(struct helper_clock *c, const struct gp_ring_clock *readin
 	if (reading->host_after_ns < reading->host_before_ns || width > WIDTH_MAX)
 		return false;
 	host_ns = place_reading(c, reading);
-	if (c->n && host_ns <= c->reading[c->n - 1].host_ns)
+	if (c->n && (host_ns <= c->reading[c->n - 1].host_ns ||
+		     reading->host_after_ns < c->reading[c->n - 1].before_ns))
 		return false;
 	if (c->n == HELPER_CLOCK_READINGS)
 		forget_first(c);
