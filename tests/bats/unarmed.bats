@@ -27,7 +27,7 @@ start_parent_of() { # COMMAND
 	sh parent 3>&- &
 	PARENT=$!
 	STARTED+=("$PARENT")
-	start_gpuprof record -p "$PARENT" -o c.gpr
+	start_gpuprof record -v -p "$PARENT" -o c.gpr
 	wait_begun
 }
 
@@ -251,7 +251,7 @@ short_processes_of() { # PLACE WAY TOGETHER
 	[ "$1" != chroot ] || control=root/app/control
 	short_script "$2" "$3" "${GPUPROF_SHORT:-16}" "$3"
 	start_short "$1"
-	start_gpuprof stat -p "$TARGET" --max-loss 100% --table calls,events --format json -o r.json
+	start_gpuprof stat -v -p "$TARGET" --max-loss 100% --table calls,events --format json -o r.json
 	wait_begun
 	stop_profiler
 	: >"$control/begin"

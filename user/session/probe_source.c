@@ -175,6 +175,7 @@ struct scan {			/* over processes that are attached to */
 	struct probe_source *p;
 	pid_t filter;		/* of the probes that are made; 0: none */
 	unsigned int denied;	/* processes that could not be read */
+	pid_t denied_pid;	/* one of them */
 	bool uses;		/* the process that is being read has something to probe */
 	int err;		/* of attaching, logged; ends the scan */
 };
@@ -208,6 +209,7 @@ static int attach_pid(struct scan *scan, pid_t pid)
 	}
 	if (err == -EACCES || err == -EPERM) {
 		scan->denied++;
+		scan->denied_pid = pid;
 		return 0;
 	}
 	return err;
@@ -303,9 +305,23 @@ static int choose_filters(struct probe_source *p, const struct family *f)
 	return (below && users > 1) || users > FILTERS_MAX ? attach_hand_over(p->attach) : 0;
 }
 
+/* Processes that were to be attached to. */
+static void note_denied(const struct scan *scan)
+{
+	char others[32] = "";
+
+	if (scan->denied > 1)
+		snprintf(others, sizeof(others), " and %u more", scan->denied - 1);
+	if (scan->denied)
+		live_push_note(scan->p->live.sink, NOTE_PROCESSES_UNREADABLE, 0,
+			       "process %d%s could not be read: permission denied; %s; libraries "
+			       "used by no other are not probed", scan->denied_pid, others,
+			       denied_reading());
+}
+
 static int attach_members(struct probe_source *p, const struct family *f)
 {
-	struct scan below = { 0 };
+	struct scan below = { .p = p };
 	int err = 0;
 
 	for (size_t i = 0; i < f->members.n && !err; i++) {
@@ -315,6 +331,7 @@ static int attach_members(struct probe_source *p, const struct family *f)
 		err = attach_pid(&scan, m->pid);
 		if (m->pid != m->named) {
 			below.denied += scan.denied;
+			below.denied_pid = scan.denied ? m->pid : below.denied_pid;
 			err = err == -ESRCH ? 0 : err;
 		} else if (err == -ESRCH) {
 			log_error("process %d ended before it could be profiled", m->pid);
@@ -324,10 +341,7 @@ static int attach_members(struct probe_source *p, const struct family *f)
 			err = -EPERM;
 		}
 	}
-	if (below.denied)
-		live_push_note(p->live.sink, NOTE_PROCESSES_UNREADABLE, 0,
-			       "%u child processes could not be read: permission denied; %s",
-			       below.denied, denied_reading());
+	note_denied(&below);
 	return err;
 }
 
@@ -355,11 +369,7 @@ static int attach_all(struct probe_source *p)
 
 	if (!err)
 		err = target_each_pid(attach_living, &scan);
-	if (scan.denied)
-		live_push_note(p->live.sink, NOTE_PROCESSES_UNREADABLE, 0,
-			       "%u process%s could not be read: permission denied; %s; libraries "
-			       "used by no other are not probed", scan.denied,
-			       scan.denied == 1 ? "" : "es", denied_reading());
+	note_denied(&scan);
 	return err;
 }
 
@@ -425,10 +435,7 @@ static void report_selection(const struct scan *scan, const struct selection *fo
 			       "of %u process%s it cannot be told whether they match: permission "
 			       "denied; %s", found->denied, found->denied == 1 ? "" : "es",
 			       denied_reading());
-	if (scan->denied)
-		live_push_note(scan->p->live.sink, NOTE_PROCESSES_UNREADABLE, 0,
-			       "%u of these could not be read: permission denied; %s",
-			       scan->denied, denied_reading());
+	note_denied(scan);
 }
 
 static int attach_selected(struct probe_source *p)

@@ -342,8 +342,8 @@ static int on_file(void *ctx, const struct target_file *file)
 	if (result.probes) {
 		if (filter != ar->watch->filter)
 			attach_hand_over(w->attach);
-		log_info("attached to %s in process %d: %u functions", file->path, file->pid,
-			 result.probes);
+		log_debug("attached to %s in process %d: %u functions", file->path, file->pid,
+			  result.probes);
 		ar->armed_ns = time_now_ns();
 		worker_note_left_out(w);
 	}
