@@ -13,7 +13,7 @@
 #include "view/screen_line.h"
 #include "view/view.h"
 
-#define ROWS_MAX 256		/* threads, and devices of processes; others have no cells */
+#define ROWS_MAX 1024		/* threads, and devices of processes: of 32 KiB each */
 #define LABEL 20
 
 enum of { OF_THREAD, OF_DEVICE };
@@ -316,10 +316,16 @@ static void add_thread_cell(struct drawing *d, const struct snapshot_thread *t,
 	add_letter(&d->line, thread_letters[most], color_of(most));
 }
 
+static const struct chart_row *row_of_thread(const struct drawing *d,
+					     const struct snapshot_thread *t)
+{
+	return row_of(d, OF_THREAD, d->s->snap->processes.v[t->process].process, t->tid);
+}
+
 static void add_thread(struct drawing *d, const struct snapshot_thread *t)
 {
 	const struct snapshot_process *p = &d->s->snap->processes.v[t->process];
-	const struct chart_row *row = row_of(d, OF_THREAD, p->process, t->tid);
+	const struct chart_row *row = row_of_thread(d, t);
 	const char *comm = snapshot_thread_comm(d->s->snap, p->process, t->tid);
 	struct screen_line *l = &d->line;
 
@@ -355,12 +361,20 @@ static void add_threads(struct drawing *d, size_t most)
 {
 	const struct snapshot *snap = d->s->snap;
 	const struct snapshot_thread **v = calloc(snap->threads.n + 1, sizeof(*v));
-	size_t n = 0, shown;
+	const bool is_full = d->chart->rows.n >= ROWS_MAX;
+	size_t n = 0, shown, late = 0;
 
 	d->line.text.failed |= !v;
-	for (size_t i = 0; v && i < snap->threads.n; i++)
-		if (snap->threads.v[i].has_book && !snap->threads.v[i].past)
-			v[n++] = &snap->threads.v[i];
+	for (size_t i = 0; v && i < snap->threads.n; i++) {
+		const struct snapshot_thread *t = &snap->threads.v[i];
+
+		if (!t->has_book || t->past)
+			continue;
+		if (is_full && !row_of_thread(d, t))
+			late++;
+		else
+			v[n++] = t;
+	}
 	if (n)
 		qsort(v, n, sizeof(*v), by_calls);
 	shown = num_min(n, most);
@@ -368,6 +382,11 @@ static void add_threads(struct drawing *d, size_t most)
 		add_thread(d, v[i]);
 	if (shown < n) {
 		strbuf_addf(&d->line.text, "%zu more threads (--top %zu)", n - shown, n);
+		line_end(&d->line);
+	}
+	if (late) {
+		strbuf_addf(&d->line.text, "%zu thread%s came too late to be kept (%u rows)", late,
+			    late == 1 ? "" : "s", ROWS_MAX);
 		line_end(&d->line);
 	}
 	free(v);
