@@ -171,6 +171,27 @@ TEST(launches_between_the_helpers_end_and_the_last_work_are_counted)
 	assert_int_equal(unrecorded, 1);
 }
 
+/* As a part of a capture: the session begins at 37 ms, when the launch at 35 has returned. */
+TEST(a_launch_before_the_session_and_after_the_last_record_leaves_the_device_unknown)
+{
+	for (int ring_first = 0; ring_first < 2; ring_first++) {
+		uint64_t unrecorded;
+
+		restart(BASE + 37 * MS);
+		if (ring_first)
+			ring_reports("1000032000000");
+		calls_later(1, S, 33);
+		calls_later(2, L, 35);
+		push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7, .device.name = "GPU" });
+		push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 8, .seq = 3,
+					.end_ns = BASE + 40 * MS });
+		if (!ring_first)
+			ring_reports("1000032000000");
+		assert_int_equal(idle_ms(IDLE_UNKNOWN, &unrecorded), 3);
+		assert_int_equal(unrecorded, 0);
+	}
+}
+
 TEST(without_later_launches_nothing_is_unknown)
 {
 	uint64_t unrecorded;

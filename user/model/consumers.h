@@ -32,9 +32,10 @@ bool memory_is_incomplete(const struct model *m, const struct process *p);
 /* visibility.c: UNSEEN; and EXIT, IDENTITY: when threads and processes ended. */
 extern const struct consumer visibility_consumer, ends_consumer;
 
-/* A call of the thread. */
+/* A call of the thread; one of the process that returned before the session. */
 void unseen_note_call(struct model *m, const struct thread *t, const struct interval *call,
 		      unsigned int class);
+void unseen_note_before(struct process *p, const struct event *ev, unsigned int class);
 
 /* range_events.c: RANGE, EXIT, STOP; works. The NVTX ranges of processes (facts/ranges.h). */
 extern const struct consumer ranges_consumer;

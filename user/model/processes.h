@@ -46,6 +46,7 @@ struct process {
 	uint64_t last_exit_ns;		/* of its threads; 0: none has ended */
 	uint64_t helper_end_ns;		/* EVENT_ENDED_NS of its helper's ring; 0: none came */
 	uint64_t recorded_ns;		/* EVENT_RECORDED_NS before it, or helper_end_ns */
+	uint64_t launched_before_ns;	/* the last time before the session; 0: never */
 	uint64_t gone_ns;		/* all of it had ended by then, as was found out; 0: not */
 	bool folds, is_settled;		/* as was found last; nothing of it comes or waits */
 	size_t index;			/* in model.processes */

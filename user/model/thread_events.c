@@ -115,6 +115,8 @@ static int push_call(struct model *m, const struct event *ev)
 		return 0;
 	}
 	model_see_time(m, ev->end_ns);
+	if (outside && ev->end_ns <= m->session.start_ns)
+		unseen_note_before(t->process, ev, fn->class);
 	if (outside)
 		return ev->start_ns >= t->book.stop ? CONSUMER_ENDS : 0;
 	if (ev->kind == EVENT_LEFT)

@@ -98,6 +98,11 @@ static uint64_t tail_of(const struct thread *t)
 			      &t->process->unseen.unknown);
 }
 
+static bool has_launched_before(const struct process *p)
+{
+	return p->launched_before_ns > p->recorded_ns;
+}
+
 static int add_tail(struct model *m, struct process *p)
 {
 	const struct event ev = { .kind = EVENT_UNSEEN, .unseen.why = UNSEEN_UNKNOWN,
@@ -108,11 +113,17 @@ static int add_tail(struct model *m, struct process *p)
 	for (size_t i = 0; i < m->threads.n; i++)
 		if (m->threads.v[i]->process == p)
 			launches += tail_of(m->threads.v[i]);
-	if (!launches)
+	if (!launches && !has_launched_before(p))
 		return 0;
 	m->counts.unrecorded += launches;
 	note_memory(m, p, &ev);
 	return unseen_add(&p->unseen, UNSEEN_UNKNOWN, ev.start_ns, ev.end_ns);
+}
+
+void unseen_note_before(struct process *p, const struct event *ev, unsigned int class)
+{
+	if (LAUNCHING >> class & 1)
+		p->launched_before_ns = num_max(p->launched_before_ns, ev->start_ns);
 }
 
 void unseen_note_call(struct model *m, const struct thread *t, const struct interval *call,
@@ -155,7 +166,8 @@ static int note_exit(struct model *m, const struct event *ev)
 	if (p->first_ended)	/* it may have waited for others to end */
 		p->info.exit_ns = p->last_exit_ns;
 	/* If the helper ended before: was it later than the last record? */
-	if (p->helper_end_ns && !has_tail(p) && tail_of(t) && add_tail(m, p))
+	if (p->helper_end_ns && !has_tail(p) && (tail_of(t) || has_launched_before(p)) &&
+	    add_tail(m, p))
 		return -ENOMEM;
 	return note_helper_end(m, p);
 }
