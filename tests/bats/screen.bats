@@ -126,6 +126,48 @@ print(max(len(l) for l in lines if not l.startswith("next ")), len(lines))' <<<"
 	[ "$(grep -cF -e "$red" -e "$yellow" <<<"$output")" -eq 4 ] || fail "$output"
 }
 
+@test "screen: tables fit: what is alike in all rows, or has no room, is named below them" {
+	local columns capture
+	for capture in pretrain-faulty ddp mix-many stacks; do
+		"$GPUPROF" report -q --full "$CAPTURES/$capture.gpr" >full
+		for columns in 60 80 100 120; do
+			COLUMNS=$columns LC_ALL=C.UTF-8 "$GPUPROF" report -q --full "$CAPTURES/$capture.gpr" >narrow
+			run -0 python3 - $columns full narrow <<-'EOF_PY'
+				import re, sys
+				columns, titles = int(sys.argv[1]), []
+				for path in sys.argv[2:]:
+				    tables = re.findall(r"^([a-z]+)\n((?:.+\n)+)", open(path).read(), re.M)
+				    titles.append({})
+				    for name, text in tables:
+				        lines = text.splitlines()
+				        below = re.sub(r"\n {12,}", " ", text)
+				        found = set(re.split(" {2,}", lines[0].strip()))
+				        for line in re.findall(r"^  left out: (.*) \(--wide\)$", below, re.M):
+				            found |= set(line.split(", "))
+				        for line in re.findall(r"^  in all rows: (.*)$", below, re.M):
+				            found |= {title for title in titles[0].get(name, ())
+				                      if any(part.startswith(title + " ") for part in line.split(", "))}
+				        titles[-1][name] = found
+				        wide = [line for line in lines if len(line) > columns and not line.startswith("    next")]
+				        if path == "narrow" and name != "findings" and wide:
+				            print(name, wide)
+				if titles[0].keys() != titles[1].keys():
+				    print(titles[0].keys(), titles[1].keys())
+				print(*((k, titles[0][k] ^ titles[1][k]) for k in titles[0] if titles[0][k] != titles[1][k]), sep="\n", end="")
+			EOF_PY
+			assert_output ""
+		done
+	done
+	run -0 env COLUMNS=80 "$GPUPROF" report -q "$CAPTURES/pretrain-faulty.gpr" --table kernels
+	assert_line --regexp '^name +bucket +count +total +share +avg$'
+	assert_line "  in all rows: pid 13029, device 0"
+	assert_line "  left out: max, p99, queue_p50, block, grid, occupancy_pct (--wide)"
+	run -0 env COLUMNS=80 "$GPUPROF" report -q "$CAPTURES/pretrain-faulty.gpr" --table kernels --sort queue_p50
+	assert_line --regexp '^name .* queue_p50'
+	run -0 env COLUMNS=80 "$GPUPROF" report -q "$CAPTURES/pretrain-faulty.gpr" --table kernels --wide
+	refute_line --regexp '^  (in all rows|left out)'
+}
+
 @test "screen: --full in colour is the same text: headings and verdict bold, shares by severity" {
 	local capture colored format
 	for capture in "$CAPTURES"/*.gpr; do

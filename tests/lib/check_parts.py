@@ -49,7 +49,7 @@ def idle(reported):
     return sum(row["ns"] for row in reported["tables"]["devices"] if row["owner"] == "idle")
 
 
-def has_untold(reported):
+def has_late_launches(reported):
     return any(row["kind"] == "untold" and row["received"] + row["lost"] for row in reported["tables"]["events"])
 
 
@@ -68,7 +68,7 @@ def check(gpuprof, capture, cut):
     for table in EXACT:
         wanted, got = sums(whole, table), sums(parts[0], table) + sums(parts[1], table)
         bad += [f"{table} {key}: {got[key]}, not {wanted[key]}" for key in wanted if got[key] != wanted[key]]
-    if sum(map(idle, parts)) > idle(whole) and not has_untold(whole):
+    if sum(map(idle, parts)) > idle(whole) and not has_late_launches(whole):
         bad.append(f"idle: {sum(map(idle, parts))}, not at most {idle(whole)}")
     over = sum(kernels(p) for p in parts) - kernels(whole)
     if not 0 <= over <= len(whole["tables"]["lanes"]):

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "base/rows.h"
 #include "bucket/kernel_class.h"
 #include "event/event.h"
@@ -79,6 +80,15 @@ static inline size_t kernels_count(const struct kernels *ks)
 static inline const struct kernel_stats *kernels_at(const struct kernels *ks, size_t i)
 {
 	return ks->rows.v[i];
+}
+
+static inline uint64_t kernels_total_ns(const struct kernels *ks)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < ks->rows.n; i++)
+		ns = num_add(ns, kernels_at(ks, i)->time.total);
+	return ns;
 }
 
 /* The row of a work's name (NULL: unknown); stable until it is freed or dropped. NULL on ENOMEM. */

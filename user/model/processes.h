@@ -105,8 +105,7 @@ struct thread *threads_get(struct model *m, const struct event *ev);
 struct process *processes_find(const struct model *m, uint32_t process);
 struct thread *threads_find(const struct model *m, uint32_t process, uint32_t tid);
 
-/* Its number means another thread from now on, born at birth_ns (0: unknown); the old one's book
- * is closed there. */
+/* Its number is another thread's now, born at birth_ns (0: unknown); its book is closed there. */
 struct thread *threads_renew(struct model *m, const struct thread *old, uint64_t birth_ns);
 
 void processes_free(struct model *m);

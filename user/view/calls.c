@@ -11,8 +11,8 @@
 #include "view/folded.h"
 #include "view/view.h"
 
-enum { PID, COMM, FUNCTION, CLASS, COUNT, ERRORS, OPEN, BYTES, TOTAL, AVG, P50, P99, MAX, GRID,
-       BLOCK, RESULT, PROCESS_START, BEGUN_BEFORE, STACK, N_COLUMNS };
+enum { PID, COMM, FUNCTION, CLASS, COUNT, ERRORS, OPEN, BYTES, TOTAL, SHARE, AVG, P50, P99, MAX,
+       GRID, BLOCK, RESULT, PROCESS_START, BEGUN_BEFORE, STACK, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[PID] = COLUMN_PID,
@@ -27,6 +27,8 @@ static const struct column columns[N_COLUMNS] = {
 	[BYTES] = { "bytes", NULL, CELL_BYTES, 0, ROLE_SUM,
 		"bytes that the calls were to copy, set or allocate, also those that failed" },
 	[TOTAL] = { "total_ns", NULL, CELL_NS, 0, ROLE_SUM, "time in the calls" },
+	[SHARE] = { "share", NULL, CELL_SHARE, 0, ROLE_SHARE,
+		"of the time in all calls of the process" },
 	[AVG] = { "avg_ns", NULL, CELL_NS, 0, ROLE_MEAN, "mean time of one" },
 	[P50] = { "p50_ns", NULL, CELL_NS, 0, ROLE_MEAN, "median time of one" },
 	[P99] = { "p99_ns", NULL, CELL_NS, 0, ROLE_MEAN, "time that 99 of 100 stay below" },
@@ -230,13 +232,36 @@ static void fill_key(struct table *t, struct cell *row, const struct snapshot *s
 	cell_s(t, &row[STACK], key->stack);
 }
 
-/* Parts of equal keys follow each other: one row of each key. */
+/* Of the rows from `from` on, which are one process's. */
+static void add_shares(struct table *t, size_t from)
+{
+	uint64_t all_ns = 0;
+
+	for (size_t row = from; row < t->n_rows; row++)
+		all_ns = num_add(all_ns, table_cells(t, row)[TOTAL].u);
+	for (size_t row = from; row < t->n_rows; row++) {
+		struct cell *cells = t->cells + row * t->n_columns;
+
+		if (cells[TOTAL].known)
+			cell_d(&cells[SHARE], num_ratio(cells[TOTAL].u, all_ns));
+	}
+}
+
+/* Parts of a process, and in it those of equal keys, follow each other: one row of each key. */
 static void add_rows(struct table *t, const struct snapshot *snap, const struct parts *parts)
 {
+	size_t from = 0;
+
 	for (size_t i = 0; i < parts->all.n;) {
 		const struct part *first = &parts->all.v[i];
-		struct cell *row = table_row(t);
 		struct sums sums = { 0 };
+		struct cell *row;
+
+		if (i && first->process != first[-1].process) {
+			add_shares(t, from);
+			from = t->n_rows;
+		}
+		row = table_row(t);
 
 		for (; i < parts->all.n && !compare_parts(first, &parts->all.v[i]); i++)
 			t->failed |= sum_up(&sums, &parts->all.v[i]) < 0;
@@ -244,6 +269,7 @@ static void add_rows(struct table *t, const struct snapshot *snap, const struct 
 		fill_key(t, row, snap, first);
 		hist_free(&sums.time);
 	}
+	add_shares(t, from);
 }
 
 static void fill(struct table *t, const struct view_query *q)

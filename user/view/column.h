@@ -44,12 +44,16 @@ struct column {
 	const char *name;	/* as in csv and json; never changes its meaning */
 	const char *title;	/* text form; NULL: the name without its unit suffix */
 	uint8_t type;		/* enum cell_type */
-	uint8_t wide;		/* 1: shown in text form only with --wide; COLUMN_RARE */
+	uint8_t wide;		/* 1: shown in text form only with --wide; COLUMN_* */
 	uint8_t role;		/* enum column_role */
 	const char *help;	/* one line */
 };
 
-#define COLUMN_RARE 2		/* shown in text form where a number is not 0, or with --wide */
+/* Shown in text form with --wide, or where a number is not 0; or the first column is unknown; or
+ * there is room for it beside numbers. */
+#define COLUMN_RARE 2
+#define COLUMN_INSTEAD 3
+#define COLUMN_SPARE 4
 
 /* Columns of several tables. */
 #define COLUMN_PID { "pid", NULL, CELL_ID, 0, ROLE_KEY, "process id on the host" }

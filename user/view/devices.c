@@ -20,7 +20,8 @@ enum { DEVICE, MIG, UUID, NAME, OWNER, PID, NS, SHARE, WALL, SM, TENSOR, DRAM, O
 static const struct column columns[N_COLUMNS] = {
 	[DEVICE] = COLUMN_DEVICE,
 	[MIG] = COLUMN_MIG,
-	[UUID] = { "device_uuid", NULL, CELL_TEXT, 0, ROLE_LABEL, "UUID of the device" },
+	[UUID] = { "device_uuid", NULL, CELL_TEXT, COLUMN_INSTEAD, ROLE_LABEL,
+		"UUID of the device" },
 	[NAME] = { "name", NULL, CELL_TEXT, 0, ROLE_LABEL, "name of the device" },
 	[OWNER] = { "owner", NULL, CELL_TEXT, 0, ROLE_KEY,
 		"who had the device: a process, shared, unwatched, idle, ..." },

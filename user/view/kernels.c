@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 
+#include "base/num.h"
 #include "elf/demangle.h"
 #include "bucket/tensor_core.h"
 #include "facts/kernel_configs.h"
@@ -13,10 +14,11 @@
 #include "facts/ranges.h"
 #include "view/view.h"
 
-enum { PID, DEVICE, MIG, NAME, BUCKET, COUNT, TOTAL, AVG, MIN, MAX, P50, P99, QUEUE_P50, QUEUE_P99,
-       REGISTERS, STATIC_SHARED, DYNAMIC_SHARED, BLOCK, GRID, CLUSTER, WAVES, OCCUPANCY, LIMITER,
-       TENSOR, EVIDENCE, SYMBOL, N_COLUMNS, CAPTURED_IN = N_COLUMNS, CAPTURED_TID,
-       CAPTURED_RANGE, CAPTURE_EVIDENCE, N_COLUMNS_BY_LAUNCH };
+enum { PID, DEVICE, MIG, NAME, BUCKET, COUNT, TOTAL, SHARE, AVG, MIN, MAX, P50, P99, QUEUE_P50,
+       QUEUE_P99, REGISTERS, STATIC_SHARED, DYNAMIC_SHARED, BLOCK, GRID, CLUSTER, WAVES,
+       OCCUPANCY, LIMITER, TENSOR, EVIDENCE, SYMBOL, N_COLUMNS,
+       CAPTURED_IN = N_COLUMNS, CAPTURED_TID, CAPTURED_RANGE, CAPTURE_EVIDENCE,
+       N_COLUMNS_BY_LAUNCH };
 
 static const struct column columns[N_COLUMNS_BY_LAUNCH] = {
 	[PID] = COLUMN_PID,
@@ -27,6 +29,8 @@ static const struct column columns[N_COLUMNS_BY_LAUNCH] = {
 		"bucket that its time is booked under" },
 	[COUNT] = { "count", NULL, CELL_INT, 0, ROLE_SUM, "times that it ran" },
 	[TOTAL] = { "total_ns", NULL, CELL_NS, 0, ROLE_SUM, "time of the kernels on the device" },
+	[SHARE] = { "share", NULL, CELL_SHARE, 0, ROLE_SHARE,
+		"of the time of all kernels of the process on the device" },
 	[AVG] = { "avg_ns", NULL, CELL_NS, 0, ROLE_MEAN, "mean time of one" },
 	[MIN] = { "min_ns", NULL, CELL_NS, 1, ROLE_MIN, "shortest" },
 	[MAX] = { "max_ns", NULL, CELL_NS, 0, ROLE_MAX, "longest" },
@@ -40,8 +44,8 @@ static const struct column columns[N_COLUMNS_BY_LAUNCH] = {
 		"static shared memory of a block" },
 	[DYNAMIC_SHARED] = { "dynamic_shared_bytes", NULL, CELL_BYTES, 1, ROLE_LABEL,
 		"dynamic shared memory of a block" },
-	[BLOCK] = { "block", NULL, CELL_TEXT, 0, ROLE_LABEL, "threads of a block" },
-	[GRID] = { "grid", NULL, CELL_TEXT, 0, ROLE_LABEL, "blocks of a launch" },
+	[BLOCK] = { "block", NULL, CELL_TEXT, COLUMN_SPARE, ROLE_LABEL, "threads of a block" },
+	[GRID] = { "grid", NULL, CELL_TEXT, COLUMN_SPARE, ROLE_LABEL, "blocks of a launch" },
 	[CLUSTER] = { "cluster", NULL, CELL_TEXT, 1, ROLE_LABEL, "blocks of a cluster" },
 	[WAVES] = { "waves", NULL, CELL_REAL, 1, ROLE_MEAN,
 		"grid over the blocks that run at once" },
@@ -126,7 +130,8 @@ static void fill_kernel(struct table *t, struct cell *row, const char *symbol,
 	}
 }
 
-static void add_row(struct table *t, const struct snapshot_device *s, const struct kernel_stats *k)
+static void add_row(struct table *t, const struct snapshot_device *s, const struct kernel_stats *k,
+		    uint64_t all_ns)
 {
 	struct cell *row = table_row(t);
 
@@ -134,6 +139,7 @@ static void add_row(struct table *t, const struct snapshot_device *s, const stru
 	view_put_device(&row[DEVICE], &row[MIG], s->number);
 	cell_u(&row[COUNT], k->time.count);
 	cell_u(&row[TOTAL], k->time.total);
+	cell_d(&row[SHARE], num_ratio(k->time.total, all_ns));
 	cell_u(&row[AVG], k->time.total / k->time.count);
 	cell_u(&row[MIN], k->time.min);
 	cell_u(&row[MAX], k->time.max);
@@ -183,6 +189,8 @@ static void add_launched(struct table *t, const struct snapshot *snap,
 			snapshot_device_number(snap, r->key.process, r->key.device));
 	cell_u(&row[COUNT], r->count);
 	cell_u(&row[TOTAL], r->total_ns);
+	if (s)
+		cell_d(&row[SHARE], num_ratio(r->total_ns, kernels_total_ns(&s->kernels)));
 	cell_u(&row[AVG], r->total_ns / r->count);
 	cell_u(&row[MIN], r->min_ns);
 	cell_u(&row[MAX], r->max_ns);
@@ -205,10 +213,11 @@ static void fill(struct table *t, const struct view_query *q)
 	}
 	for (size_t i = 0; i < snap->devices.n; i++) {
 		const struct kernels *kernels = &snap->devices.v[i].kernels;
+		const uint64_t all_ns = kernels_total_ns(kernels);
 
 		for (size_t k = 0; k < kernels_count(kernels); k++)
 			if (kernels_at(kernels, k)->time.count)
-				add_row(t, &snap->devices.v[i], kernels_at(kernels, k));
+				add_row(t, &snap->devices.v[i], kernels_at(kernels, k), all_ns);
 	}
 }
 

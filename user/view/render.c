@@ -131,20 +131,21 @@ static void format_cell(struct strbuf *out, const struct cell *c, unsigned int t
 	}
 }
 
-/* Worth a column: known in a row, and where a column requires it, not 0. */
+/* Worth a column: known in a row, and what its COLUMN_* requires. */
 static bool is_shown(const struct table *t, unsigned int column)
 {
-	bool rare = t->columns[column].wide == COLUMN_RARE;
+	const unsigned int wide = t->columns[column].wide;
 
-	if (t->columns[column].wide && !rare)
+	if (wide == 1)
 		return false;
 	for (size_t row = 0; row < t->n_rows; row++) {
-		const struct cell *c = &table_cells(t, row)[column];
+		const struct cell *cells = table_cells(t, row), *c = &cells[column];
 
-		if (c->known && (!rare || c->u))
+		if (c->known && (wide != COLUMN_RARE || c->u) &&
+		    (wide != COLUMN_INSTEAD || !cells[0].known))
 			return true;
 	}
-	return !rare && !t->n_rows;
+	return (!wide || wide == COLUMN_SPARE) && !t->n_rows;
 }
 
 /*
@@ -211,12 +212,17 @@ static void add_wrapped(struct strbuf *out, const char *s, unsigned int indent, 
 	strbuf_free(&safe);
 }
 
+/* Why a column is not in the rows of a table that is too wide: its cells are alike, and below the
+ * table once; or there is no room for it. In that order. */
+enum left_out { IS_IN, IS_ALIKE, IS_SPARE, HAS_NO_ROOM };
+
 /* Every shown cell as text, one after another in `text`; row 0 holds the titles. */
 struct grid {
 	struct strbuf text;
 	size_t *at;		/* offset of each cell in text */
 	size_t *width;		/* of each column */
 	unsigned int *column;	/* shown column -> the table's column */
+	uint8_t *left_out;	/* of each column: enum left_out */
 	unsigned int n;		/* shown columns */
 	size_t rows;
 	bool ascii, has_color;
@@ -303,11 +309,101 @@ static bool grid_init(struct grid *g, const struct report *r, const struct table
 		if (!is_long(t->columns[g->column[i]].type))
 			g->column[g->n++] = g->column[i];
 	g->width = calloc(g->n + 1, sizeof(*g->width));
+	g->left_out = calloc(g->n + 1, sizeof(*g->left_out));
 	g->at = calloc(g->rows * g->n + 1, sizeof(*g->at));
-	if (!g->width || !g->at)
+	if (!g->width || !g->left_out || !g->at)
 		return false;
 	grid_fill(g, r, t);
 	return !g->text.failed;
+}
+
+static void grid_free(struct grid *g)
+{
+	strbuf_free(&g->text);
+	free(g->at);
+	free(g->width);
+	free(g->left_out);
+	free(g->column);
+}
+
+static const char *grid_cell(const struct grid *g, size_t row, unsigned int i)
+{
+	return g->text.s + g->at[row * g->n + i];
+}
+
+static bool is_alike(const struct grid *g, unsigned int i)
+{
+	size_t row = 2;
+
+	while (row < g->rows && !strcmp(grid_cell(g, row, i), grid_cell(g, 1, i)))
+		row++;
+	return g->rows > 2 && row == g->rows;
+}
+
+static bool may_leave_out(const struct grid *g, unsigned int i, const struct column *c,
+			  enum left_out why)
+{
+	switch (why) {
+	case IS_ALIKE:
+		return is_alike(g, i);
+	case IS_SPARE:
+		return c->wide == COLUMN_SPARE;
+	default:
+		return c->type != CELL_TEXT;
+	}
+}
+
+/* Columns of a table that is too wide are left out, from the right. Names stay, and what rows are
+ * sorted by. */
+static void grid_fit(struct grid *g, const struct report *r, const struct table *t)
+{
+	const int sort = r->sort ? table_column(t, r->sort) : -ENOENT;
+	size_t width = 0;
+
+	for (unsigned int i = 0; i < g->n; i++)
+		width += g->width[i] + (i ? 2 : 0);
+	for (unsigned int why = IS_ALIKE; why <= HAS_NO_ROOM; why++) {
+		for (unsigned int i = g->n; i-- && width > r->columns;) {
+			const struct column *c = &t->columns[g->column[i]];
+
+			if (g->left_out[i] || (int)g->column[i] == sort ||
+			    !may_leave_out(g, i, c, (enum left_out)why))
+				continue;
+			g->left_out[i] = (uint8_t)why;
+			width -= g->width[i] + 2;
+		}
+	}
+}
+
+/* Output too wide for a terminal is not easier to read elsewhere. */
+static unsigned int prose_width(const struct report *r)
+{
+	unsigned int width = r->columns && r->columns < TEXT_WIDTH ? r->columns : TEXT_WIDTH;
+
+	return width < NARROW ? NARROW : width;
+}
+
+/* "  in all rows: pid 13029, errors 0"; "  left out: p99, max (--wide)" */
+static void print_left_out(struct strbuf *out, const struct report *r, const struct grid *g,
+			   bool alike)
+{
+	struct strbuf list = STRBUF_INIT;
+
+	for (unsigned int i = 0; i < g->n; i++) {
+		if (!g->left_out[i] || (g->left_out[i] == IS_ALIKE) != alike)
+			continue;
+		strbuf_addf(&list, "%s%s", list.len ? ", " : "", grid_cell(g, 0, i));
+		if (alike)
+			strbuf_addf(&list, " %s", grid_cell(g, 1, i));
+	}
+	if (list.len) {
+		strbuf_addstr(&list, alike ? "" : " (--wide)");
+		strbuf_addstr(out, alike ? "  in all rows: " : "  left out: ");
+		add_wrapped(out, list.s, alike ? 15 : 12, prose_width(r));
+		strbuf_addch(out, '\n');
+	}
+	out->failed |= list.failed;
+	strbuf_free(&list);
 }
 
 /* Titles are bold, the share that is lost has the colour of its severity. */
@@ -324,19 +420,25 @@ static enum line_color color_of(const struct table *t, size_t row, const struct 
 
 static void print_row(struct strbuf *out, const struct grid *g, size_t row, const struct table *t)
 {
+	int behind = 0;		/* of a name, up to the next column */
+	bool is_first = true;
+
 	for (unsigned int i = 0; i < g->n; i++) {
-		const char *s = g->text.s + g->at[row * g->n + i];
+		const char *s = grid_cell(g, row, i);
 		const struct column *c = &t->columns[g->column[i]];
 		int pad = (int)(g->width[i] - utf8_str_width(s));
 		size_t from;
 
-		strbuf_addf(out, "%s%*s", i ? "  " : "", c->type != CELL_TEXT ? pad : 0, "");
+		if (g->left_out[i])
+			continue;
+		strbuf_addf(out, "%*s%s%*s", behind, "", is_first ? "" : "  ",
+			    c->type != CELL_TEXT ? pad : 0, "");
 		from = out->len;
 		strbuf_addstr(out, s);
 		if (g->has_color)
 			line_color_from(out, from, color_of(t, row, c));
-		if (c->type == CELL_TEXT && i + 1 < g->n)
-			strbuf_addf(out, "%*s", pad, "");
+		behind = c->type == CELL_TEXT ? pad : 0;
+		is_first = false;
 	}
 	strbuf_addch(out, '\n');
 }
@@ -355,14 +457,6 @@ static void print_frames(struct strbuf *out, const char *stack)
 		strbuf_addch(out, '\n');
 		end = start ? start - 1 : 0;
 	}
-}
-
-/* Output too wide for a terminal is not easier to read elsewhere. */
-static unsigned int prose_width(const struct report *r)
-{
-	unsigned int width = r->columns && r->columns < TEXT_WIDTH ? r->columns : TEXT_WIDTH;
-
-	return width < NARROW ? NARROW : width;
 }
 
 static void print_long(struct strbuf *out, const struct report *r, const struct table *t,
@@ -401,16 +495,19 @@ static void text_print_table(struct strbuf *out, const struct report *r, const s
 		return;
 	}
 	out->failed |= !grid_init(&g, r, t);
+	if (!out->failed && r->columns && !r->wide)
+		grid_fit(&g, r, t);
 	for (size_t row = 0; !out->failed && row < g.rows; row++) {
 		print_row(out, &g, row, t);
 		if (row)
 			print_long(out, r, t, row - 1);
 	}
-	strbuf_free(&g.text);
-	free(g.at);
-	free(g.width);
-	free(g.column);
 	print_cut(out, t, "... ");
+	if (!out->failed) {
+		print_left_out(out, r, &g, true);
+		print_left_out(out, r, &g, false);
+	}
+	grid_free(&g);
 }
 
 /* Of a line of the verdict. */

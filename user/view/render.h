@@ -37,7 +37,8 @@ struct report {
 	const char *verdict;	/* text, md: sentences after the head, one a line; NULL none */
 	const char *foot;	/* text, md: losses and cost; NULL none */
 	unsigned int name_width; /* text: longer cells are cut in the middle; 0: never */
-	unsigned int columns;	/* text: of the terminal that shows it; 0: none does */
+	unsigned int columns;	/* text: of the terminal that shows it; 0: any number */
+	const char *sort;	/* text: this column stays, however few there are; NULL none */
 	bool ascii, has_color;	/* text: it shows no more than that; it is in colour */
 	bool wide;		/* text, md: also columns that are `wide` or all unknown */
 };

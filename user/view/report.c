@@ -372,6 +372,16 @@ static void read_size(const char *text, unsigned int *size)
 		*size = (unsigned int)n;
 }
 
+/* Of the terminal, else as COLUMNS says; 0: any number. */
+static unsigned int text_columns(const char *path)
+{
+	unsigned int columns = terminal_columns(path);
+
+	if (!columns)
+		read_size(getenv("COLUMNS"), &columns);
+	return columns;
+}
+
 /* Of the terminal; else as COLUMNS and LINES say. */
 static struct screen_shape screen_shape_of(const char *path)
 {
@@ -428,7 +438,8 @@ static void render_chart(struct strbuf *out, const struct report_options *o,
 static void render(struct strbuf *out, const struct report_options *o, const struct printout *p,
 		   const struct summary *s)
 {
-	const unsigned int columns = terminal_columns(o->output);
+	const bool is_terminal = terminal_columns(o->output);
+	const unsigned int columns = text_columns(o->output);
 	struct strbuf verdict = STRBUF_INIT;
 	struct summary_text text;
 
@@ -437,8 +448,8 @@ static void render(struct strbuf *out, const struct report_options *o, const str
 	report_render(out, &(struct report){
 		.meta = &text.meta, .tables = p->tables, .n_tables = p->n_tables,
 		.head = text.head.s, .verdict = verdict.s, .foot = text.foot.s,
-		.wide = o->wide, .columns = columns, .ascii = columns && locale_is_ascii(),
-		.has_color = report_is_colored(o),
+		.wide = o->wide, .columns = columns, .sort = o->sort,
+		.ascii = is_terminal && locale_is_ascii(), .has_color = report_is_colored(o),
 		.name_width = columns ? num_max(columns / 4, NAME_WIDTH_MIN) : NAME_WIDTH,
 	}, (enum format)o->format);
 	summary_text_free(&text);

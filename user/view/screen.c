@@ -614,17 +614,15 @@ static void add_times(struct screen *sc, const struct snapshot_device *s)
 	const bool both = is_wide(sc);
 	const size_t lines = num_min(num_max(n_rows, both ? n_kernels : 0),
 				     num_sub(sc->line.left, 2));
-	uint64_t all_ns = 0;
+	const uint64_t all_ns = kernels_total_ns(&s->kernels);
 
 	sc->line.out->failed |= !kernels;
 	if (!kernels || !lines) {
 		free(kernels);
 		return;
 	}
-	for (size_t i = 0; i < n_kernels; i++) {
+	for (size_t i = 0; i < n_kernels; i++)
 		kernels[i] = kernels_at(&s->kernels, i);
-		all_ns = num_add(all_ns, kernels[i]->time.total);
-	}
 	qsort(kernels, n_kernels, sizeof(kernels[0]), compare_kernels);
 	line_end(&sc->line);
 	strbuf_addf(&sc->line.text, "time of GPU %s", device_text(s->number).s);
