@@ -11,7 +11,7 @@ BENCH_SWITCHES := $(addprefix $(BENCH_OUT)/,switcher hooks)
 BENCH_RUN      = python3 -B $(BENCH)/bench $(BUILD)
 
 bench: $(BUILD)/gpuprof $(BENCH_PROBES) $(BENCH_CAPTURE) $(BENCH_HELPER) $(BENCH_OUT)/crowd $(BENCH_SWITCHES) sim ## compare gpuprof's cost with its peers' (root)
-	$(Q)$(BENCH_RUN) probes attach hanging hosts capture replay heap model helper switches
+	$(Q)$(BENCH_RUN) probes attach hanging hosts speaking capture replay heap model helper switches
 
 bench-probes: $(BUILD)/gpuprof $(BENCH_PROBES) ## what a probe costs a call, beside ftrace and bpftrace (root)
 	$(Q)$(BENCH_RUN) probes
@@ -24,6 +24,9 @@ bench-hanging: $(BUILD)/gpuprof sim ## stacks of a job that hangs, and attaching
 
 bench-hosts: $(BUILD)/gpuprof $(BENCH_PROBES) $(BENCH_OUT)/crowd ## thousands of processes; processes beside the target (root)
 	$(Q)$(BENCH_RUN) hosts
+
+bench-speaking: $(BUILD)/gpuprof sim ## how soon it writes, and its first figures (root)
+	$(Q)$(BENCH_RUN) speaking
 
 bench-capture: $(BUILD)/gpuprof $(BENCH_CAPTURE) sim ## what an event costs in a capture: ns and bytes
 	$(Q)$(BENCH_RUN) capture

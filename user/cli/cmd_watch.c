@@ -10,7 +10,8 @@
 #include "cli/verbs.h"
 #include "view/view.h"
 
-/* Unless --interval was given; the first comes soon, so that one sees that it works. */
+/* Unless --interval was given; the first ends so soon after the start, so that one sees that it
+ * works. */
 #define INTERVAL_NS (5 * NS_PER_SEC)
 #define FIRST_INTERVAL_NS NS_PER_SEC
 
@@ -61,7 +62,8 @@ int verb_watch(const struct options *o)
 		return rc;
 	if (!o->interval_ns) {
 		plan.interval_ns = INTERVAL_NS;
-		plan.first_interval_ns = o->session.count ? 0 : FIRST_INTERVAL_NS;
+		plan.first_interval_at_ns = o->session.count ? 0 :
+					    time_now_ns() + FIRST_INTERVAL_NS;
 	}
 	options_warn_stacks(o);
 	progress_begin(&progress, o);

@@ -144,6 +144,7 @@ static void signals_read(struct session *s)
 /* ---- running --------------------------------------------------------------------------------- */
 
 #define READ_EVERY_NS 20000000ull	/* sources without an fd, as helpers' rings */
+#define FIRST_INTERVAL_MIN_NS 500000000ull	/* however long the start took */
 
 enum wake { WAKE_SIGNAL = 1, WAKE_DURATION, WAKE_INTERVAL, WAKE_SOURCE, WAKE_TARGET, WAKE_READ };
 
@@ -395,7 +396,10 @@ static uint64_t left_of(const struct session *s, uint64_t ns)
 
 static int start_waits(struct session *s)
 {
-	const uint64_t first_ns = s->plan->first_interval_ns;
+	const uint64_t first_at_ns = s->plan->first_interval_at_ns;
+	const uint64_t first_ns = first_at_ns ? num_max(num_sub(first_at_ns, s->start_ns),
+							FIRST_INTERVAL_MIN_NS) :
+						s->plan->interval_ns;
 	int err;
 
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -415,8 +419,7 @@ static int start_waits(struct session *s)
 	if (!err)
 		err = add_timer(s, left_of(s, s->plan->o->duration_ns), 0, WAKE_DURATION);
 	if (!err)
-		err = add_timer(s, left_of(s, first_ns ? first_ns : s->plan->interval_ns),
-				s->plan->interval_ns, WAKE_INTERVAL);
+		err = add_timer(s, left_of(s, first_ns), s->plan->interval_ns, WAKE_INTERVAL);
 	if (!err)
 		err = add_timer(s, READ_EVERY_NS, READ_EVERY_NS, WAKE_READ);
 	return err ? live_cannot("wait for events", -err) : 0;

@@ -18,7 +18,7 @@ struct session_plan {
 	bool by_launch;			/* the model counts launches, too */
 	const struct consumers *consumers;	/* that the model has, too; NULL: none */
 	uint64_t interval_ns;		/* 0: no intervals */
-	uint64_t first_interval_ns;	/* 0: as the others */
+	uint64_t first_interval_at_ns;	/* it ends then, or a little later; 0: as the others */
 };
 
 struct session;
