@@ -163,6 +163,14 @@ assert_hang() { # PID
 	done
 }
 
+# Ranks 0, 1 and 3 wait for rank 2.
+assert_stopped() {
+	"$GPUPROF" report c.gpr --table findings --format json >r.json
+	run report_value r.json '[f["cause"] for f in t["findings"] if f["finding"] == "hang"]'
+	assert_output --regexp \
+		"^..ranks 0-1, 3 wait in [A-Za-z]+ for rank 2, which is stopped by a signal or a debugger, in [a-zA-Z ]+.\]$"
+}
+
 @test "collectives: the others wait for a rank that is stopped, whatever it was doing" {
 	local rank
 	start_ddp --steps 100000
@@ -173,10 +181,20 @@ assert_hang() { # PID
 	kill -STOP "$(pid_of_rank 2)"
 	sleep 3
 	interrupt_gpuprof
-	"$GPUPROF" report c.gpr --table findings --format json >r.json
-	run report_value r.json '[f["cause"] for f in t["findings"] if f["finding"] == "hang"]'
-	assert_output --regexp \
-		"^..ranks 0-1, 3 wait in [A-Za-z]+ for rank 2, which is stopped by a signal or a debugger, in [a-zA-Z ]+.\]$"
+	assert_stopped
+}
+
+@test "collectives: they wait for one that was stopped in a call before gpuprof came" {
+	start_ddp --steps 100000
+	: >go
+	sleep 0.5
+	kill -STOP "$(pid_of_rank 2)"
+	sleep 0.5
+	run -0 "$GPUPROF" record -d 2s -o c.gpr -p "${STARTED[0]}"
+	assert_stopped
+	kill -CONT "$(pid_of_rank 2)"
+	run -0 "$GPUPROF" stat -d 2s --table findings -p "${STARTED[0]}"
+	refute_output --partial "stopped by"
 }
 
 # "yes" when the bucket of all threads is between two numbers of nanoseconds, else what it is.

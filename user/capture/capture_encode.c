@@ -580,7 +580,7 @@ int capture_encode(struct capture_encoder *e, const struct event *ev)
 	    (size_t)(e->p - b->raw) + EVENT_ROOM > GP_BLOCK_RAW_MAX)
 		return -EAGAIN;
 	if (event_is_call(ev->kind) && !ev->call.blocked_ns && !ev->call.late_ns &&
-	    !ev->call.address)
+	    ev->call.late_why != OFF_STOPPED && !ev->call.address)
 		put_call(e, ev);
 	else
 		put_event(e, ev);

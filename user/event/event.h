@@ -102,7 +102,8 @@ struct launch_shape {
 struct event_call {
 	int32_t result;		/* the API's own code */
 	uint8_t dir;		/* enum copy_dir */
-	uint8_t late_why;	/* enum off_reason: OFF_RUNQUEUE, or OFF_STOPPED */
+	uint8_t late_why;	/* enum off_reason: OFF_RUNQUEUE, or OFF_STOPPED. INSIDE: the
+				 * thread is stopped at end_ns */
 	uint16_t pad;
 	uint64_t bytes;
 	uint64_t stream;	/* handle */

@@ -134,6 +134,7 @@ static int push_inside(struct model *m, const struct event *ev)
 	if (!t)
 		return -ENOMEM;
 	model_note_found(m, ev->kind, book_push(&t->book, ev, find_func(m, ev)));
+	t->stopped_ns = ev->call.late_why == OFF_STOPPED ? ev->end_ns : 0;
 	device_note_call(m, t, ev, &(struct noted_call){ cursor, t->book.open_class, false });
 	if (!t->book.before)
 		return 0;

@@ -37,6 +37,7 @@ struct call {
 	bool over;
 	uint8_t looks;		/* that found out nothing, one after the other */
 	bool ran;		/* at the last check: the state is that of its last tick */
+	bool is_stopped;	/* as well */
 	uint64_t since_ns;
 	uint64_t due_ns;	/* of the next look */
 	uint64_t returns_to;	/* address */
@@ -174,7 +175,8 @@ static bool read_call(const struct stack_thread *t, struct call *c)
 		return false;		/* its stack changed while it was read */
 	*c = (struct call){ .pid = t->pid, .tid = t->tid, .row = (uint16_t)t->row,
 			    .returns_to = caller->address, .sp = caller->sp,
-			    .ran = t->quality == STACK_IS_RUNNING };
+			    .ran = t->quality == STACK_IS_RUNNING,
+			    .is_stopped = t->state == 'T' || t->state == 't' };
 	return true;
 }
 
@@ -189,7 +191,8 @@ static int push(const struct event_sink *sink, const struct call *c, uint8_t kin
 {
 	struct event ev = { .kind = kind, .pid = (uint32_t)c->pid, .tid = (uint32_t)c->tid,
 			    .func = c->row, .start_ns = c->since_ns,
-			    .end_ns = num_max(end_ns, c->since_ns) };
+			    .end_ns = num_max(end_ns, c->since_ns),
+			    .call.late_why = c->is_stopped ? OFF_STOPPED : 0 };
 
 	return sink->push(sink->ctx, &ev);
 }
@@ -297,6 +300,7 @@ static int look_again(struct look *look, struct call *c, const struct event_sink
 		return gone(c, sink);
 	if (read_call(t, &now)) {
 		c->ran = now.ran;
+		c->is_stopped = now.is_stopped;
 		if (now.row != c->row || now.sp != c->sp || now.returns_to != c->returns_to)
 			return gone(c, sink);
 		c->looks = 0;
