@@ -304,6 +304,21 @@ static void add_behind(struct strbuf *out, const struct job *j)
 		strbuf_addf(out, ", and %zu more", said - NAMED_MAX);
 }
 
+/* "; go on with: kill -CONT 402" */
+static void add_remedy(struct strbuf *out, const struct job *j)
+{
+	bool begun = false;
+
+	for (size_t i = 0; i < j->n; i++) {
+		const struct rank *r = &j->ranks[i];
+
+		if (!r->is_behind || !r->is_stopped || r->has_ended || r->process->is_gone)
+			continue;
+		strbuf_addf(out, "%s %u", begun ? "" : "; go on with: kill -CONT", r->process->pid);
+		begun = true;
+	}
+}
+
 static int add_job(struct findings *f, const struct job *j, uint64_t ns)
 {
 	const bool behind = count(j, true);
@@ -326,6 +341,7 @@ static int add_job(struct findings *f, const struct job *j, uint64_t ns)
 		    snap->funcs->v[first_of(j, false)->thread->func].name);
 	strbuf_addstr(&to->cause, behind ? " for " : ", and no rank is behind");
 	add_behind(&to->cause, j);
+	add_remedy(&to->cause, j);
 	strbuf_addf(&to->evidence, "none of %zu ranks went on for %s, up to the end", j->n,
 		    ns_text(ns).s);
 	next_add(&to->next, NEXT_STACKS, &target, NULL);
