@@ -20,6 +20,11 @@ print(max(len(l) for l in lines if not l.startswith("next ")), len(lines))' <<<"
 	assert_output --regexp '^[1-9][0-9]+ screens, [1-9][0-9]+ findings$'
 }
 
+@test "screen: golden ones of nine captures in five shapes: widths, glyphs, colour" {
+	run -0 "$ROOT/tests/screens/check" "$GPUPROF"
+	assert_output "45 screens, 0 lines differ or are wrong"
+}
+
 @test "screen: verdict, bar, findings, times, next and more; every option that shapes tables prints tables" {
 	local option
 	run -0 "$GPUPROF" report "$CAPTURES/pretrain-faulty.gpr"

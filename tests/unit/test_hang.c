@@ -117,10 +117,10 @@ TEST(the_rank_that_all_others_wait_for_is_named)
 		  "ranks 1-3 wait in cudaStreamSynchronize for rank 0, which has ended" },
 		{ { { N, 50, 9, 0 }, { N, 50, 9, 0 }, { N, 50, 9, -199 }, { N, 50, 9, 0 } }, "high",
 		  "ranks 0-1, 3 wait in ncclAllReduce for rank 2, which is stopped by a signal or "
-		  "a debugger, in ncclAllReduce" },
+		  "a debugger, in ncclAllReduce; go on with: kill -CONT 102" },
 		{ { { S, 50, 9, 0 }, { -1, 0, 9, -199 }, { S, 50, 9, 0 }, { S, 50, 9, 0 } }, "high",
 		  "ranks 0, 2-3 wait in cudaStreamSynchronize for rank 1, which is stopped by a "
-		  "signal or a debugger, in no call" },
+		  "signal or a debugger, in no call; go on with: kill -CONT 101" },
 		/* its user ended it */
 		{ { { S, 50, 9, 180 }, { N, 50, 8, 181 }, { S, 50, 9, 180 }, { S, 50, 9, 182 } }, "high",
 		  "ranks 0, 2-3 wait in cudaStreamSynchronize for rank 1, which is in ncclAllReduce" },

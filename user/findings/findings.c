@@ -415,8 +415,7 @@ static struct session_facts read_session(const struct snapshot *snap)
 {
 	const char *off_cpu = snapshot_fact(snap, "off_cpu");
 	const bool sampled = off_cpu && !strcmp(off_cpu, "sampled");
-	const bool recorded = off_cpu ? !strcmp(off_cpu, "recorded") :
-					!snapshot_fact(snap, "without_probes");
+	const bool recorded = snapshot_knows_off_cpu(snap);
 
 	return (struct session_facts){ .cost = own_cost_read(snap), .book = {
 		.measured_ns = snap->now_ns - snap->session.start_ns,

@@ -88,6 +88,16 @@ static int take_process(struct snapshot *s, const struct model *m, const struct 
 	return err ? err : take_ranges(s, to, from->ranges);
 }
 
+static void read_sampled(struct snapshot_thread *to, const struct timeline *spans)
+{
+	uint64_t ns[BUCKET_END] = { 0 };
+
+	timeline_sum(spans, to->book.open_ns, to->book.close_ns, NULL, ns);
+	for (unsigned int i = BUCKET_OFF_0; i < BUCKET_END; i++)
+		to->sampled_ns += ns[i];
+	to->sampled_stopped_ns = ns[BUCKET_OFF_0 + OFF_STOPPED];
+}
+
 static int take_thread(struct snapshot *s, const struct model *m, const struct thread *t)
 {
 	struct snapshot_thread *to = VEC_PUSH(&s->threads);
@@ -125,6 +135,7 @@ static int take_thread(struct snapshot *s, const struct model *m, const struct t
 	to->stopped = t->stopped_ns && t->stopped_ns >= t->book.cursor;
 	book_read(b, t->process->gone_ns && !t->ended ? t->process->gone_ns : s->now_ns,
 		  &to->book);
+	read_sampled(to, &t->sampled.spans);
 	return 0;
 }
 

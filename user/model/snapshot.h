@@ -55,6 +55,8 @@ struct snapshot_thread {
 	uint16_t func;
 	uint64_t open_ns;	/* since then; of `before`, since that could be seen */
 	struct book_sum book;
+	/* Off the CPU outside of calls, and of that stopped, as EVENT_SCHED has it: an estimate. */
+	uint64_t sampled_ns, sampled_stopped_ns;
 	uint64_t past;		/* so many threads that ended, added up; tid is 0. 0: it is one */
 };
 
@@ -141,6 +143,14 @@ static inline const char *snapshot_fact(const struct snapshot *s, const char *ke
 }
 
 /* 0: none, or it is no number. */
+/* What the scheduler did was recorded. Older captures name that only where it was not. */
+static inline bool snapshot_knows_off_cpu(const struct snapshot *s)
+{
+	const char *off_cpu = snapshot_fact(s, "off_cpu");
+
+	return off_cpu ? !strcmp(off_cpu, "recorded") : !snapshot_fact(s, "without_probes");
+}
+
 static inline uint64_t snapshot_fact_number(const struct snapshot *s, const char *key)
 {
 	const char *text = snapshot_fact(s, key);

@@ -26,7 +26,7 @@ struct group {
 struct screen {
 	const struct summary *s;
 	const struct snapshot *snap;
-	bool interval;
+	bool interval, knows_off_cpu;
 	struct findings findings;
 	struct group *groups;		/* of these */
 	size_t n_groups;
@@ -658,13 +658,14 @@ static void add_times(struct screen *sc, const struct snapshot_device *s)
 /* ---- without devices: threads and calls ------------------------------------------------------ */
 
 /* Of a thread's time: what it did, as far as its bar shows. */
-enum thread_part { LAUNCHING, WAITING, CALLS, RUNNING, OFF, UNSEEN, THREAD_PARTS };
+enum thread_part { LAUNCHING, WAITING, CALLS, RUNNING, NO_CALL, OFF, UNSEEN, THREAD_PARTS };
 
 static const struct bar_part thread_parts[THREAD_PARTS] = {
 	[LAUNCHING] = { "launch", "╱", "l", LINE_GREEN },
 	[WAITING] = { "sync", "░", "s", LINE_CYAN },
 	[CALLS] = { "other calls", "▒", "o", LINE_MAGENTA },
 	[RUNNING] = { "on a CPU", "▚", "r", LINE_PLAIN },
+	[NO_CALL] = { "in no call", "▚", "n", LINE_PLAIN },
 	[OFF] = { "off the CPU", "·", ".", LINE_PLAIN },
 	[UNSEEN] = { "unknown", "?", "?", LINE_PLAIN },
 };
@@ -702,16 +703,20 @@ static void add_thread(struct screen *sc, const struct snapshot_thread *t)
 
 	for (unsigned int i = 0; i < BUCKET_END; i++)
 		ns[part_of(i)] += t->book.ns[i];
+	if (!sc->knows_off_cpu) {
+		ns[OFF] = num_min(t->sampled_ns, ns[RUNNING]);
+		ns[NO_CALL] = ns[RUNNING] - ns[OFF];
+		ns[RUNNING] = 0;
+	}
 	strbuf_addf(&sc->line.text, "%u", t->tid);
 	add_parts(sc, thread_parts, ns, THREAD_PARTS);
 	line_go_to(&sc->line, LABEL);
 	format_safef(&sc->line.text, "%s: ", t->comm[0] ? t->comm : t->process_comm);
-	for (unsigned int i = 0; i < THREAD_PARTS; i++) {
-		if (!ns[i])
-			continue;
-		line_add_part(&sc->line, &thread_parts[i], ns[i], wall_ns);
-		strbuf_addstr(&sc->line.text, "  ");
-	}
+	for (unsigned int i = 0; i < THREAD_PARTS; i++)
+		if (ns[i]) {
+			line_add_part(&sc->line, &thread_parts[i], ns[i], wall_ns);
+			strbuf_addstr(&sc->line.text, "  ");
+		}
 	line_end(&sc->line);
 }
 
@@ -856,6 +861,7 @@ int screen_add(struct strbuf *out, const struct summary *s, const char *verdict,
 	const size_t lines = num_min(num_max(shape->lines, SCREEN_LINES_MIN), SCREEN_LINES);
 	struct screen sc = {
 		.s = s, .snap = s->snap, .interval = shape->interval,
+		.knows_off_cpu = snapshot_knows_off_cpu(s->snap),
 		.line = { .text = STRBUF_INIT, .out = out, .ascii = shape->ascii,
 			  .has_color = shape->has_color,
 			  .width = num_min(columns, SCREEN_COLUMNS), .left = lines - MORE_LINES } };

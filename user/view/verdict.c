@@ -348,15 +348,19 @@ static void add_bounds(struct strbuf *out, const struct snapshot_thread *t)
 {
 	const uint64_t *ns = t->book.ns, wall_ns = t->book.close_ns - t->book.open_ns;
 	double outside, launch = 100 * num_ratio(ns[CLASS_LAUNCH], wall_ns);
-	uint64_t outside_ns = ns[CLASS_OTHER];
+	uint64_t outside_ns = ns[CLASS_OTHER], stopped_ns;
 
 	for (unsigned int i = BUCKET_OFF_0; i < BUCKET_END; i++)
 		outside_ns += ns[i];
+	stopped_ns = num_add(ns[BUCKET_OFF_0 + OFF_STOPPED], t->sampled_stopped_ns);
 	outside = 100 * num_ratio(outside_ns, wall_ns);
 	format_safef(out, "Thread %u (%s) waits for the device in synchronising calls %.1f %% of "
 		     "its time, is in no call %.1f %%, launches %.1f %%",
 		     t->tid, t->comm[0] ? t->comm : t->process_comm,
 		     100 * num_ratio(ns[CLASS_SYNC], wall_ns), outside, launch);
+	if (stopped_ns >= wall_ns / 100 && stopped_ns)
+		strbuf_addf(out, ", was stopped %s%.1f %%",
+			    t->sampled_stopped_ns ? "~" : "", 100 * num_ratio(stopped_ns, wall_ns));
 	if (ns[BUCKET_GPUPROF] >= wall_ns / 100 && ns[BUCKET_GPUPROF])
 		strbuf_addf(out, ", ~%.1f %% is gpuprof's own cost (estimated)",
 			    100 * num_ratio(ns[BUCKET_GPUPROF], wall_ns));
