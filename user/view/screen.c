@@ -12,6 +12,7 @@
 #include "elf/demangle.h"
 #include "event/device_number.h"
 #include "findings/findings.h"
+#include "view/screen_calls.h"
 #include "view/screen_line.h"
 #include "view/view.h"
 #include "view/words.h"
@@ -655,7 +656,7 @@ static void add_times(struct screen *sc, const struct snapshot_device *s)
 	free(kernels);
 }
 
-/* ---- without devices: threads and calls ------------------------------------------------------ */
+/* ---- without devices: threads --------------------------------------------------------------- */
 
 /* Of a thread's time: what it did, as far as its bar shows. */
 enum thread_part { LAUNCHING, WAITING, CALLS, RUNNING, NO_CALL, OFF, UNSEEN, THREAD_PARTS };
@@ -747,53 +748,6 @@ static void add_threads(struct screen *sc)
 		line_end(&sc->line);
 	}
 	free(v);
-}
-
-/* "cudaLaunchKernel   4,000   12.34 ms   27.56 us", as far as there is room */
-static void add_call(struct screen *sc, const char *name, const char *count, const char *total,
-		     const char *longest)
-{
-	const size_t room = sc->line.width;
-	const size_t used = 12 + (room < 50 ? 0 : 10) + (room < 78 ? 0 : 12);
-
-	line_add_field(&sc->line, name, num_min(room - used, 44), false);
-	if (room >= 50)
-		line_add_field(&sc->line, count, 10, true);
-	line_add_field(&sc->line, total, 12, true);
-	if (room >= 78)
-		line_add_field(&sc->line, longest, 12, true);
-	line_end(&sc->line);
-}
-
-static void add_calls(struct screen *sc)
-{
-	const struct view_query q = { sc->snap, CALLS_BY_FUNCTION, true };
-	struct table *t = view_fill(&view_calls, &q);
-	int name, count, total, max;
-
-	sc->line.out->failed |= !t;
-	if (!t)
-		return;
-	name = table_column(t, "function");
-	count = table_column(t, "count");
-	total = table_column(t, "total_ns");
-	max = table_column(t, "max_ns");
-	if (t->n_rows && sc->line.left > 2) {
-		line_end(&sc->line);
-		add_call(sc, "calls", "count", "total", "longest");
-	}
-	for (size_t i = 0; i < t->n_rows && sc->line.left; i++) {
-		const struct cell *c = table_cells(t, i);
-		struct strbuf text = STRBUF_INIT;
-
-		strbuf_addf(&text, " %s", c[name].known ? c[name].s : "?");
-		add_call(sc, text.s, count_text(c[count].u).s,
-			 c[total].known ? ns_text(c[total].u).s : "?",
-			 c[max].known ? ns_text(c[max].u).s : "?");
-		sc->line.out->failed |= text.failed;
-		strbuf_free(&text);
-	}
-	table_free(t);
 }
 
 /* ---- next and more --------------------------------------------------------------------------- */
@@ -890,7 +844,7 @@ int screen_add(struct strbuf *out, const struct summary *s, const char *verdict,
 		else if (device)
 			add_times(&sc, device);
 		else
-			add_calls(&sc);
+			screen_calls_add(&sc.line, sc.snap);
 		add_more(&sc, verdict);
 	}
 	free(sc.groups);
