@@ -101,6 +101,21 @@ TEST(a_device_idles_while_its_thread_is_found_stopped)
 	assert_int_equal(snap_at(m, BASE + 100)->counts.invalid[EVENT_SCHED], 1);
 }
 
+/* Its own time, where devices are not known; in an interval, that interval's. */
+TEST(a_thread_is_found_stopped)
+{
+	call(1, 10, 15);
+	push(m, (struct event){ .kind = EVENT_SCHED, .pid = 7, .tid = 8, .start_ns = BASE + 10,
+				.end_ns = BASE + 75, .sched = { 5, 0, OFF_RUNQUEUE, OFF_STOPPED } });
+	call(2, 80, 84);
+	assert_int_equal(snap_at(m, BASE + 90)->threads.v[0].sampled_ns, 60);
+	assert_int_equal(snap_at(m, BASE + 90)->threads.v[0].sampled_stopped_ns, 60);
+	snap_cut(m, BASE + 90);
+	call(3, 95, 96);
+	assert_int_equal(snap_at(m, BASE + 100)->threads.v[0].sampled_ns, 0);
+	assert_int_equal(snap_at(m, BASE + 100)->threads.v[0].sampled_stopped_ns, 0);
+}
+
 static const struct offcpu_row *row(size_t i)
 {
 	assert_true(i < offcpu_count(snap_of(m)->offcpu));

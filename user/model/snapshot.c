@@ -609,6 +609,8 @@ static void subtract_thread(struct snapshot *later, struct snapshot_thread *t,
 	if (!t->has_book || !earlier->has_book)
 		return;
 	t->book.unseen &= ~earlier->book.unseen | still_unseen;
+	t->sampled_ns = num_sub(t->sampled_ns, earlier->sampled_ns);
+	t->sampled_stopped_ns = num_sub(t->sampled_stopped_ns, earlier->sampled_stopped_ns);
 	subtract_book(later, t, &earlier->book, earlier->past);
 }
 
