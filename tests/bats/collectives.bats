@@ -165,7 +165,8 @@ assert_hang() { # PID
 
 # Ranks 0, 1 and 3 wait for rank 2.
 assert_stopped() {
-	local remedy="; go on with: kill -CONT $(pid_of_rank 2)"
+	local remedy
+	remedy="; go on with: kill -CONT $(pid_of_rank 2)"
 	"$GPUPROF" report c.gpr --table findings --format json >r.json
 	run report_value r.json '[f["cause"] for f in t["findings"] if f["finding"] == "hang"]'
 	assert_output --regexp \
