@@ -9,6 +9,7 @@
 
 #include "base/num.h"
 #include "base/units.h"
+#include "bucket/kernel_short.h"
 #include "elf/demangle.h"
 
 #define SMALL_KERNEL_NS 20000	/* and less: about the cost of a launch on both sides */
@@ -424,13 +425,13 @@ static bool judge_input_stall(const struct finding_book *b, struct finding *f)
 	return true;
 }
 
-/* Its name in the source, without its arguments. */
+/* Its short name; another kernel may have the same. */
 static void add_kernel(struct strbuf *out, const char *symbol)
 {
 	struct strbuf name = STRBUF_INIT;
 
 	elf_demangle(&name, symbol);
-	strbuf_add(out, name.s, strcspn(name.s, "("));
+	kernel_short_add(out, name.s, false);
 	out->failed |= name.failed;
 	strbuf_free(&name);
 }

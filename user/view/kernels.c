@@ -12,10 +12,11 @@
 #include "facts/kernel_configs.h"
 #include "facts/sm_occupancy.h"
 #include "facts/ranges.h"
+#include "view/kernel_names.h"
 #include "view/view.h"
 
-enum { PID, DEVICE, MIG, NAME, BUCKET, COUNT, TOTAL, SHARE, AVG, MIN, MAX, P50, P99, QUEUE_P50,
-       QUEUE_P99, REGISTERS, STATIC_SHARED, DYNAMIC_SHARED, BLOCK, GRID, CLUSTER, WAVES,
+enum { PID, DEVICE, MIG, NAME, SHORT, BUCKET, COUNT, TOTAL, SHARE, AVG, MIN, MAX, P50, P99,
+       QUEUE_P50, QUEUE_P99, REGISTERS, STATIC_SHARED, DYNAMIC_SHARED, BLOCK, GRID, CLUSTER, WAVES,
        OCCUPANCY, LIMITER, TENSOR, EVIDENCE, SYMBOL, N_COLUMNS,
        CAPTURED_IN = N_COLUMNS, CAPTURED_TID, CAPTURED_RANGE, CAPTURE_EVIDENCE,
        N_COLUMNS_BY_LAUNCH };
@@ -24,7 +25,10 @@ static const struct column columns[N_COLUMNS_BY_LAUNCH] = {
 	[PID] = COLUMN_PID,
 	[DEVICE] = COLUMN_DEVICE,
 	[MIG] = COLUMN_MIG,
-	[NAME] = { "name", NULL, CELL_TEXT, 0, ROLE_KEY, "name of the kernel, without arguments" },
+	[NAME] = { "name", "full_name", CELL_TEXT, 1, ROLE_KEY,
+		"name of the kernel, without arguments" },
+	[SHORT] = { "short_name", "name", CELL_TEXT, 0, ROLE_LABEL,
+		"name by what it does; no two kernels of a report have one" },
 	[BUCKET] = { "bucket", NULL, CELL_TEXT, 0, ROLE_LABEL,
 		"bucket that its time is booked under" },
 	[COUNT] = { "count", NULL, CELL_INT, 0, ROLE_SUM, "times that it ran" },
@@ -108,8 +112,8 @@ static void fill_launch(struct table *t, struct cell *row, const struct snapshot
 }
 
 /* Overloads have one name and a symbol each; some work comes without. */
-static void fill_kernel(struct table *t, struct cell *row, const char *symbol,
-			const struct kernel_launch *w)
+static void fill_kernel(struct table *t, struct cell *row, const struct kernel_names *names,
+			const char *symbol, const struct kernel_launch *w)
 {
 	enum tensor_core use = tensor_core_of(symbol);
 	struct strbuf name = STRBUF_INIT;
@@ -122,6 +126,7 @@ static void fill_kernel(struct table *t, struct cell *row, const char *symbol,
 		if (!name.len)
 			strbuf_addstr(&name, "(no name)");
 		cell_text(t, &row[NAME], &name);
+		cell_s(t, &row[SHORT], kernel_names_of(names, symbol));
 		cell_s(t, &row[SYMBOL], symbol);
 	}
 	if (use != TENSOR_UNKNOWN) {	/* without a hint in the name */
@@ -131,7 +136,7 @@ static void fill_kernel(struct table *t, struct cell *row, const char *symbol,
 }
 
 static void add_row(struct table *t, const struct snapshot_device *s, const struct kernel_stats *k,
-		    uint64_t all_ns)
+		    uint64_t all_ns, const struct kernel_names *names)
 {
 	struct cell *row = table_row(t);
 
@@ -149,7 +154,7 @@ static void add_row(struct table *t, const struct snapshot_device *s, const stru
 		cell_u(&row[QUEUE_P50], hist_quantile(&k->queue, 0.50));
 		cell_u(&row[QUEUE_P99], hist_quantile(&k->queue, 0.99));
 	}
-	fill_kernel(t, row, k->name, &k->last);
+	fill_kernel(t, row, names, k->name, &k->last);
 	cell_s(t, &row[BUCKET], kernel_class_name(k->class));
 	if (k->mixed) {
 		cell_s(t, &row[GRID], "(mixed)");
@@ -179,7 +184,7 @@ static void fill_captured(struct table *t, struct cell *row, const struct snapsh
 }
 
 static void add_launched(struct table *t, const struct snapshot *snap,
-			 const struct kernel_config *r)
+			 const struct kernel_config *r, const struct kernel_names *names)
 {
 	const struct snapshot_device *s = snapshot_device(snap, r->key.process, r->key.device);
 	struct cell *row = table_row(t);
@@ -194,31 +199,46 @@ static void add_launched(struct table *t, const struct snapshot *snap,
 	cell_u(&row[AVG], r->total_ns / r->count);
 	cell_u(&row[MIN], r->min_ns);
 	cell_u(&row[MAX], r->max_ns);
-	fill_kernel(t, row, r->name, &r->last);
+	fill_kernel(t, row, names, r->name, &r->last);
 	cell_s(t, &row[BUCKET], kernel_class_name(kernel_class_of(r->name)));
 	fill_captured(t, row, snap, &r->key);
 	if (r->last.kind)
 		fill_launch(t, row, s, &r->last);
 }
 
-static void fill(struct table *t, const struct view_query *q)
+static void fill_by_launch(struct table *t, const struct snapshot *snap,
+			   const struct kernel_names *names)
 {
-	const struct snapshot *snap = q->snapshot;
 	const struct kernel_configs *launched = snap->kernel_configs;
 
-	if (q->by == CALLS_BY_LAUNCH) {
-		for (size_t i = 0; i < kernel_configs_count(launched); i++)
-			add_launched(t, snap, kernel_configs_at(launched, i));
-		return;
-	}
+	for (size_t i = 0; i < kernel_configs_count(launched); i++)
+		add_launched(t, snap, kernel_configs_at(launched, i), names);
+}
+
+static void fill_by_kernel(struct table *t, const struct snapshot *snap,
+			   const struct kernel_names *names)
+{
 	for (size_t i = 0; i < snap->devices.n; i++) {
 		const struct kernels *kernels = &snap->devices.v[i].kernels;
 		const uint64_t all_ns = kernels_total_ns(kernels);
 
 		for (size_t k = 0; k < kernels_count(kernels); k++)
 			if (kernels_at(kernels, k)->time.count)
-				add_row(t, &snap->devices.v[i], kernels_at(kernels, k), all_ns);
+				add_row(t, &snap->devices.v[i], kernels_at(kernels, k), all_ns,
+					names);
 	}
+}
+
+static void fill(struct table *t, const struct view_query *q)
+{
+	struct kernel_names *names = kernel_names_new(q->snapshot);
+
+	t->failed |= !names;
+	if (names && q->by == CALLS_BY_LAUNCH)
+		fill_by_launch(t, q->snapshot, names);
+	else if (names)
+		fill_by_kernel(t, q->snapshot, names);
+	kernel_names_free(names);
 }
 
 const struct view view_kernels = {

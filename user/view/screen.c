@@ -9,9 +9,9 @@
 #include "base/num.h"
 #include "base/units.h"
 #include "base/utf8.h"
-#include "elf/demangle.h"
 #include "event/device_number.h"
 #include "findings/findings.h"
+#include "view/kernel_names.h"
 #include "view/screen_calls.h"
 #include "view/screen_line.h"
 #include "view/view.h"
@@ -592,18 +592,17 @@ static int compare_kernels(const void *a, const void *b)
 #define LEFT 48
 
 /* all_ns: of all kernels, which may run side by side */
-static void add_kernel(struct screen *sc, const struct kernel_stats *k, uint64_t all_ns)
+static void add_kernel(struct screen *sc, const struct kernel_stats *k, const char *name,
+		       uint64_t all_ns)
 {
-	struct strbuf name = STRBUF_INIT, safe = STRBUF_INIT;
+	struct strbuf safe = STRBUF_INIT;
 
-	elf_demangle(&name, k->name ? k->name : "(no name)");
-	format_safef(&safe, "%s", name.s);
+	format_safef(&safe, "%s", name);
 	line_add_field(&sc->line, safe.s, sc->line.width - LEFT - 28, false);
 	line_add_field(&sc->line, short_count_text(k->time.count).s, 8, true);
 	line_add_field(&sc->line, ns_text(k->time.total / k->time.count).s, 11, true);
 	line_add_field(&sc->line, percent_text(num_ratio(k->time.total, all_ns)).s, 9, true);
-	sc->line.text.failed |= name.failed | safe.failed;
-	strbuf_free(&name);
+	sc->line.text.failed |= safe.failed;
 	strbuf_free(&safe);
 }
 
@@ -616,9 +615,11 @@ static void add_times(struct screen *sc, const struct snapshot_device *s)
 	const size_t lines = num_min(num_max(n_rows, both ? n_kernels : 0),
 				     num_sub(sc->line.left, 2));
 	const uint64_t all_ns = kernels_total_ns(&s->kernels);
+	struct kernel_names *names = kernel_names_new(sc->snap);
 
-	sc->line.out->failed |= !kernels;
-	if (!kernels || !lines) {
+	sc->line.out->failed |= !kernels || !names;
+	if (!kernels || !names || !lines) {
+		kernel_names_free(names);
 		free(kernels);
 		return;
 	}
@@ -650,9 +651,11 @@ static void add_times(struct screen *sc, const struct snapshot_device *s)
 		}
 		line_go_to(&sc->line, LEFT);
 		if (both && i < n_kernels)
-			add_kernel(sc, kernels[i], all_ns);
+			add_kernel(sc, kernels[i], kernel_names_of(names, kernels[i]->name),
+				   all_ns);
 		line_end(&sc->line);
 	}
+	kernel_names_free(names);
 	free(kernels);
 }
 
