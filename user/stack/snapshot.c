@@ -48,6 +48,7 @@ struct process {		/* that is being added */
 	pid_t pid;
 	struct stack_memory *memory;
 	struct stack_modules modules;
+	struct python *python;	/* NULL: it maps none, or names are not wanted */
 	size_t first;		/* its first thread in s->threads */
 	bool denied;
 	int err;
@@ -91,12 +92,18 @@ struct stack_snapshot *stack_snapshot_new(const uint32_t *pids, size_t n,
 	return NULL;
 }
 
+static void free_stacks(struct stack_thread *t)
+{
+	free(t->frames);
+	VEC_FREE(&t->python.frame);
+}
+
 void stack_snapshot_free(struct stack_snapshot *s)
 {
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->threads.n; i++)
-		free(s->threads.v[i].frames);
+		free_stacks(&s->threads.v[i]);
 	VEC_FREE(&s->threads);
 	VEC_FREE(&s->regs);
 	map_free(&s->by_tid);
@@ -630,11 +637,12 @@ static int look_at(struct process *p, struct stack_thread *t)
 		p->denied = true;
 	if (err && err != -EACCES)
 		return err;
-	if (!choose_regs(p, t, &where, &regs))
-		return 0;
-	err = unwind(p, t, &regs);
+	err = choose_regs(p, t, &where, &regs) ? unwind(p, t, &regs) : 0;
 	if (!err && !where.blocked && t->n_frames)
 		t->quality = STACK_IS_RUNNING;
+	/* At once, so that both are of one moment. */
+	if (!err && p->python)
+		err = python_read_thread(p->python, t->tid, &t->python);
 	return err;
 }
 
@@ -674,10 +682,10 @@ static void look_again(void *ctx, const struct gp_thread_regs *regs)
 		memcpy(again.comm, t->comm, sizeof(t->comm));
 		p->err = p->s->failed ? -ENOMEM : look_at(p, &again);
 		if (again.n_frames >= t->n_frames || again.to_top) {
-			free(t->frames);
+			free_stacks(t);
 			*t = again;
 		} else {
-			free(again.frames);
+			free_stacks(&again);
 		}
 	}
 }
@@ -698,12 +706,23 @@ static int mend_torn(struct process *p)
 	return p->err;
 }
 
+static int find_python(struct process *p)
+{
+	if (p->s->only_calls || p->denied)
+		return 0;
+	p->python = python_new(p->pid, &p->modules, p->memory, p->s->names);
+	return p->python || errno != ENOMEM ? 0 : -ENOMEM;
+}
+
 static int add_threads(struct process *p)
 {
 	int err = stack_modules_read(&p->modules, p->pid, p->memory);
 
 	p->denied = err == -EACCES || err == -EPERM;
 	if (err && !p->denied)
+		return err;
+	err = find_python(p);
+	if (err)
 		return err;
 	p->first = p->s->threads.n;
 	err = target_each_thread(p->pid, add_thread, p);
@@ -729,6 +748,7 @@ int stack_snapshot_add(struct stack_snapshot *s, pid_t pid)
 	if (!p.memory)
 		return -ENOMEM;
 	err = add_threads(&p);
+	python_free(p.python);
 	stack_modules_free(&p.modules);
 	stack_memory_free(p.memory);
 	return !err && p.denied ? -EACCES : err;

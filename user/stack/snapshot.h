@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "probe/loader.h"
 #include "stack/maps.h"
+#include "stack/python.h"
 
 struct stack_frame {
 	uint64_t address;
@@ -65,6 +66,7 @@ struct stack_thread {		/* strings are the snapshot's */
 	bool to_top;		/* the last frame is the thread's outermost; also while it runs */
 	struct stack_frame *frames;
 	size_t n_frames;
+	struct python_stack python;	/* the Python functions among these frames */
 };
 
 struct stack_snapshot;

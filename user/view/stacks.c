@@ -128,6 +128,25 @@ static void add_frame(struct strbuf *out, const struct stack_frame *f)
 		    f->guessed ? "frame-pointer" : "table");
 }
 
+/* null: no thread of Python, or unknown */
+static void add_python(struct strbuf *out, const struct stack_thread *t)
+{
+	strbuf_addstr(out, t->python.frame.n ? ", \"python\": [" : ", \"python\": null");
+	for (size_t i = 0; i < t->python.frame.n; i++) {
+		const struct python_frame *f = &t->python.frame.v[i];
+
+		strbuf_addstr(out, i ? ",\n     {\"file\": " : "\n     {\"file\": ");
+		render_json_string(out, f->file);
+		if (f->line)
+			strbuf_addf(out, ", \"line\": %" PRIu32, f->line);
+		else
+			strbuf_addstr(out, ", \"line\": null");
+		add_text(out, "function", f->function);
+		strbuf_addch(out, '}');
+	}
+	strbuf_addstr(out, t->python.frame.n ? "]" : "");
+}
+
 static void add_thread(struct strbuf *out, const struct stack_thread *t)
 {
 	char state[2] = { t->state };
@@ -151,7 +170,9 @@ static void add_thread(struct strbuf *out, const struct stack_thread *t)
 		strbuf_addstr(out, i ? ",\n     " : "\n     ");
 		add_frame(out, &t->frames[i]);
 	}
-	strbuf_addstr(out, "]}");
+	strbuf_addstr(out, "]");
+	add_python(out, t);
+	strbuf_addstr(out, "}");
 }
 
 static void add_all_json(struct strbuf *out, const struct stack_snapshot *s,
