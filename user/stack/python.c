@@ -25,8 +25,10 @@
 #define MAX_OFFSET (1u << 20)	/* in an interpreter's state, the largest of the structs */
 #define MAX_FRAME_BYTES 256u
 #define MAX_TEXT 1024u		/* characters of a name */
-#define MAX_LINES (4u << 20)	/* bytes of a line table */
+#define MAX_LINES (1u << 20)	/* bytes of a line table */
+#define MAX_ALL_LINES (64u << 20)
 #define MAX_STATUS 8192u
+#define MAX_STATES 4u		/* of one thread: one for each interpreter that it was in */
 #define TRIES 3u		/* at the stack of a thread that runs meanwhile */
 
 enum python_field {
@@ -81,6 +83,7 @@ struct python {
 	VEC(struct python_thread) thread;
 	VEC(struct python_code) code;
 	struct map code_at;	/* address -> index into code */
+	size_t line_bytes;	/* of all code */
 };
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -224,13 +227,15 @@ static uint32_t find_line(const uint8_t *table, size_t n, int64_t first_line, in
 /* ---- code ----------------------------------------------------------------------------------- */
 
 /* Without a table frames have no line. */
-static int read_lines(const struct python *py, uint64_t code, struct python_code *out)
+static int read_lines(struct python *py, uint64_t code, struct python_code *out)
 {
 	uint64_t object, size;
 
 	if (read_kept(py, code, CODE_LINES, &object, sizeof(object)) ||
-	    read_kept(py, object, BYTES_SIZE, &size, sizeof(size)) || !size || size > MAX_LINES)
+	    read_kept(py, object, BYTES_SIZE, &size, sizeof(size)) || !size || size > MAX_LINES ||
+	    py->line_bytes + size > MAX_ALL_LINES)
 		return 0;
+	py->line_bytes += size;
 	out->lines = malloc(size);
 	if (!out->lines)
 		return -ENOMEM;
@@ -238,7 +243,7 @@ static int read_lines(const struct python *py, uint64_t code, struct python_code
 	return 0;
 }
 
-static int read_code(const struct python *py, uint64_t at, struct python_code *out)
+static int read_code(struct python *py, uint64_t at, struct python_code *out)
 {
 	int32_t first_line;
 	int err = read_name(py, at, CODE_FILE, &out->names.file);
@@ -399,14 +404,15 @@ static uint64_t inner_id(const struct python *py, pid_t tid)
 	return id;
 }
 
-/* A thread has a state for each interpreter that it was in; all but one are idle. */
+/* The states of a thread are idle but for one. */
 int python_read_thread(struct python *py, pid_t tid, struct python_stack *out)
 {
 	const uint64_t id = inner_id(py, tid);
+	unsigned int states = 0;
 	int err = 0;
 
 	for (size_t i = 0; id && i < py->thread.n && !err && !out->frame.n; i++)
-		if (py->thread.v[i].id == id)
+		if (py->thread.v[i].id == id && states++ < MAX_STATES)
 			err = walk_steady(py, &py->thread.v[i], out);
 	return err;
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 #include "base/str.h"
@@ -27,6 +28,14 @@ struct stack_frame {
 	bool signal;		/* where a signal handler returns to */
 	bool guessed;		/* found by a frame pointer */
 };
+
+/* CPython's interpreter: from 3.11 on it runs several Python functions in one frame. */
+static inline bool stack_frame_is_interpreter(const struct stack_frame *f)
+{
+	static const char name[] = "_PyEval_EvalFrameDefault";	/* or its ".cold" part */
+
+	return f->function && !strncmp(f->function, name, sizeof(name) - 1);
+}
 
 enum stack_quality {		/* how much of the stack is there */
 	STACK_IS_NONE,		/* nothing could be read, or the thread has ended */

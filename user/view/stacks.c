@@ -7,6 +7,11 @@
  *     in clock_nanosleep, wchan hrtimer_nanosleep
  *      0  clock_nanosleep+0x63         libc.so.6
  *      1  cudaStreamSynchronize+0x1f   libcudart.so.13
+ *
+ * Python functions stand below the frame of the interpreter that runs them:
+ *
+ *      7  _PyEval_EvalFrameDefault+0x5a2c  libpython3.11.so.1.0
+ *         Trainer.step                     /srv/train.py:212
  */
 #include "view/stacks.h"
 
@@ -70,6 +75,53 @@ static void print_frame(struct strbuf *out, size_t i, const struct stack_frame *
 		    f->signal ? " (signal handler returns here)" : "");
 }
 
+static void print_python_frame(struct strbuf *out, const struct python_frame *f)
+{
+	const size_t start = out->len;
+
+	format_safef(out, "       %s", f->function);
+	do
+		strbuf_addch(out, ' ');
+	while (out->len - start < 48 && !out->failed);
+	format_safef(out, "%s", f->file);
+	if (f->line)
+		strbuf_addf(out, ":%" PRIu32, f->line);
+	strbuf_addch(out, '\n');
+}
+
+/* Does each frame of the interpreter have its own Python functions? Otherwise the two are of
+ * different moments, or frames are missing. */
+static bool is_python_placed(const struct stack_thread *t)
+{
+	size_t native = 0, python = 0;
+
+	for (size_t i = 0; i < t->n_frames; i++)
+		native += stack_frame_is_interpreter(&t->frames[i]);
+	for (size_t i = 0; i < t->python.frame.n; i++)
+		python += t->python.frame.v[i].is_entry;
+	return native == python;
+}
+
+static void print_frames(struct strbuf *out, const struct stack_thread *t)
+{
+	const bool is_placed = is_python_placed(t);
+	const struct python_frame *python = t->python.frame.v;
+	size_t k = 0, n = t->python.frame.n;
+
+	for (size_t i = 0; i < t->n_frames; i++) {
+		print_frame(out, i, &t->frames[i]);
+		if (!stack_frame_is_interpreter(&t->frames[i]))
+			continue;
+		while (k < n) {
+			print_python_frame(out, &python[k]);
+			if (python[k++].is_entry && is_placed)
+				break;
+		}
+	}
+	while (k < n)
+		print_python_frame(out, &python[k++]);
+}
+
 static void print_wait(struct strbuf *out, const struct stack_thread *t)
 {
 	if (!t->syscall && !t->wchan)
@@ -98,8 +150,7 @@ static void print_thread(struct strbuf *out, const struct stack_thread *t, bool 
 	if (has_color)
 		line_color_from(out, from, LINE_BOLD);
 	print_wait(out, t);
-	for (size_t i = 0; i < t->n_frames; i++)
-		print_frame(out, i, &t->frames[i]);
+	print_frames(out, t);
 	if (notes[t->quality])
 		strbuf_addf(out, "       %s\n", notes[t->quality]);
 	if (t->quality == STACK_IS_RUNNING && !t->to_top)

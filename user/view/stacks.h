@@ -8,7 +8,8 @@
 
 /*
  * Text for people, in colour where its headings are bold. json: {"schema_version": 1, "meta":
- * {...}, "tables": {"stacks": [{..., "frames": [{...}]}]}}. csv and md: pid tid comm state wchan
+ * {...}, "tables": {"stacks": [{..., "frames": [{...}], "python":
+ * [{"file", "line", "function"}]}]}}. csv and md: pid tid comm state wchan
  * syscall file call class cpu_ns stack frames, the frames as one text from the outermost to the
  * innermost, "main;work;read". 0 or -errno.
  */

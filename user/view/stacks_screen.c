@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "view/color.h"
 #include "view/render.h"
 
@@ -40,10 +41,24 @@ static bool is_own(const struct stack_thread *t)
 	return !t->call && (!strncmp(t->comm, "cuda", 4) || !strncmp(t->comm, "gpuprof", 7));
 }
 
+static bool are_python_alike(const struct python_stack *a, const struct python_stack *b)
+{
+	if (a->frame.n != b->frame.n)
+		return false;
+	for (size_t i = 0; i < a->frame.n; i++) {
+		const struct python_frame *x = &a->frame.v[i], *y = &b->frame.v[i];
+
+		if (x->line != y->line || strcmp(x->function, y->function) != 0 ||
+		    strcmp(x->file, y->file) != 0)
+			return false;
+	}
+	return true;
+}
+
 static bool are_alike(const struct stack_thread *a, const struct stack_thread *b)
 {
 	if (a->state != b->state || a->row != b->row || a->n_frames != b->n_frames ||
-	    strcmp(a->comm, b->comm) != 0)
+	    strcmp(a->comm, b->comm) != 0 || !are_python_alike(&a->python, &b->python))
 		return false;
 	for (size_t i = 0; i < a->n_frames; i++) {
 		const char *x = a->frames[i].function, *y = b->frames[i].function;
@@ -269,22 +284,78 @@ static bool is_start(const struct stack_frame *f)
 	return !f->function && f->module && !strncmp(f->module, "libc.", 5);
 }
 
-/* From the program's outermost frame to the call, or to the innermost one. */
-static void add_frames(struct strbuf *out, const struct stack_thread *t)
+/* How the interpreter calls a function of C: nothing that the program does. */
+static bool is_calling(const struct stack_frame *f)
 {
-	const size_t inner = t->row ? t->call_frame : 0;
-	size_t outer = t->n_frames;
+	static const char *const begin[] = { "PyObject_", "_PyObject_", "cfunction_vectorcall",
+					     "method_vectorcall", "_PyFunction_Vectorcall",
+					     "_PyVectorcall_", "PyVectorcall_" };
 
-	while (outer > inner + 1 && is_start(&t->frames[outer - 1]))
-		outer--;
-	if (!outer) {
-		strbuf_addstr(out, "    no stack: it could not be read\n");
-		return;
+	for (size_t i = 0; f->function && i < sizeof(begin) / sizeof(begin[0]); i++)
+		if (!strncmp(f->function, begin[i], strlen(begin[i])))
+			return true;
+	return false;
+}
+
+/* How many frames are inside of the innermost Python function, without those by which it calls,
+ * down to the frame of the call; n_frames where the interpreter's frame is not known. */
+static size_t inside_python(const struct stack_thread *t, size_t call)
+{
+	const struct stack_frame *interpreter;
+	size_t n = 0;
+
+	while (n < t->n_frames && !stack_frame_is_interpreter(&t->frames[n]))
+		n++;
+	if (n == t->n_frames)
+		return n;
+	interpreter = &t->frames[n];
+	while (n > call + 1) {
+		const struct stack_frame *f = &t->frames[n - 1];
+		/* A stripped interpreter's own: "python3.11+0x145963". */
+		bool is_nameless = !f->function && f->module && interpreter->module &&
+				   !strcmp(f->module, interpreter->module);
+
+		if (!is_nameless && !is_calling(f))
+			break;
+		n--;
 	}
-	strbuf_addstr(out, "    ");
-	if (t->quality == STACK_IS_CUT || outer - inner > OUTER_FRAMES + 1) {
+	return n;
+}
+
+/* How Python begins a thread, or a program with -m. */
+static bool is_python_start(const struct python_frame *f)
+{
+	return !strcmp(f->file, "<frozen runpy>") ||
+	       (str_ends_in(f->file, "/threading.py") && !strncmp(f->function, "Thread.", 7));
+}
+
+/* "... > Trainer.step (train.py:212)" */
+static void add_python(struct strbuf *out, const struct python_stack *python)
+{
+	size_t n = python->frame.n;
+
+	while (n > 1 && is_python_start(&python->frame.v[n - 1]))
+		n--;
+	if (n > OUTER_FRAMES) {
 		strbuf_addstr(out, "... > ");
-		outer = outer - inner > OUTER_FRAMES + 1 ? inner + OUTER_FRAMES + 1 : outer;
+		n = OUTER_FRAMES;
+	}
+	for (size_t i = n; i-- > 0;) {
+		const struct python_frame *f = &python->frame.v[i];
+
+		format_safef(out, "%s (%s", f->function, str_basename(f->file));
+		if (f->line)
+			strbuf_addf(out, ":%" PRIu32, f->line);
+		strbuf_addstr(out, i ? ") > " : ")");
+	}
+}
+
+/* The frames from an outer one (not with it) to an inner one, which are at least one. */
+static void add_native(struct strbuf *out, const struct stack_thread *t, size_t outer, size_t inner)
+{
+	if (outer - inner > OUTER_FRAMES + 1) {
+		strbuf_addstr(out, "... > ");
+		outer = inner + OUTER_FRAMES + 1;
 	}
 	for (size_t i = outer; i-- > inner;) {
 		add_function(out, &t->frames[i]);
@@ -292,6 +363,33 @@ static void add_frames(struct strbuf *out, const struct stack_thread *t)
 			strbuf_addstr(out, " > ");
 	}
 	add_inner(out, t, inner);
+}
+
+/* From the program's outermost frame, or its Python functions, to the call or the innermost. */
+static void add_frames(struct strbuf *out, const struct stack_thread *t)
+{
+	const bool is_python = t->python.frame.n;
+	size_t inner = t->row ? t->call_frame : 0, outer = t->n_frames;
+
+	if (is_python) {
+		outer = inside_python(t, inner);
+		inner = outer > inner ? inner : 0;	/* the call runs Python */
+	}
+	while (!is_python && outer > inner + 1 && is_start(&t->frames[outer - 1]))
+		outer--;
+	if (!outer && !is_python) {
+		strbuf_addstr(out, "    no stack: it could not be read\n");
+		return;
+	}
+	strbuf_addstr(out, "    ");
+	if (is_python) {
+		add_python(out, &t->python);
+		strbuf_addstr(out, outer ? " > " : "");
+	} else if (t->quality == STACK_IS_CUT && outer - inner <= OUTER_FRAMES + 1) {
+		strbuf_addstr(out, "... > ");
+	}
+	if (outer)
+		add_native(out, t, outer, inner);
 	strbuf_addch(out, '\n');
 	if (t->quality == STACK_IS_RUNNING)
 		strbuf_addstr(out, "    (it was running: this is its last entry into the "

@@ -13,6 +13,10 @@
  *       asleep in clock_nanosleep, inside of cudaStreamSynchronize
  *       main > train > cudaStreamSynchronize > 4 frames of libcuda.so.1, libgpusim.so
  *
+ *   rank 1 (pid 401), thread "python"
+ *       asleep in clock_nanosleep, inside of cudaStreamSynchronize
+ *       <module> (train.py:230) > step (train.py:212) > cudaStreamSynchronize > 4 frames of ...
+ *
  *   8 threads of CUDA and gpuprof are not shown (--all-threads); --full: every frame
  */
 #ifndef VIEW_STACKS_SCREEN_H
