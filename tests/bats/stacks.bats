@@ -187,3 +187,266 @@ print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"]
 	assert_output --partial "it was running"
 	assert_output --partial "what called this cannot be told"
 }
+
+# ---- Python ----------------------------------------------------------------------------------------
+
+# The CPythons here that gpuprof knows, each once: PYTHONS.
+find_pythons() {
+	local python
+	mapfile -t PYTHONS < <(for python in python3 /usr/bin/python3 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[1-9]*/bin/python3; do
+		"$python" -c 'import os, sys
+if sys.implementation.name == "cpython" and (3, 11) <= sys.version_info < (3, 15):
+	print(os.path.realpath(sys.executable))' 2>/dev/null || true
+	done | sort -u)
+	[ ${#PYTHONS[@]} -gt 0 ] || skip "no CPython of 3.11 to 3.14"
+}
+
+# The Python frames of each thread, the first thread first: "file:line:function" from the outermost.
+python_frames() { # REPORT
+	report_value "$1" '"\n".join(" ".join("%s:%s:%s" % (f["file"].rsplit("/")[-1], f["line"], f["function"])
+		for f in reversed(s["python"] or [])) for s in sorted(t["stacks"], key=lambda s: s["tid"]))'
+}
+
+# bats test_tags=needs:root
+@test "stacks: Python's frames have file, line and function, of each thread and version" {
+	local python
+	find_pythons
+	cat >nested.py <<-'EOF'
+		import asyncio, threading, time
+
+		class Trainer:
+		    def step(self, batch):
+		        total = sum(
+		            self.wait(b)
+		            for b in batch)
+		        return total
+
+		    def wait(self, n):
+		        time.sleep(600)
+		        return n
+
+		async def fetch():
+		    (lambda: time.sleep(600))()
+
+		async def load():
+		    await fetch()
+
+		threading.Thread(target=lambda: asyncio.run(load()), daemon=True).start()
+		Trainer().step([1, 2])
+	EOF
+	for python in "${PYTHONS[@]}"; do
+		start_other "$python" nested.py
+		wait_for 10 grep -q nanosleep "/proc/$OTHER"/task/*/wchan
+		wait_for 10 eval '[ "$(cat /proc/'"$OTHER"'/task/*/wchan | grep -o nanosleep | wc -l)" -ge 2 ]'
+		run -0 --separate-stderr "$GPUPROF" stacks -p "$OTHER" --format json
+		printf '%s\n' "$output" >r.json
+		run python_frames r.json
+		assert_line --index 0 'nested.py:21:<module> nested.py:5:Trainer.step nested.py:6:Trainer.step.<locals>.<genexpr> nested.py:11:Trainer.wait'
+		assert_line --index 1 --regexp ' nested.py:18:load nested.py:15:fetch nested.py:15:fetch.<locals>.<lambda>$'
+		run -0 "$GPUPROF" stacks -p "$OTHER"
+		assert_line --regexp '^    <module> \(nested\.py:21\) > Trainer\.step \(nested\.py:5\) > Trainer\.step\.<locals>\.<genexpr> \(nested\.py:6\) > Trainer\.wait \(nested\.py:11\) > .*clock_nanosleep$'
+		refute_output --partial _PyEval_EvalFrameDefault
+		refute_output --partial _bootstrap
+		run -0 "$GPUPROF" stacks --full -p "$OTHER"
+		assert_line --regexp '^ +Trainer\.wait +.*/nested\.py:11$'
+		assert_output --partial _PyEval_EvalFrameDefault
+		kill "$OTHER"
+	done
+}
+
+# What Python itself has for each thread (sys._current_frames) is what gpuprof reads: lines of calls
+# over several lines, backwards, behind long gaps, in handlers; names beyond ASCII.
+# bats test_tags=needs:root
+@test "stacks: Python's frames are those that Python itself reports" {
+	local python
+	find_pythons
+	cat >grüße.py <<-'EOF'
+		import json, sys, threading, time
+
+		def gap(n):
+		    return "\n" * n
+
+		source = f'''
+		def long_gap():
+		    x = 1{gap(700)}
+		    stop(x,{gap(70)}
+		         y=[v
+		            for v in (1, 2)])
+		def backwards():
+		    return (stop
+		            )(
+		        1,
+		        y=
+		        2)
+		def handler():
+		    try:
+		        {{}}[1]
+		    except KeyError:
+		        with open("/dev/null"):
+		            for _ in range(3):
+		                if _ == 2: stop(); continue
+		    finally:
+		        pass
+		@(lambda f: lambda: f())
+		def größe_漢字():
+		    return max([1, 2], key=lambda v:
+		        stop(v))
+		class Iterator:
+		    def __iter__(self): return self
+		    def __next__(self):
+		        stop()
+		def iterates():
+		    for _ in Iterator():
+		        pass
+		def yields():
+		    def inner():
+		        yield from (stop(v) for v in range(3))
+		    return [v for v in inner()]
+		def matches(n=70):
+		    match [1, {{"k": 2}}]:
+		        case [a, {{"k": b}}] if stop(a, b):
+		            return
+		def deep(n=70):
+		    return deep(n - 1) + 1 if n else stop()
+		'''
+
+		def stop(*args, **kwargs):
+		    time.sleep(600)
+
+		space = {"stop": stop}
+		exec(compile(source, "/srv/\u6f22/générated.py", "exec"), space)
+		names = [n for n, v in space.items() if callable(v) and n not in ("stop", "Iterator")]
+		for n in names:
+		    threading.Thread(target=space[n], daemon=True).start()
+
+		def frames(of):
+		    out = []
+		    while of:
+		        out.append([of.f_code.co_filename, of.f_lineno, of.f_code.co_qualname])
+		        of = of.f_back
+		    return out
+
+		def report():
+		    last = None
+		    while True:
+		        time.sleep(0.1)
+		        now = sys._current_frames()
+		        now = {t.native_id: frames(now[t.ident]) for t in threading.enumerate()
+		               if t.ident != threading.get_ident()}
+		        if now == last and len(now) == len(names) + 1 and all(f[0][2] == "stop" for f in now.values()):
+		            break
+		        last = now
+		    with open("truth.new", "w") as f:
+		        json.dump(now, f)
+		    import os
+		    os.rename("truth.new", "truth.json")
+
+		threading.Thread(target=report, daemon=True).start()
+		stop()
+	EOF
+	for python in "${PYTHONS[@]}"; do
+		rm -f truth.json
+		start_other "$python" grüße.py
+		wait_for 20 test -e truth.json
+		run -0 --separate-stderr "$GPUPROF" stacks -p "$OTHER" --format json
+		printf '%s\n' "$output" >r.json
+		run -0 report_value r.json '(lambda truth, got: [(tid, got.get(tid), f) for tid, f in truth.items() if got.get(tid) != f] or len(truth) > 8)(
+			json.load(open("truth.json")),
+			{str(s["tid"]): [[f["file"], f["line"], f["function"]] for f in s["python"]] for s in t["stacks"] if s["python"]})'
+		assert_output True
+		kill "$OTHER"
+	done
+}
+
+# bats test_tags=needs:root
+@test "stacks: Python's frames of a process that was forked, of a container's pids, and of one that ends" {
+	find_pythons
+	cat >forks.py <<-'EOF'
+		import os, threading, time
+		def child():
+		    time.sleep(600)
+		if os.fork() == 0:
+		    child()
+		threading.Thread(target=child, daemon=True).start()
+		time.sleep(600)
+	EOF
+	start_other "${PYTHONS[0]}" forks.py
+	wait_for 10 eval '[ "$(pgrep -cP '"$OTHER"')" -eq 1 ] && grep -q nanosleep /proc/$(pgrep -P '"$OTHER"')/wchan'
+	STARTED+=("$(pgrep -P "$OTHER")")
+	run -0 "$GPUPROF" stacks --isolate -p "$(pgrep -P "$OTHER")"
+	assert_output --partial '<module> (forks.py:5) > child (forks.py:3) > '
+
+	if unshare --pid --fork true 2>/dev/null; then
+		start_other unshare --pid --fork --kill-child "${PYTHONS[0]}" forks.py
+		wait_for 10 eval '[ "$(cat /proc/$(pgrep -P '"$OTHER"')/task/*/wchan | grep -o nanosleep | wc -l)" -eq 2 ]'
+		run -0 "$GPUPROF" stacks --isolate -p "$(pgrep -P "$OTHER")"
+		assert_output --partial '<module> (forks.py:7) > '
+		assert_output --regexp ' child \(forks.py:3\) > '
+	fi
+
+	# Threads come and go, and the process ends at any moment of the look.
+	cat >ends.py <<-'EOF'
+		import threading, time
+		def spin(end):
+		    while time.monotonic() < end:
+		        sorted(range(50), key=lambda v: -v)
+		end = time.monotonic() + 1.5
+		while time.monotonic() < end:
+		    threads = [threading.Thread(target=spin, args=(time.monotonic() + 0.02,)) for _ in range(4)]
+		    [t.start() for t in threads]
+		    [t.join() for t in threads]
+	EOF
+	start_other "${PYTHONS[0]}" ends.py
+	while kill -0 "$OTHER" 2>/dev/null && [ "$(awk '{ print $3 }' "/proc/$OTHER/stat")" != Z ]; do
+		timeout 10 "$GPUPROF" stacks -q -p "$OTHER" --format json >r.json || [ $? -eq 1 ]
+	done
+	run -0 timeout 10 "$GPUPROF" version
+}
+
+# bats test_tags=needs:root
+@test "stacks: what only looks like Python neither stops gpuprof nor has frames" {
+	cat >looks.c <<-'EOF'
+		#include <stdlib.h>
+		#include <string.h>
+		#include <unistd.h>
+		char _PyRuntime[65536] __attribute__((section(".PyRuntime"), aligned(16))) = { 1 };
+		int main(int argc, char **argv)
+		{
+			void **word = (void **)_PyRuntime;
+			for (size_t i = 0; i < sizeof(_PyRuntime) / sizeof(*word); i++)
+				word[i] = argc > 2 ? (void *)(((size_t)rand() << 32) ^ (size_t)rand()) :
+						     (void *)_PyRuntime;
+			if (argc > 1 && *argv[1]) {
+				unsigned long version = strtoul(argv[1], NULL, 16);
+				memcpy(_PyRuntime, "xdebugpy", 8);
+				memcpy(_PyRuntime + 8, &version, 8);
+				memset(_PyRuntime + 16, 0, 8);
+				for (size_t i = 3; i < 100; i++)
+					word[i] = (void *)(argc > 2 ? rand() % 4096ul : 8 * i);
+			}
+			return pause();
+		}
+	EOF
+	gcc -O1 -o libpython3.11 looks.c
+	local arguments
+	for arguments in "" 30d00f0 30e00f0 "30d00f0 random" 30e00f0\ random 2070012; do
+		# shellcheck disable=SC2086 # one or two
+		start_other ./libpython3.11 $arguments
+		wait_for 10 grep -q pause "/proc/$OTHER/wchan"
+		run -0 --separate-stderr timeout 10 "$GPUPROF" stacks -p "$OTHER" --format json
+		assert_equal "$stderr" ""
+		printf '%s\n' "$output" >r.json
+		assert_value r.json '[s["python"] for s in t["stacks"]]' "[None]"
+	done
+}
+
+# bats test_tags=needs:root
+@test "stacks: a process without Python has none, and no text of it" {
+	start_other sleep 100
+	wait_for 10 grep -q nanosleep "/proc/$OTHER/wchan"
+	run -0 "$GPUPROF" stacks -p "$OTHER" --format json
+	printf '%s\n' "$output" >r.json
+	assert_value r.json '[s["python"] for s in t["stacks"]]' "[None]"
+	run -0 "$GPUPROF" stacks --full -p "$OTHER"
+	refute_output --partial .py
+}
