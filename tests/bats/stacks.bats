@@ -23,6 +23,8 @@ start_other() { # COMMAND...
 	STARTED+=("$OTHER")
 }
 
+started_too() { STARTED+=("$1"); } # PID
+
 # The functions of the first thread from the outermost to the innermost, joined by spaces.
 chain() { # REPORT
 	report_value "$1" '" ".join(f["function"] or "?" for f in reversed(t["stacks"][0]["frames"]))'
@@ -372,7 +374,7 @@ python_frames() { # REPORT
 	EOF
 	start_other "${PYTHONS[0]}" forks.py
 	wait_for 10 eval '[ "$(pgrep -cP '"$OTHER"')" -eq 1 ] && grep -q nanosleep /proc/$(pgrep -P '"$OTHER"')/wchan'
-	STARTED+=("$(pgrep -P "$OTHER")")
+	started_too "$(pgrep -P "$OTHER")"
 	run -0 "$GPUPROF" stacks --isolate -p "$(pgrep -P "$OTHER")"
 	assert_output --partial '<module> (forks.py:5) > child (forks.py:3) > '
 

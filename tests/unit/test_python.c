@@ -137,7 +137,7 @@ TEST_TITLED("python: texts of 1, 2 and 4 bytes a character become UTF-8", texts_
 	expect_text(text_of((const char *)two, 4, 2, compact), "a\xe2\x82\xac?b");
 	expect_text(text_of((const char *)four, 3, 4, compact), "\xf0\x9f\x98\x80??");
 	expect_text(text_of("train.py", 8, 1, 0), NULL);
-	expect_text(text_of("train.py", 8, 3, ascii), NULL);
+	expect_text(text_of((const char *)four, 3, 3, ascii), NULL);
 	expect_text(text_of("", 0, 1, ascii), NULL);
 	expect_text(text_of("", UINT64_MAX, 4, ascii), NULL);
 }
