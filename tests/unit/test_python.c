@@ -177,7 +177,7 @@ TEST_TITLED("python: an interpreter of any content ends, and soon", any_runtime_
 			struct python_thread t = { .state = at };
 
 			read_field(&py, at, THREAD_NATIVE_ID, &t.id);
-			assert_int_equal(walk_steady(&py, &t, &stack), 0);
+			assert_int_equal(read_stack(&py, &t, &stack), 0);
 			assert_true(stack.frame.n <= MAX_FRAMES);
 			VEC_FREE(&stack.frame);
 		}
