@@ -193,14 +193,14 @@ print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"]
 # ---- Python ----------------------------------------------------------------------------------------
 
 # The CPythons here that gpuprof knows, each once: PYTHONS.
-find_pythons() {
+find_pythons() { # [OLDEST_MINOR]
 	local python
-	mapfile -t PYTHONS < <(for python in python3 /usr/bin/python3 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[1-9]*/bin/python3; do
+	mapfile -t PYTHONS < <(for python in python3 /usr/bin/python3 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[0-9]*/bin/python3; do
 		"$python" -c 'import os, sys
-if sys.implementation.name == "cpython" and (3, 11) <= sys.version_info < (3, 15):
-	print(os.path.realpath(sys.executable))' 2>/dev/null || true
+if sys.implementation.name == "cpython" and (3, int(sys.argv[1])) <= sys.version_info < (3, 15):
+	print(os.path.realpath(sys.executable))' "${1:-10}" 2>/dev/null || true
 	done | sort -u)
-	[ ${#PYTHONS[@]} -gt 0 ] || skip "no CPython of 3.11 to 3.14"
+	[ ${#PYTHONS[@]} -gt 0 ] || skip "no CPython of 3.${1:-10} to 3.14"
 }
 
 # The Python frames of each thread, the first thread first: "file:line:function" from the outermost.
@@ -212,7 +212,7 @@ python_frames() { # REPORT
 # bats test_tags=needs:root
 @test "stacks: Python's frames have file, line and function, of each thread and version" {
 	local python
-	find_pythons
+	find_pythons 11 # has qualified names
 	cat >nested.py <<-'EOF'
 		import asyncio, threading, time
 
@@ -324,7 +324,7 @@ python_frames() { # REPORT
 		def frames(of):
 		    out = []
 		    while of:
-		        out.append([of.f_code.co_filename, of.f_lineno, of.f_code.co_qualname])
+		        out.append([of.f_code.co_filename, of.f_lineno, getattr(of.f_code, "co_qualname", of.f_code.co_name)])
 		        of = of.f_back
 		    return out
 
@@ -362,7 +362,7 @@ python_frames() { # REPORT
 
 # bats test_tags=needs:root
 @test "stacks: Python's frames of a process that was forked, of a container's pids, and of one that ends" {
-	find_pythons
+	find_pythons 11
 	cat >forks.py <<-'EOF'
 		import os, threading, time
 		def child():

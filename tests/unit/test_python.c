@@ -53,11 +53,28 @@ static const uint32_t lines[] = {
 TEST_TITLED("python: each instruction has the line that Python has for it", lines_are_pythons)
 {
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		assert_int_equal(find_line(table, sizeof(table), 1, (int64_t)i * LINE_UNIT),
+		assert_int_equal(find_location(table, sizeof(table), 1, (int64_t)i * LINE_UNIT),
 				 lines[i]);
-	assert_int_equal(find_line(table, sizeof(table), 7, -2), 7);
-	assert_int_equal(find_line(table, sizeof(table), 1, sizeof(lines)), 0);
-	assert_int_equal(find_line(NULL, 0, 1, 0), 0);
+	assert_int_equal(find_location(table, sizeof(table), 7, -2), 7);
+	assert_int_equal(find_location(table, sizeof(table), 1, sizeof(lines)), 0);
+	assert_int_equal(find_location(NULL, 0, 1, 0), 0);
+}
+
+/* 3.10: 6 bytes of line 4, 2 of line 3, 4 of none, 200 + 60 of line 133, 2 of line 6. */
+TEST_TITLED("python: the line tables of 3.10 are of bytes and lines", ranges_have_lines)
+{
+	static const uint8_t ranges[] = { 0, 127, 6, 132, 0, 0, 2, 255, 4, 128,
+					  0, 127, 200, 3, 60, 0, 2, 129, 9 };
+
+	assert_int_equal(find_range(ranges, sizeof(ranges), 1, -2), 1);
+	assert_int_equal(find_range(ranges, sizeof(ranges), 1, 0), 4);
+	assert_int_equal(find_range(ranges, sizeof(ranges), 1, 4), 4);
+	assert_int_equal(find_range(ranges, sizeof(ranges), 1, 6), 3);
+	assert_int_equal(find_range(ranges, sizeof(ranges), 1, 8), 0);
+	assert_int_equal(find_range(ranges, sizeof(ranges), 1, 12), 133);
+	assert_int_equal(find_range(ranges, sizeof(ranges), 1, 270), 133);
+	assert_int_equal(find_range(ranges, sizeof(ranges), 1, 272), 6);
+	assert_int_equal(find_range(ranges, sizeof(ranges), 1, 274), 0);
 }
 
 TEST_TITLED("python: a line table of any bytes is read inside of its bounds", any_table_is_read)
@@ -69,7 +86,8 @@ TEST_TITLED("python: a line table of any bytes is read inside of its bounds", an
 		assert_non_null(any);
 		for (size_t i = 0; i < n; i++)
 			any[i] = (uint8_t)below(256);
-		find_line(any, n, (int32_t)below(UINT32_MAX), (int64_t)below(400));
+		find_location(any, n, (int32_t)below(UINT32_MAX), (int64_t)below(400));
+		find_range(any, n, (int32_t)below(UINT32_MAX), (int64_t)below(400));
 		free(any);
 	}
 }
@@ -77,7 +95,7 @@ TEST_TITLED("python: a line table of any bytes is read inside of its bounds", an
 /* This process's own memory, as CPython 3.11 lays it out. */
 static struct python self(void)
 {
-	struct python py = { .pid = getpid(), .layout = layouts[0] };
+	struct python py = { .pid = getpid(), .layout = layouts[1] };
 
 	py.memory = stack_memory_new(py.pid);
 	py.names = strpool_new();
@@ -128,7 +146,7 @@ static void expect_text(char *got, const char *expected)
 
 TEST_TITLED("python: texts of 1, 2 and 4 bytes a character become UTF-8", texts_become_utf8)
 {
-	const uint32_t compact = layouts[0].compact_bits, ascii = compact | layouts[0].ascii_bits;
+	const uint32_t compact = layouts[1].compact_bits, ascii = compact | layouts[1].ascii_bits;
 	static const uint16_t two[] = { 'a', 0x20ac, 0xd800, 'b' };
 	static const uint32_t four[] = { 0x1f600, 0, 0x110000 };
 

@@ -34,7 +34,9 @@
 enum python_field {
 	RUNTIME_INTERPRETERS,
 	INTERPRETER_NEXT, INTERPRETER_THREADS,
-	THREAD_NEXT, THREAD_INTERPRETER, THREAD_NATIVE_ID,
+	THREAD_NEXT, THREAD_INTERPRETER,
+	THREAD_PTHREAD,		/* 3.10: its pthread_t; since then: */
+	THREAD_NATIVE_ID,
 	THREAD_CFRAME,		/* 3.11, 3.12: where FRAME_CURRENT is; else in the thread state */
 	FRAME_CURRENT,
 	FRAME_PREVIOUS, FRAME_CODE, FRAME_INSTRUCTION, FRAME_OWNER,
@@ -121,6 +123,30 @@ static int read_kept(const struct python *py, uint64_t object, enum python_field
 	return stack_memory_read(py->memory, object + py->layout.at[field], buf, len);
 }
 
+/*
+ * 3.10 has no ids of the kernel. A pthread_t of glibc is the address of a struct that has one, at
+ * the same place in all its versions since 2.17; another library's has no id of this process there.
+ */
+#if defined(__aarch64__)
+#define PTHREAD_TID 208u
+#else
+#define PTHREAD_TID 720u
+#endif
+
+static int read_thread_id(const struct python *py, uint64_t state, uint64_t *id)
+{
+	uint64_t pthread;
+	uint32_t tid;
+
+	if (!py->layout.at[THREAD_PTHREAD])
+		return read_field(py, state, THREAD_NATIVE_ID, id);
+	if (read_field(py, state, THREAD_PTHREAD, &pthread) ||
+	    read_now(py, pthread + PTHREAD_TID, &tid, sizeof(tid)))
+		return -EFAULT;
+	*id = tid;
+	return 0;
+}
+
 /* ---- texts ---------------------------------------------------------------------------------- */
 
 static void add_utf8(struct strbuf *out, uint32_t c)
@@ -192,7 +218,7 @@ static int read_name(const struct python *py, uint64_t code, enum python_field f
 /* ---- lines ---------------------------------------------------------------------------------- */
 
 /*
- * co_linetable: an entry for each run of instructions. Its first byte alone has bit 7 set: bits 3
+ * co_linetable since 3.11: an entry for each run of instructions. Its first byte alone has bit 7 set: bits 3
  * to 6 are its kind, bits 0 to 2 the code units (of 2 bytes) that it covers, less one. Kinds 0 to
  * 9 stay on the line, 10 to 12 are 0 to 2 lines on, 13 and 14 have a signed number of lines next,
  * 15 is of no line. What follows is columns. Numbers have 6 bits a byte, the lowest first, bit 6:
@@ -213,7 +239,7 @@ static int64_t read_signed(const uint8_t *table, size_t n, size_t at)
 }
 
 /* The line of the instruction at an offset into the code; 0: it has none. */
-static uint32_t find_line(const uint8_t *table, size_t n, int64_t first_line, int64_t offset)
+static uint32_t find_location(const uint8_t *table, size_t n, int64_t first_line, int64_t offset)
 {
 	int64_t line = first_line, end = 0;
 	size_t at = 0;
@@ -233,6 +259,26 @@ static uint32_t find_line(const uint8_t *table, size_t n, int64_t first_line, in
 		do
 			at++;
 		while (at < n && !(table[at] & 0x80));
+	}
+	return 0;
+}
+
+/* 3.10: a pair for each run of instructions, its bytes and by how many lines it is on; -128: it is
+ * of no line. */
+static uint32_t find_range(const uint8_t *table, size_t n, int64_t first_line, int64_t offset)
+{
+	int64_t line = first_line, end = 0;
+
+	if (offset < 0)
+		return first_line > 0 ? (uint32_t)first_line : 0;
+	for (size_t at = 0; at + 1 < n; at += 2) {
+		const int8_t lines = (int8_t)table[at + 1];
+
+		end += table[at];
+		if (lines != INT8_MIN)
+			line += lines;
+		if (offset < end)
+			return lines == INT8_MIN || line <= 0 || line > INT_MAX ? 0 : (uint32_t)line;
 	}
 	return 0;
 }
@@ -300,6 +346,12 @@ static int find_code(struct python *py, uint64_t at, const struct python_code **
 
 /* ---- frames --------------------------------------------------------------------------------- */
 
+/* 3.10: frames are objects, and the interpreter is entered for each. */
+static bool has_frame_objects(const struct python_layout *l)
+{
+	return l->minor <= 10;
+}
+
 /* Bytes of a frame up to the last field; too many: MAX_FRAME_BYTES + 1. */
 static size_t frame_bytes(const struct python_layout *l)
 {
@@ -321,7 +373,8 @@ static void parse_frame(const struct python *py, uint64_t at, const char *raw,
 	memcpy(&out->code, raw + offset[FRAME_CODE], sizeof(out->code));
 	memcpy(&out->instruction, raw + offset[FRAME_INSTRUCTION], sizeof(out->instruction));
 	out->owner = (uint8_t)raw[offset[FRAME_OWNER]];
-	out->is_entry = offset[FRAME_IS_ENTRY] && raw[offset[FRAME_IS_ENTRY]];
+	out->is_entry = has_frame_objects(&py->layout) ||
+			(offset[FRAME_IS_ENTRY] && raw[offset[FRAME_IS_ENTRY]]);
 	out->code &= ~7ull;	/* 3.14: bits of a reference's kind */
 }
 
@@ -417,7 +470,7 @@ static void read_steady_chain(struct python *py, const struct python_thread *t,
 	for (unsigned int i = 0; i < TRIES; i++) {
 		size_t n;
 
-		if (read_field(py, t->state, THREAD_NATIVE_ID, &id) || id != t->id)
+		if (read_thread_id(py, t->state, &id) || id != t->id)
 			return;
 		if (find_current(py, t->state, &current) || !current)
 			return;
@@ -433,7 +486,8 @@ static void read_steady_chain(struct python *py, const struct python_thread *t,
 	}
 }
 
-/* A frame's instruction is the one it is in; before 3.13 it is the last that has begun. */
+/* A frame's instruction is the one it is in; before 3.13 it is the last that has begun; in 3.10 it
+ * is a number of code units, in the lower half of what was read. */
 static int add_frame(struct python *py, const struct raw_frame *raw, struct python_stack *out)
 {
 	const struct python_code *code;
@@ -447,8 +501,11 @@ static int add_frame(struct python *py, const struct raw_frame *raw, struct pyth
 		return -ENOMEM;
 	*f = code->names;
 	f->is_entry = raw->is_entry;
-	f->line = find_line(code->lines, code->n_lines, code->first_line,
-			    (int64_t)(raw->instruction - code->instructions));
+	f->line = has_frame_objects(&py->layout) ?
+			  find_range(code->lines, code->n_lines, code->first_line,
+				     (int32_t)raw->instruction * (int64_t)LINE_UNIT) :
+			  find_location(code->lines, code->n_lines, code->first_line,
+					(int64_t)(raw->instruction - code->instructions));
 	return 0;
 }
 
@@ -513,7 +570,7 @@ static int add_threads(struct python *py, uint64_t interpreter)
 		struct python_thread t = { .state = state }, *kept;
 
 		if (read_field(py, state, THREAD_INTERPRETER, &back) || back != interpreter ||
-		    read_field(py, state, THREAD_NATIVE_ID, &t.id) ||
+		    read_thread_id(py, state, &t.id) ||
 		    read_field(py, state, THREAD_NEXT, &state))
 			return -EFAULT;
 		kept = VEC_PUSH(&py->thread);

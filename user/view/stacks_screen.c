@@ -325,8 +325,13 @@ static size_t inside_python(const struct stack_thread *t, size_t call)
 /* How Python begins a thread, or a program with -m. */
 static bool is_python_start(const struct python_frame *f)
 {
-	return !strcmp(f->file, "<frozen runpy>") ||
-	       (str_ends_in(f->file, "/threading.py") && !strncmp(f->function, "Thread.", 7));
+	static const char *const names[] = { "run", "_bootstrap_inner", "_bootstrap" };
+	const char *name = f->function + (strncmp(f->function, "Thread.", 7) ? 0 : 7);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return str_ends_in(f->file, "/threading.py");
+	return !strcmp(f->file, "<frozen runpy>");
 }
 
 /* "... > Trainer.step (train.py:212)" */
