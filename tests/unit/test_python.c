@@ -57,7 +57,7 @@ TEST_TITLED("python: each instruction has the line that Python has for it", line
 				 lines[i]);
 	assert_int_equal(find_location(table, sizeof(table), 7, -2), 7);
 	assert_int_equal(find_location(table, sizeof(table), 1, sizeof(lines)), 0);
-	assert_int_equal(find_location(NULL, 0, 1, 0), 0);
+	assert_int_equal(find_location(table, 0, 1, 0), 0);
 }
 
 /* 3.10: 6 bytes of line 4, 2 of line 3, 4 of none, 200 + 60 of line 133, 2 of line 6. */

@@ -22,7 +22,8 @@ struct python_frame {		/* strings are the pool's */
 };
 
 struct python_stack {		/* start zeroed; VEC_FREE */
-	VEC(struct python_frame) frame;	/* innermost first; n 0: no Python thread, or unknown */
+	/* Innermost first, at most the 256 of them; n 0: no Python thread, or unknown. */
+	VEC(struct python_frame) frame;
 };
 
 struct python;
