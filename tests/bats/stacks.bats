@@ -256,6 +256,31 @@ python_frames() { # REPORT
 	done
 }
 
+# bats test_tags=needs:root,needs:sim
+@test "stacks: Python's functions lead to the call that they wait in" {
+	local python
+	find_pythons 11
+	cat >train.py <<-'EOF'
+		import ctypes, sys
+		cudart = ctypes.CDLL(sys.argv[1])
+		p, n = ctypes.c_void_p(), ctypes.c_size_t(8 << 30)
+		cudart.cudaMalloc(ctypes.byref(p), n)
+		def step():
+		    cudart.cudaMemcpyAsync(p, p, n, 3, None)
+		    cudart.cudaDeviceSynchronize()
+		while True:
+		    step()
+	EOF
+	for python in "${PYTHONS[@]}"; do
+		start_other env GPUSIM_QUIET=1 GPUSIM_COPY_GBPS=1 LD_LIBRARY_PATH="$SIM" "$python" train.py "$SIM/libcudart.so.13"
+		wait_for 10 grep -q nanosleep "/proc/$OTHER/wchan"
+		run -0 "$GPUPROF" stacks -p "$OTHER"
+		assert_line '    asleep in clock_nanosleep, inside of cudaDeviceSynchronize'
+		assert_line --regexp '^    <module> \(train\.py:9\) > step \(train\.py:7\) > .*cudaDeviceSynchronize > [0-9]+ frames of libcuda\.so\.1, '
+		kill "$OTHER"
+	done
+}
+
 # What Python itself has for each thread (sys._current_frames) is what gpuprof reads: lines of calls
 # over several lines, backwards, behind long gaps, in handlers; names beyond ASCII.
 # bats test_tags=needs:root

@@ -22,7 +22,7 @@ struct python_frame {		/* strings are the pool's */
 };
 
 struct python_stack {		/* start zeroed; VEC_FREE */
-	/* Innermost first, at most the 256 of them; n 0: no Python thread, or unknown. */
+	/* Innermost first, at most 256; n 0: no Python thread, or unknown. */
 	VEC(struct python_frame) frame;
 };
 

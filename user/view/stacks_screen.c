@@ -301,24 +301,14 @@ static bool is_calling(const struct stack_frame *f)
  * down to the frame of the call; n_frames where the interpreter's frame is not known. */
 static size_t inside_python(const struct stack_thread *t, size_t call)
 {
-	const struct stack_frame *interpreter;
 	size_t n = 0;
 
 	while (n < t->n_frames && !stack_frame_is_interpreter(&t->frames[n]))
 		n++;
 	if (n == t->n_frames)
 		return n;
-	interpreter = &t->frames[n];
-	while (n > call + 1) {
-		const struct stack_frame *f = &t->frames[n - 1];
-		/* A stripped interpreter's own: "python3.11+0x145963". */
-		bool is_nameless = !f->function && f->module && interpreter->module &&
-				   !strcmp(f->module, interpreter->module);
-
-		if (!is_nameless && !is_calling(f))
-			break;
+	while (n > call + 1 && is_calling(&t->frames[n - 1]))
 		n--;
-	}
 	return n;
 }
 
@@ -363,6 +353,9 @@ static void add_native(struct strbuf *out, const struct stack_thread *t, size_t 
 		outer = inner + OUTER_FRAMES + 1;
 	}
 	for (size_t i = outer; i-- > inner;) {
+		/* Between Python and a call, of ctypes or a stripped interpreter. */
+		if (t->python.frame.n && i > inner && !t->frames[i].function)
+			continue;
 		add_function(out, &t->frames[i]);
 		if (i > inner)
 			strbuf_addstr(out, " > ");
