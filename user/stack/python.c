@@ -218,11 +218,11 @@ static int read_name(const struct python *py, uint64_t code, enum python_field f
 /* ---- lines ---------------------------------------------------------------------------------- */
 
 /*
- * co_linetable since 3.11: an entry for each run of instructions. Its first byte alone has bit 7 set: bits 3
- * to 6 are its kind, bits 0 to 2 the code units (of 2 bytes) that it covers, less one. Kinds 0 to
- * 9 stay on the line, 10 to 12 are 0 to 2 lines on, 13 and 14 have a signed number of lines next,
- * 15 is of no line. What follows is columns. Numbers have 6 bits a byte, the lowest first, bit 6:
- * more follow; the sign is bit 0.
+ * co_linetable since 3.11: an entry for each run of instructions. Its first byte alone has bit 7
+ * set: bits 3 to 6 are its kind, bits 0 to 2 the code units (of 2 bytes) that it covers, less one.
+ * Kinds 0 to 9 stay on the line, 10 to 12 are 0 to 2 lines on, 13 and 14 have a signed number of
+ * lines next, 15 is of no line. What follows is columns. Numbers have 6 bits a byte, the lowest
+ * first, bit 6: more follow; the sign is bit 0.
  */
 #define LINE_UNIT 2u
 
@@ -238,6 +238,12 @@ static int64_t read_signed(const uint8_t *table, size_t n, size_t at)
 	return value & 1 ? -(int64_t)(value >> 1) : (int64_t)(value >> 1);
 }
 
+/* 0: it is none. */
+static uint32_t valid_line(int64_t line)
+{
+	return line > 0 && line <= INT_MAX ? (uint32_t)line : 0;
+}
+
 /* The line of the instruction at an offset into the code; 0: it has none. */
 static uint32_t find_location(const uint8_t *table, size_t n, int64_t first_line, int64_t offset)
 {
@@ -245,7 +251,7 @@ static uint32_t find_location(const uint8_t *table, size_t n, int64_t first_line
 	size_t at = 0;
 
 	if (offset < 0)		/* not begun yet */
-		return first_line > 0 ? (uint32_t)first_line : 0;
+		return valid_line(first_line);
 	while (at < n) {
 		unsigned int kind = table[at] >> 3 & 0xf;
 
@@ -255,7 +261,7 @@ static uint32_t find_location(const uint8_t *table, size_t n, int64_t first_line
 		else if (kind >= 10 && kind <= 12)
 			line += kind - 10;
 		if (offset < end)
-			return kind == 15 || line <= 0 || line > INT_MAX ? 0 : (uint32_t)line;
+			return kind == 15 ? 0 : valid_line(line);
 		do
 			at++;
 		while (at < n && !(table[at] & 0x80));
@@ -270,7 +276,7 @@ static uint32_t find_range(const uint8_t *table, size_t n, int64_t first_line, i
 	int64_t line = first_line, end = 0;
 
 	if (offset < 0)
-		return first_line > 0 ? (uint32_t)first_line : 0;
+		return valid_line(first_line);
 	for (size_t at = 0; at + 1 < n; at += 2) {
 		const int8_t lines = (int8_t)table[at + 1];
 
@@ -278,7 +284,7 @@ static uint32_t find_range(const uint8_t *table, size_t n, int64_t first_line, i
 		if (lines != INT8_MIN)
 			line += lines;
 		if (offset < end)
-			return lines == INT8_MIN || line <= 0 || line > INT_MAX ? 0 : (uint32_t)line;
+			return lines == INT8_MIN ? 0 : valid_line(line);
 	}
 	return 0;
 }

@@ -4,8 +4,8 @@
  * while it runs on. Nothing there is trusted: what does not fit is unknown.
  *
  * CPython 3.10 to 3.12 by tables of offsets, 3.13 and 3.14 by the _Py_DebugOffsets at the beginning
- * of their _PyRuntime. Not before 3.10, where _PyRuntime has no section of its own; not free-threaded
- * builds, whose objects and instructions are laid out otherwise.
+ * of their _PyRuntime. Not before 3.10, where _PyRuntime has no section of its own; not
+ * free-threaded builds, whose objects and instructions are laid out otherwise.
  * Private to the room.
  */
 #ifndef STACK_PYTHON_H
