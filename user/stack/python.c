@@ -27,6 +27,7 @@
 #define MAX_TEXT 1024u		/* characters of a name */
 #define MAX_LINES (1u << 20)	/* bytes of a line table */
 #define MAX_ALL_LINES (64u << 20)
+#define MAX_READS (1u << 20)	/* of all threads together: about a second */
 #define MAX_STATUS 8192u
 #define MAX_STATES 4u		/* of one thread: one for each interpreter that it was in */
 #define TRIES 16u		/* at the stack of a thread that runs meanwhile */
@@ -97,21 +98,23 @@ struct python {
 	VEC(struct python_code) code;
 	struct map code_at;	/* address -> index into code */
 	size_t line_bytes;	/* of all code */
+	unsigned int reads;
 	struct raw_chain chain[3];	/* two readings, and the best */
 	char raw[MAX_STEPS * MAX_FRAME_BYTES + sizeof(uint64_t)];
 };
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-static int read_now(const struct python *py, uint64_t at, void *buf, size_t len)
+static int read_now(struct python *py, uint64_t at, void *buf, size_t len)
 {
 	struct iovec local = { buf, len }, remote = { (void *)(uintptr_t)at, len };
 
+	if (py->reads++ >= MAX_READS)
+		return -EFAULT;
 	return process_vm_readv(py->pid, &local, 1, &remote, 1, 0) == (ssize_t)len ? 0 : -EFAULT;
 }
 
-static int read_field(const struct python *py, uint64_t object, enum python_field field,
-		      uint64_t *value)
+static int read_field(struct python *py, uint64_t object, enum python_field field, uint64_t *value)
 {
 	return read_now(py, object + py->layout.at[field], value, sizeof(*value));
 }
@@ -133,7 +136,7 @@ static int read_kept(const struct python *py, uint64_t object, enum python_field
 #define PTHREAD_TID 720u
 #endif
 
-static int read_thread_id(const struct python *py, uint64_t state, uint64_t *id)
+static int read_thread_id(struct python *py, uint64_t state, uint64_t *id)
 {
 	uint64_t pthread;
 	uint32_t tid;
@@ -385,7 +388,7 @@ static void parse_frame(const struct python *py, uint64_t at, const char *raw,
 }
 
 /* Where the pointer to the innermost frame is; 0: nowhere. -EFAULT: it cannot be read. */
-static int find_current(const struct python *py, uint64_t state, uint64_t *at)
+static int find_current(struct python *py, uint64_t state, uint64_t *at)
 {
 	uint64_t holder = state;
 
@@ -396,7 +399,7 @@ static int find_current(const struct python *py, uint64_t state, uint64_t *at)
 }
 
 /* One by one. false: what is there is no stack of frames. */
-static bool read_chain(const struct python *py, uint64_t current, struct raw_chain *out)
+static bool read_chain(struct python *py, uint64_t current, struct raw_chain *out)
 {
 	const size_t size = frame_bytes(&py->layout);
 	uint64_t at;
