@@ -610,11 +610,13 @@ static int read_threads(struct python *py, uint64_t runtime)
 
 /* ---- versions ------------------------------------------------------------------------------- */
 
-/* What a version of CPython says of itself: PY_VERSION_HEX, 0x030d00f0 is 3.13.0. */
+/* The version is PY_VERSION_HEX: 0x030d00f0 is 3.13.0. Alphas and betas (0xa0, 0xb0) had other
+ * structs. */
 static int read_debug_offsets(struct python *py, uint64_t runtime, const struct python_layout *l,
 			      const uint64_t head[3])
 {
-	if (head[1] >> 24 != 3 || (head[1] >> 16 & 0xff) != l->minor || head[2])
+	if (head[1] >> 24 != 3 || (head[1] >> 16 & 0xff) != l->minor || (head[1] & 0xf0) < 0xc0 ||
+	    head[2])
 		return -ENOENT;
 	py->layout = *l;
 	for (int i = 0; i < N_FIELDS; i++) {
