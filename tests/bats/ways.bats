@@ -180,8 +180,8 @@ calls_are_exact() { # TRUTH...
 		STARTED+=("$caller")
 		wait_for 5 grep -q libnccl "/proc/$caller/maps"
 		start_gpuprof stat --attach $way -p "$caller" --format json -o r.json
-		wait_for 10 all_three_armed "$caller"
-		wait_for 10 all_wait "$PROFILER" # perf's breakpoint is there before the program that it runs
+		wait_for 30 all_three_armed "$caller"
+		wait_for 30 all_wait "$PROFILER" # perf's breakpoint is there before the program that it runs
 		: >go
 		wait_gpuprof 0
 		run report_value r.json 'sorted((c["function"], c["count"]) for c in t["calls"]), r["meta"]["not_seen"]'
