@@ -17,9 +17,9 @@ static const struct {
 	  "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL" },
 	{ "void " AT "vectorized_elementwise_kernel<4, " COPY ", std::array<char*, 2ul> >",
 	  "vectorized_elementwise<direct_copy>",
-	  "vectorized_elementwise<4, direct_copy(float), array<char, 2ul>>" },
+	  "vectorized_elementwise<4, direct_copy(float)#1, array<char, 2ul>>" },
 	{ AT "elementwise_kernel<128, 4, " AT "gpu_kernel_impl_nocast<" COPY ">(at::TensorIteratorBase&, " COPY
-	  " const&)::{lambda(int)#1}>", "elementwise<direct_copy>", "elementwise<128, 4, direct_copy(float)>" },
+	  " const&)::{lambda(int)#1}>", "elementwise<direct_copy>", "elementwise<128, 4, direct_copy(float)#1>" },
 	{ AT "vectorized_elementwise_kernel<4, " AT "CUDAFunctor_add<float>, std::array<char*, 3ul> >",
 	  "vectorized_elementwise<add>", "vectorized_elementwise<4, add<float>, array<char, 3ul>>" },
 	{ AT "vectorized_elementwise_kernel<4, " AT "AUnaryFunctor<float, float, float, " AT
@@ -27,7 +27,7 @@ static const struct {
 	  "vectorized_elementwise<Mul>", "vectorized_elementwise<4, Mul<float>, array<char, 2ul>>" },
 	{ AT "reduce_kernel<512, 1, " AT "ReduceOp<float, " AT "func_wrapper_t<float, " AT
 	  "sum_functor<float, float, float>::operator()(at::TensorIterator&)::{lambda(float, float)#1}>, "
-	  "unsigned int, float, 4, 4> >", "reduce<sum>", "reduce<512, 1, sum(float, float)>" },
+	  "unsigned int, float, 4, 4> >", "reduce<sum>", "reduce<512, 1, sum<float, float, float>(float, float)#1>" },
 	{ AT "reduce_kernel<512, 1, " AT "ReduceOp<float, " AT
 	  "MeanOps<float, float, float, float>, unsigned int, float, 4, 4> >",
 	  "reduce<Mean>", "reduce<512, 1, Mean<float, float, float, float>>" },

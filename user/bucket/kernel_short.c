@@ -19,7 +19,7 @@ struct slice {
 struct part {			/* of a path: name<args>(...) */
 	struct slice name;	/* empty: it has none, as an unnamed namespace */
 	struct slice args;	/* between < and > */
-	struct slice lambda;	/* of a lambda, its parameters */
+	struct slice lambda;	/* "(float)#1" of one, else empty */
 	bool is_lambda;
 };
 
@@ -33,7 +33,9 @@ static const char *const wrappers[] = {
 	"ReduceOp", "func_wrapper_t", "AUnaryFunctor", "BUnaryFunctor", "BinaryFunctor",
 	"UnaryFunctor",
 	"device_kernel", "Kernel", "Kernel2", "enable_sm80_to_sm89", "enable_sm90",
-	"enable_sm90_or_later", "enable_sm100_only", "GemmUniversalAdapter", NULL,
+	"enable_sm90_or_later", "enable_sm100_only", "enable_2x_kernel_for_sm89",
+	"enable_3x_kernel_for_sm9x", "enable_3x_kernel_for_sm10_or_later",
+	"GemmUniversalAdapter", NULL,
 };
 
 /* Libraries of types that say nothing of what is done with them. */
@@ -49,7 +51,8 @@ static const char *const plain_types[] = {
 	"bfloat16_t", "half_t", "float_e4m3_t", "Half", "BFloat16", "complex", "OpaqueType",
 	"Array", "array", "tuple", "pair", "integral_constant", "integer_sequence",
 	"OffsetCalculator", "TrivialOffsetCalculator", "LoadWithoutCast", "StoreWithoutCast",
-	"LoadWithCast", "StoreWithCast", "TensorListMetadata", "TensorListScalarListMetadata",
+	"LoadWithCast", "StoreWithCast", "CUDAKernelLauncher", "TensorListMetadata",
+	"TensorListScalarListMetadata",
 	"FusedOptimizerTensorListMetadata", "Sm80", "Sm90", "Sm100", NULL,
 };
 
@@ -149,8 +152,9 @@ static struct part read_part(struct slice text)
 
 	part.is_lambda = begins(text, "{lambda");
 	if (part.is_lambda)
-		part.lambda = find(from(text, 1), "(") < text.len - 1 ?
-			      inside(text, 1 + find(from(text, 1), "(")) : part.name;
+		part.lambda = inside(text, 0);
+	if (part.is_lambda)
+		part.lambda = from(part.lambda, find(part.lambda, "("));
 	if (begins(text, "{") || begins(text, "(") || begins(text, "operator"))
 		return part;
 	end = num_min(find(text, "<"), find(text, "("));
@@ -304,11 +308,10 @@ static bool add_type(const struct writing *w, struct slice type, unsigned int de
 		return false;
 	name = without_endings(last->name);
 	strbuf_add(w->out, name.s, name.len);
-	if (w->detail && path.v[path.n - 1].is_lambda)
-		strbuf_addf(w->out, "(%.*s)", (int)path.v[path.n - 1].lambda.len,
-			    path.v[path.n - 1].lambda.s);
-	else if (w->detail)
+	if (w->detail) {
 		add_details(w, last->args, depth);
+		strbuf_add(w->out, path.v[path.n - 1].lambda.s, path.v[path.n - 1].lambda.len);
+	}
 	return true;
 }
 
@@ -359,7 +362,7 @@ static bool add_mangled(struct strbuf *out, struct slice symbol)
 
 	if (!begins(symbol, "_ZN") || !name.len)
 		return false;
-	if (is_one_of(name, wrappers) && begins(rest, "I")) {
+	for (int i = 0; i < DEPTH_MAX && is_one_of(name, wrappers) && begins(rest, "I"); i++) {
 		rest = from(rest, begins(rest, "IN") ? 2 : 1);
 		if (begins(rest, "S"))		/* a namespace that was named before */
 			rest = from(rest, find(rest, "_") + 1);

@@ -9,7 +9,7 @@
  *   at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::func_wrapper_t<float,
  *       at::native::sum_functor<float, float, float>::operator()(at::TensorIterator&)::
  *       {lambda(float, float)#1}>, unsigned int, float, 4, 4> >
- *                          reduce<sum>               in detail: reduce<512, 1, sum(float, float)>
+ *       reduce<sum>, in detail reduce<512, 1, sum<float, float, float>(float, float)#1>
  *   sgemm_128x64_nt        sgemm_128x64_nt
  */
 #ifndef BUCKET_KERNEL_SHORT_H

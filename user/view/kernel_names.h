@@ -4,7 +4,7 @@
  * those of one short name have it in detail, and those alike in detail are numbered.
  *
  *   vectorized_elementwise<add>
- *   reduce<512, 1, sum(float, float)>, reduce<128, 4, sum(float, float)>
+ *   reduce<512, 1, Mean<float>>, reduce<128, 4, Mean<float>>
  *   scan#1, scan#2
  */
 #ifndef VIEW_KERNEL_NAMES_H
