@@ -92,6 +92,12 @@ static struct slice from(struct slice s, size_t at)
 	return (struct slice){ s.s + at, s.len - at };
 }
 
+static void add_slice(struct strbuf *out, struct slice s)
+{
+	if (s.len)
+		strbuf_add(out, s.s, s.len);
+}
+
 static struct slice trim(struct slice s)
 {
 	while (s.len && *s.s == ' ')
@@ -133,11 +139,11 @@ static size_t find(struct slice s, const char *mark)
 /* What is between the bracket at s.s[at] and the one that closes it, or the end. */
 static struct slice inside(struct slice s, size_t at)
 {
-	int depth = 0;
+	int depth = 1;
 
-	for (size_t i = at; i < s.len; i++) {
+	for (size_t i = at + 1; i < s.len; i++) {
 		depth += step(s, i);
-		if (depth <= 0)
+		if (!depth)
 			return (struct slice){ s.s + at + 1, i - at - 1 };
 	}
 	return from(s, at + 1);
@@ -267,10 +273,10 @@ static void add_detail(const struct writing *w, struct slice type, unsigned int 
 	read_path(&path, type);
 	last = is_value(type) || is_one_of(type, plain_types) ? NULL : named(&path);
 	if (!last) {
-		strbuf_add(w->out, type.s, type.len);
+		add_slice(w->out, type);
 		return;
 	}
-	strbuf_add(w->out, last->name.s, last->name.len);
+	add_slice(w->out, last->name);
 	add_details(w, last->args, depth + 1);
 }
 
@@ -307,10 +313,10 @@ static bool add_type(const struct writing *w, struct slice type, unsigned int de
 	if (is_one_of(last->name, wrappers))
 		return false;
 	name = without_endings(last->name);
-	strbuf_add(w->out, name.s, name.len);
+	add_slice(w->out, name);
 	if (w->detail) {
 		add_details(w, last->args, depth);
-		strbuf_add(w->out, path.v[path.n - 1].lambda.s, path.v[path.n - 1].lambda.len);
+		add_slice(w->out, path.v[path.n - 1].lambda);
 	}
 	return true;
 }
@@ -370,7 +376,7 @@ static bool add_mangled(struct strbuf *out, struct slice symbol)
 		name = inner.len ? inner : name;
 	}
 	name = without_endings(name);
-	strbuf_add(out, name.s, name.len);
+	add_slice(out, name);
 	return true;
 }
 
@@ -393,6 +399,6 @@ void kernel_short_add(struct strbuf *out, const char *name, bool detail)
 	if (is_one_of(last->name, wrappers) && add_one_of(&w, last->args, 0))
 		return;
 	text = last->args.len || path.n > 1 ? without_endings(last->name) : last->name;
-	strbuf_add(out, text.s, text.len);
+	add_slice(out, text);
 	add_arguments(&w, last->args);
 }
