@@ -80,7 +80,7 @@ adds_up() {
 }
 
 @test "intervals: the first is of at most one second, later ones of five, unless --interval or --count is given" {
-	lengths() { # OPTION...: of the first two intervals, in seconds; half a one is one
+	lengths() { # OPTION...: of the first two intervals, in seconds (half a one is one); of how many
 		"$GPUPROF" --format json --quiet "$@" -p "$!" >all.json
 		python3 - <<-'PY'
 			import json
@@ -89,11 +89,11 @@ adds_up() {
 			    report, end = json.JSONDecoder().raw_decode(text.lstrip())
 			    text = text.lstrip()[end:]
 			    lengths.append(report["meta"]["duration_ns"])
-			print(*["%.0f" % (ns / 1e9 + 0.3) for ns in lengths[:2]])
+			print(*["%.0f" % (ns / 1e9 + 0.3) for ns in lengths[:2]], "of", len(lengths))
 		PY
 	}
 	"$SIM/train" --steps 100000 --quiet 3>&- &
 	STARTED+=($!)
-	assert_equal "$(lengths -d 6100ms)" "1 5"
-	assert_equal "$(lengths -d 3s --interval 2s)" "2 1"
+	assert_equal "$(lengths -d 6100ms)" "1 5 of 3"
+	assert_equal "$(lengths -d 3s --interval 2s)" "2 1 of 2"
 }

@@ -54,7 +54,7 @@ static const struct {
 	{ "_ZN7cutlass7Kernel2I68cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x1_tn_align8EEvNT_",
 	  "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x1_tn_align8",
 	  "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x1_tn_align8" },
-	/* what is no name of a kernel */
+	/* no names of kernels */
 	{ "", "", "" }, { "<", "<", "<" }, { "(no name)", "(no name)", "(no name)" }, { "a::", "a", "a" },
 	{ "_ZN", "_ZN", "_ZN" }, { "f<>", "f", "f" }, { "f<g<", "f<g>", "f<g>" },
 	{ "Memcpy DtoD (Device -> Device)", "Memcpy DtoD (Device -> Device)", "Memcpy DtoD (Device -> Device)" },

@@ -28,7 +28,7 @@ struct path {
 	size_t n;
 };
 
-/* What only passes its argument on; the argument has the meaning. */
+/* Wrappers: their argument is what the kernel applies. */
 static const char *const wrappers[] = {
 	"ReduceOp", "func_wrapper_t", "AUnaryFunctor", "BUnaryFunctor", "BinaryFunctor",
 	"UnaryFunctor",
@@ -136,7 +136,7 @@ static size_t find(struct slice s, const char *mark)
 	return s.len;
 }
 
-/* What is between the bracket at s.s[at] and the one that closes it, or the end. */
+/* The text from the bracket at s.s[at] to the one that closes it, or to the end. */
 static struct slice inside(struct slice s, size_t at)
 {
 	int depth = 1;
@@ -343,8 +343,8 @@ static void add_arguments(const struct writing *w, struct slice args)
 	strbuf_addstr(w->out, *before == ',' ? ">" : "");
 }
 
-/* Of names that are too long to be demangled: "_ZN7cutlass7Kernel2I...", of which the last
- * identifier before the arguments is its own. Empty: it is none. */
+/* A name too long to be demangled, "_ZN7cutlass7Kernel2I...": its last identifier before the
+ * arguments. Empty: there is none. */
 static struct slice read_mangled(struct slice *rest)
 {
 	struct slice name = { rest->s, 0 };

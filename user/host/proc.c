@@ -85,7 +85,7 @@ bool proc_add_stopped(struct strbuf *out, pid_t pid, char state)
 		strbuf_addstr(out, "stopped by a debugger: it calls nothing until that lets it");
 	else if (state == 'T')
 		strbuf_addf(out, "stopped by a signal: it calls nothing until kill -CONT %d", pid);
-	return state == 't' || state == 'T';
+	return proc_is_stopped(state);
 }
 
 /*

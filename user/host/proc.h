@@ -49,6 +49,12 @@ bool proc_stat_of(pid_t pid, struct proc_stat *out);
  * cannot be read. */
 bool proc_maps_any(pid_t pid, const char *const *parts, size_t n);
 
+/* Of a state as stat has it: by a signal, or a debugger. */
+static inline bool proc_is_stopped(char state)
+{
+	return state == 'T' || state == 't';
+}
+
 /* Appends the reason why a process of this state (of its stat) is stopped and the way to
  * continue it; false: it is not. */
 bool proc_add_stopped(struct strbuf *out, pid_t pid, char state);

@@ -142,8 +142,7 @@ static inline const char *snapshot_fact(const struct snapshot *s, const char *ke
 	return pairs_get(&s->facts, key);
 }
 
-/* 0: none, or it is no number. */
-/* What the scheduler did was recorded. Older captures name that only where it was not. */
+/* Switches were recorded. Older captures name that only where they were not. */
 static inline bool snapshot_knows_off_cpu(const struct snapshot *s)
 {
 	const char *off_cpu = snapshot_fact(s, "off_cpu");
@@ -151,6 +150,7 @@ static inline bool snapshot_knows_off_cpu(const struct snapshot *s)
 	return off_cpu ? !strcmp(off_cpu, "recorded") : !snapshot_fact(s, "without_probes");
 }
 
+/* 0: none, or it is no number. */
 static inline uint64_t snapshot_fact_number(const struct snapshot *s, const char *key)
 {
 	const char *text = snapshot_fact(s, key);

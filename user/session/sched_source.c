@@ -13,6 +13,7 @@
 #include "base/num.h"
 #include "base/time.h"
 #include "base/vec.h"
+#include "host/proc.h"
 #include "host/sched.h"
 #include "host/syscalls.h"
 #include "source/bpf/decode.h"
@@ -58,7 +59,7 @@ static uint8_t read_reason(const struct model_driver *who)
 	const char state = sched_read_state((pid_t)who->pid, (pid_t)who->tid, &number);
 	uint8_t reason;
 
-	if (state == 'T' || state == 't')
+	if (proc_is_stopped(state))
 		return OFF_STOPPED;
 	if (state != 'S' && state != 'D')
 		return OFF_RUNQUEUE;

@@ -17,6 +17,7 @@
 #include "base/num.h"
 #include "base/time.h"
 #include "base/vec.h"
+#include "host/proc.h"
 #include "probe/loader_read.h"
 #include "stack/snapshot.h"
 
@@ -176,7 +177,7 @@ static bool read_call(const struct stack_thread *t, struct call *c)
 	*c = (struct call){ .pid = t->pid, .tid = t->tid, .row = (uint16_t)t->row,
 			    .returns_to = caller->address, .sp = caller->sp,
 			    .ran = t->quality == STACK_IS_RUNNING,
-			    .is_stopped = t->state == 'T' || t->state == 't' };
+			    .is_stopped = proc_is_stopped(t->state) };
 	return true;
 }
 

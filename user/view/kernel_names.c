@@ -16,7 +16,6 @@
 struct kernel_name {
 	const char *symbol;	/* the snapshot's */
 	const char *name;	/* of the pool */
-	size_t at;		/* in the order of symbols */
 };
 
 struct kernel_names {
@@ -33,10 +32,11 @@ static int by_symbol(const void *a, const void *b)
 
 static int by_name(const void *a, const void *b)
 {
-	const struct kernel_name *x = a, *y = b;
+	const struct kernel_name *x = *(const struct kernel_name *const *)a,
+				 *y = *(const struct kernel_name *const *)b;
 	const int order = strcmp(x->name, y->name);
 
-	return order ? order : by_symbol(a, b);
+	return order ? order : by_symbol(x, y);
 }
 
 /* 0 or -ENOMEM; so below. */
@@ -99,43 +99,35 @@ static int number(struct kernel_names *k, struct kernel_name *to, size_t n)
 	return keep(k, to, &text);
 }
 
-/* Changes those of one name, in detail or by a number; sorted is a copy, in the order of names. */
-static int part_alike(struct kernel_names *k, struct kernel_name *sorted, bool detail)
+/* Changes those of one name, in detail or by a number; all: pointers to them, in any order. */
+static int part_alike(struct kernel_names *k, struct kernel_name **all, bool detail)
 {
 	int err = 0;
 
-	qsort(sorted, k->all.n, sizeof(sorted[0]), by_name);
+	qsort(all, k->all.n, sizeof(all[0]), by_name);
 	for (size_t i = 0, next = 0; i < k->all.n && !err; i = next) {
-		while (next < k->all.n && !strcmp(sorted[i].name, sorted[next].name))
-			next++;
-		for (size_t m = i; next - i > 1 && m < next && !err; m++) {
-			struct kernel_name *to = &k->all.v[sorted[m].at];
+		const char *name = all[i]->name;
 
-			err = detail ? shorten(k, to, true) : number(k, to, m - i + 1);
-		}
+		while (next < k->all.n && !strcmp(name, all[next]->name))
+			next++;
+		for (size_t m = i; next - i > 1 && m < next && !err; m++)
+			err = detail ? shorten(k, all[m], true) : number(k, all[m], m - i + 1);
 	}
-	memcpy(sorted, k->all.v, k->all.n * sizeof(sorted[0]));
 	return err;
 }
 
 static int make(struct kernel_names *k)
 {
-	struct kernel_name *sorted;
-	int err = 0;
+	struct kernel_name **all = calloc(k->all.n + 1, sizeof(all[0]));
+	int err = all ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < k->all.n && !err; i++) {
-		k->all.v[i].at = i;
-		err = shorten(k, &k->all.v[i], false);
+		all[i] = &k->all.v[i];
+		err = shorten(k, all[i], false);
 	}
-	if (err || !k->all.n)
-		return err;
-	sorted = malloc(k->all.n * sizeof(*sorted));
-	if (!sorted)
-		return -ENOMEM;
-	memcpy(sorted, k->all.v, k->all.n * sizeof(*sorted));
-	err = part_alike(k, sorted, true);
-	err = err ? err : part_alike(k, sorted, false);
-	free(sorted);
+	err = err ? err : part_alike(k, all, true);
+	err = err ? err : part_alike(k, all, false);
+	free(all);
 	return err;
 }
 

@@ -71,6 +71,13 @@ static const struct column columns[N_COLUMNS_BY_LAUNCH] = {
 		"how the capture is known: order, callback" },
 };
 
+struct filling {
+	struct table *t;
+	const struct snapshot *snap;
+	struct kernel_names *names;
+	uint64_t *all_ns;		/* of each device's kernels */
+};
+
 static void fill_dims(struct table *t, struct cell *c, const uint32_t v[3])
 {
 	cell_f(t, c, "%" PRIu32 "x%" PRIu32 "x%" PRIu32, v[0], v[1], v[2]);
@@ -112,8 +119,8 @@ static void fill_launch(struct table *t, struct cell *row, const struct snapshot
 }
 
 /* Overloads have one name and a symbol each; some work comes without. */
-static void fill_kernel(struct table *t, struct cell *row, const struct kernel_names *names,
-			const char *symbol, const struct kernel_launch *w)
+static void fill_kernel(const struct filling *f, struct cell *row, const char *symbol,
+			const struct kernel_launch *w)
 {
 	enum tensor_core use = tensor_core_of(symbol);
 	struct strbuf name = STRBUF_INIT;
@@ -125,26 +132,33 @@ static void fill_kernel(struct table *t, struct cell *row, const struct kernel_n
 		elf_demangle(&name, symbol);
 		if (!name.len)
 			strbuf_addstr(&name, "(no name)");
-		cell_text(t, &row[NAME], &name);
-		cell_s(t, &row[SHORT], kernel_names_of(names, symbol));
-		cell_s(t, &row[SYMBOL], symbol);
+		cell_text(f->t, &row[NAME], &name);
+		cell_s(f->t, &row[SHORT], kernel_names_of(f->names, symbol));
+		cell_s(f->t, &row[SYMBOL], symbol);
 	}
 	if (use != TENSOR_UNKNOWN) {	/* without a hint in the name */
 		cell_u(&row[TENSOR], use == TENSOR_YES);
-		cell_s(t, &row[EVIDENCE], "name");
+		cell_s(f->t, &row[EVIDENCE], "name");
 	}
 }
 
-static void add_row(struct table *t, const struct snapshot_device *s, const struct kernel_stats *k,
-		    uint64_t all_ns, const struct kernel_names *names)
+/* Of all kernels of its process on its device. */
+static void fill_share(const struct filling *f, struct cell *row, const struct snapshot_device *s,
+		       uint64_t ns)
 {
-	struct cell *row = table_row(t);
+	cell_d(&row[SHARE], num_ratio(ns, f->all_ns[s - f->snap->devices.v]));
+}
+
+static void add_row(const struct filling *f, const struct snapshot_device *s,
+		    const struct kernel_stats *k)
+{
+	struct cell *row = table_row(f->t);
 
 	view_put_pid(&row[PID], s->pid);
 	view_put_device(&row[DEVICE], &row[MIG], s->number);
 	cell_u(&row[COUNT], k->time.count);
 	cell_u(&row[TOTAL], k->time.total);
-	cell_d(&row[SHARE], num_ratio(k->time.total, all_ns));
+	fill_share(f, row, s, k->time.total);
 	cell_u(&row[AVG], k->time.total / k->time.count);
 	cell_u(&row[MIN], k->time.min);
 	cell_u(&row[MAX], k->time.max);
@@ -154,13 +168,13 @@ static void add_row(struct table *t, const struct snapshot_device *s, const stru
 		cell_u(&row[QUEUE_P50], hist_quantile(&k->queue, 0.50));
 		cell_u(&row[QUEUE_P99], hist_quantile(&k->queue, 0.99));
 	}
-	fill_kernel(t, row, names, k->name, &k->last);
-	cell_s(t, &row[BUCKET], kernel_class_name(k->class));
+	fill_kernel(f, row, k->name, &k->last);
+	cell_s(f->t, &row[BUCKET], kernel_class_name(k->class));
 	if (k->mixed) {
-		cell_s(t, &row[GRID], "(mixed)");
-		cell_s(t, &row[BLOCK], "(mixed)");
+		cell_s(f->t, &row[GRID], "(mixed)");
+		cell_s(f->t, &row[BLOCK], "(mixed)");
 	} else {
-		fill_launch(t, row, s, &k->last);
+		fill_launch(f->t, row, s, &k->last);
 	}
 }
 
@@ -183,11 +197,11 @@ static void fill_captured(struct table *t, struct cell *row, const struct snapsh
 		cell_s(t, &row[CAPTURED_IN], funcs->v[key->func].name);
 }
 
-static void add_launched(struct table *t, const struct snapshot *snap,
-			 const struct kernel_config *r, const struct kernel_names *names)
+static void add_launched(const struct filling *f, const struct kernel_config *r)
 {
+	const struct snapshot *snap = f->snap;
 	const struct snapshot_device *s = snapshot_device(snap, r->key.process, r->key.device);
-	struct cell *row = table_row(t);
+	struct cell *row = table_row(f->t);
 
 	view_put_pid(&row[PID], r->key.pid);
 	view_put_device(&row[DEVICE], &row[MIG],
@@ -195,50 +209,49 @@ static void add_launched(struct table *t, const struct snapshot *snap,
 	cell_u(&row[COUNT], r->count);
 	cell_u(&row[TOTAL], r->total_ns);
 	if (s)
-		cell_d(&row[SHARE], num_ratio(r->total_ns, kernels_total_ns(&s->kernels)));
+		fill_share(f, row, s, r->total_ns);
 	cell_u(&row[AVG], r->total_ns / r->count);
 	cell_u(&row[MIN], r->min_ns);
 	cell_u(&row[MAX], r->max_ns);
-	fill_kernel(t, row, names, r->name, &r->last);
-	cell_s(t, &row[BUCKET], kernel_class_name(kernel_class_of(r->name)));
-	fill_captured(t, row, snap, &r->key);
+	fill_kernel(f, row, r->name, &r->last);
+	cell_s(f->t, &row[BUCKET], kernel_class_name(kernel_class_of(r->name)));
+	fill_captured(f->t, row, snap, &r->key);
 	if (r->last.kind)
-		fill_launch(t, row, s, &r->last);
+		fill_launch(f->t, row, s, &r->last);
 }
 
-static void fill_by_launch(struct table *t, const struct snapshot *snap,
-			   const struct kernel_names *names)
+static void fill_by_launch(const struct filling *f)
 {
-	const struct kernel_configs *launched = snap->kernel_configs;
+	const struct kernel_configs *launched = f->snap->kernel_configs;
 
 	for (size_t i = 0; i < kernel_configs_count(launched); i++)
-		add_launched(t, snap, kernel_configs_at(launched, i), names);
+		add_launched(f, kernel_configs_at(launched, i));
 }
 
-static void fill_by_kernel(struct table *t, const struct snapshot *snap,
-			   const struct kernel_names *names)
+static void fill_by_kernel(const struct filling *f)
 {
-	for (size_t i = 0; i < snap->devices.n; i++) {
-		const struct kernels *kernels = &snap->devices.v[i].kernels;
-		const uint64_t all_ns = kernels_total_ns(kernels);
+	for (size_t i = 0; i < f->snap->devices.n; i++) {
+		const struct snapshot_device *s = &f->snap->devices.v[i];
 
-		for (size_t k = 0; k < kernels_count(kernels); k++)
-			if (kernels_at(kernels, k)->time.count)
-				add_row(t, &snap->devices.v[i], kernels_at(kernels, k), all_ns,
-					names);
+		for (size_t k = 0; k < kernels_count(&s->kernels); k++)
+			if (kernels_at(&s->kernels, k)->time.count)
+				add_row(f, s, kernels_at(&s->kernels, k));
 	}
 }
 
 static void fill(struct table *t, const struct view_query *q)
 {
-	struct kernel_names *names = kernel_names_new(q->snapshot);
+	const struct snapshot *snap = q->snapshot;
+	struct filling f = { t, snap, kernel_names_new(snap),
+			     calloc(snap->devices.n + 1, sizeof(f.all_ns[0])) };
 
-	t->failed |= !names;
-	if (names && q->by == CALLS_BY_LAUNCH)
-		fill_by_launch(t, q->snapshot, names);
-	else if (names)
-		fill_by_kernel(t, q->snapshot, names);
-	kernel_names_free(names);
+	t->failed |= !f.names || !f.all_ns;
+	for (size_t i = 0; f.all_ns && i < snap->devices.n; i++)
+		f.all_ns[i] = kernels_total_ns(&snap->devices.v[i].kernels);
+	if (f.names && f.all_ns)
+		(q->by == CALLS_BY_LAUNCH ? fill_by_launch : fill_by_kernel)(&f);
+	kernel_names_free(f.names);
+	free(f.all_ns);
 }
 
 const struct view view_kernels = {

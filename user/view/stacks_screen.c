@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "host/proc.h"
 #include "view/color.h"
 #include "view/render.h"
 
@@ -107,7 +108,7 @@ static enum doing doing_of(const struct screen *sc, const struct stacks_process 
 
 		if (t->pid != p->pid)
 			continue;
-		if (t->state == 'T' || t->state == 't')
+		if (proc_is_stopped(t->state))
 			return IS_STOPPED;
 		if (t->class && !strcmp(t->class, "collective"))
 			doing = IN_COLLECTIVE;
