@@ -5,6 +5,8 @@
 #include "lib/random.h"
 #include "lib/test.h"
 #include "stack/python.c"
+#include "stack/python_code.c"
+#include "stack/python_runtime.c"
 
 /*
  * co_linetable of f as Python 3.11.7 compiles it, which begins at line 1, and the line of each
@@ -53,7 +55,7 @@ static const uint32_t lines[] = {
 TEST_TITLED("python: each instruction has the line that Python has for it", lines_are_pythons)
 {
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		assert_int_equal(find_location(table, sizeof(table), 1, (int64_t)i * LINE_UNIT),
+		assert_int_equal(find_location(table, sizeof(table), 1, (int64_t)i * PYTHON_UNIT),
 				 lines[i]);
 	assert_int_equal(find_location(table, sizeof(table), 7, -2), 7);
 	assert_int_equal(find_location(table, sizeof(table), 1, sizeof(lines)), 0);
@@ -95,9 +97,9 @@ TEST_TITLED("python: a line table of any bytes is read inside of its bounds", an
 /* This process's own memory, as CPython 3.11 lays it out. */
 static struct python self(void)
 {
-	struct python py = { .pid = getpid(), .layout = layouts[1] };
+	struct python py = { .rt = { .pid = getpid(), .layout = layouts[1] } };
 
-	py.memory = stack_memory_new(py.pid);
+	py.memory = stack_memory_new(py.rt.pid);
 	py.names = strpool_new();
 	assert_non_null(py.memory);
 	assert_non_null(py.names);
@@ -120,12 +122,12 @@ static char *text_of(const char *data, uint64_t length, uint32_t kind, uint32_t 
 	struct python py = self();
 	struct strbuf out = STRBUF_INIT;
 	char object[256] = { 0 };
-	const uint32_t *at = py.layout.at;
-	uint32_t state = flags | kind << __builtin_ctz(py.layout.kind_bits);
+	const uint32_t *at = py.rt.layout.at;
+	uint32_t state = flags | kind << __builtin_ctz(py.rt.layout.kind_bits);
 	size_t begin = at[TEXT_ASCII];
 
-	if (!(flags & py.layout.ascii_bits))
-		begin += py.layout.wide_extra;
+	if (!(flags & py.rt.layout.ascii_bits))
+		begin += py.rt.layout.wide_extra;
 	memcpy(object + at[TEXT_LENGTH], &length, sizeof(length));
 	memcpy(object + at[TEXT_STATE], &state, sizeof(state));
 	memcpy(object + begin, data, length < 64 ? length * kind : 0);
@@ -180,7 +182,6 @@ TEST_TITLED("python: an interpreter of any content ends, and soon", any_runtime_
 
 	for (int round = 0; round < random_rounds(300) && time(NULL) - begin < 20; round++) {
 		struct python py = self();
-		const uint64_t runtime = (uint64_t)(uintptr_t)arena;
 		uint64_t at = (uint64_t)(uintptr_t)(arena + below(256));
 
 		fill(arena, 512);
@@ -189,12 +190,13 @@ TEST_TITLED("python: an interpreter of any content ends, and soon", any_runtime_
 			arena[1] = below(2) ? 0x030d00f0 : 0x030e00f0;
 			arena[2] = 0;
 		}
-		choose_layout(&py, runtime);
+		py.rt.at = (uint64_t)(uintptr_t)arena;
+		choose_layout(&py.rt);
 		for (int i = 0; i < 4; i++) {
 			struct python_stack stack = { 0 };
 			struct python_thread t = { .state = at };
 
-			read_field(&py, at, THREAD_NATIVE_ID, &t.id);
+			python_read_field(&py.rt, at, THREAD_NATIVE_ID, &t.id);
 			assert_int_equal(read_stack(&py, &t, &stack), 0);
 			assert_true(stack.frame.n <= MAX_FRAMES);
 			VEC_FREE(&stack.frame);
@@ -210,8 +212,9 @@ TEST_TITLED("python: one that points to itself ends at its bounds", a_loop_ends)
 
 	for (size_t i = 0; i < 512; i++)
 		arena[i] = (uint64_t)(uintptr_t)arena;
-	choose_layout(&py, (uint64_t)(uintptr_t)arena);
-	assert_true(py.thread.n <= MAX_THREADS + MAX_INTERPRETERS);
+	py.rt.at = (uint64_t)(uintptr_t)arena;
+	choose_layout(&py.rt);
+	assert_true(py.rt.thread.n <= MAX_THREADS + MAX_INTERPRETERS);
 	forget(&py);
 }
 
