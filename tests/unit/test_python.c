@@ -2,6 +2,7 @@
 /* Python's line tables, texts and frames, also where another process's memory holds anything. */
 #include <time.h>
 
+#include "lib/emulated.h"
 #include "lib/random.h"
 #include "lib/test.h"
 #include "stack/python.c"
@@ -152,6 +153,7 @@ TEST_TITLED("python: texts of 1, 2 and 4 bytes a character become UTF-8", texts_
 	static const uint16_t two[] = { 'a', 0x20ac, 0xd800, 'b' };
 	static const uint32_t four[] = { 0x1f600, 0, 0x110000 };
 
+	needs_real_machine("process_vm_readv, which the emulator does not have");
 	expect_text(text_of("train.py", 8, 1, ascii), "train.py");
 	expect_text(text_of("j\xfcrgen", 6, 1, compact), "j\xc3\xbcrgen");
 	expect_text(text_of((const char *)two, 4, 2, compact), "a\xe2\x82\xac?b");

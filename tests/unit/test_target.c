@@ -305,6 +305,7 @@ TEST(the_file_of_a_mapping_that_is_gone_is_found_by_path_and_inode)
 	struct stat st;
 	char path[512];
 
+	needs_real_machine("openat2, which the emulator does not have");
 	scratch_make(&scratch);
 	write_page(scratch_path(&scratch, "gone", path));
 	assert_int_equal(stat(path, &st), 0);
