@@ -21,6 +21,7 @@ struct counts_t counts SEC(".maps");
 struct code_t code SEC(".maps");
 struct stacks_t stacks SEC(".maps");
 struct copies_t copies SEC(".maps");
+struct pythons_t pythons SEC(".maps");
 struct sent_t sent SEC(".maps");
 
 const volatile __u8 follow_all = 0;

@@ -67,19 +67,21 @@ static __always_inline struct gp_task *reserve_task(__u8 kind)
 	return rec;
 }
 
-/* The number that the thread itself knows: of the innermost of the namespaces that it has one
- * in. */
-static __always_inline void note_own_tid(struct gp_task *rec, const struct task_struct *task)
+/* The number that the thread itself knows: of the innermost of the namespaces that it has one in.
+ * 0: unknown. */
+static __always_inline __u32 own_tid(const struct task_struct *task)
 {
 	/* By a copy: before 6.2 the verifier forbids arithmetic on a pointer that it follows
 	 * itself. */
 	const struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	__u32 tid = 0;
 
 	if (pid)
-		bpf_probe_read_kernel(&rec->own_tid, sizeof(rec->own_tid),
+		bpf_probe_read_kernel(&tid, sizeof(tid),
 				      (const char *)pid + bpf_core_field_offset(pid->numbers) +
 				      (__u64)BPF_CORE_READ(pid, level) *
 					      bpf_core_type_size(struct upid));
+	return tid;
 }
 
 /* Sends the reserved record. The drain finds it with its timer: tasks never wake it. */

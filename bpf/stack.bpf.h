@@ -6,15 +6,8 @@
 #ifndef GPUPROF_STACK_BPF_H
 #define GPUPROF_STACK_BPF_H
 
-#include "send.bpf.h"
-#include "stack_id.bpf.h"
+#include "python.bpf.h"
 #include "stack_rate.bpf.h"
-
-struct stacks_t {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096);
-};
-extern struct stacks_t stacks SEC(".maps");
 
 /* Programs can be preempted, so that a copy is made in memory of the thread, not of the CPU. */
 struct copies_t {
@@ -24,15 +17,6 @@ struct copies_t {
 	__type(value, struct stack_copy);
 };
 extern struct copies_t copies SEC(".maps");
-
-/* Ids whose copies were sent. */
-struct sent_t {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1);
-	__type(key, __u64);
-	__type(value, __u8);
-};
-extern struct sent_t sent SEC(".maps");
 
 /* The first page above sp that cannot be read: there, the stack's mapping ends. */
 static __noinline __u64 find_end(__u64 sp)
@@ -47,42 +31,36 @@ static __noinline __u64 find_end(__u64 sp)
 
 /* A fault costs as much as all the rest, so the end is remembered once it was met. Looked for again
  * now and then: the page may have been swapped out. */
-static __always_inline __u32 copy_stack(struct stack_copy *copy)
+static __noinline __u32 copy_stack(struct stack_copy *copy, __u32 wanted)
 {
 	__u64 sp = copy->head.sp, left = copy->end - sp;
 
-	if (left >= stack_bytes || !(++copy->calls & 1023)) {
-		if (!bpf_probe_read_user(copy->words, stack_bytes, (void *)sp))
-			return stack_bytes;
+	if (wanted > stack_bytes)
+		wanted = stack_bytes;
+	if (left >= wanted || !(++copy->calls & 1023)) {
+		if (!bpf_probe_read_user(copy->words, wanted, (void *)sp))
+			return wanted;
 		copy->end = find_end(sp);
 		left = copy->end - sp;
 	}
 	left &= ~(GP_STACK_BLOCK - 1ull);
-	if (left > stack_bytes || !left || bpf_probe_read_user(copy->words, left, (void *)sp))
+	if (left > wanted || !left || bpf_probe_read_user(copy->words, left, (void *)sp))
 		return 0;
 	return left;
 }
 
-/* Those that find no room are sent the next time. */
 static __noinline void send_copy(struct stack_copy *copy, struct pt_regs *ctx)
 {
-	__u64 id = copy->head.id;
-	__u32 len = copy->head.len, zero = 0;
-	struct gp_counts *c = bpf_map_lookup_elem(&counts, &zero);
-	__u8 yes = 1;
+	__u32 len = copy->head.len;
 
-	if (!c || len > GP_STACK_BYTES_MAX)
+	if (len > GP_STACK_BYTES_MAX)
 		return;
 	copy_regs(&copy->head.regs, ctx);
 	if (!copy->head.row && is_behind_breakpoint(ctx))
 		copy->head.regs.pc--;
 	copy->head.kind = GP_STACK;
 	copy->head.time_ns = bpf_ktime_get_ns();
-	__sync_fetch_and_add(&c->hits[GP_STACK], 1);
-	if (bpf_ringbuf_output(&stacks, copy, sizeof(copy->head) + len, BPF_RB_NO_WAKEUP))
-		__sync_fetch_and_add(&c->lost[GP_STACK], 1);
-	else
-		bpf_map_update_elem(&sent, &id, &yes, BPF_ANY);
+	send_once(copy, sizeof(copy->head) + len, GP_STACK, copy->head.id);
 }
 
 /*
@@ -104,13 +82,18 @@ static __noinline __u64 take_stack(struct pt_regs *ctx, __u32 row, __u64 flags)
 	copy->head.tid = (__u32)id;
 	copy->head.row = row;
 	copy->head.sp = PT_REGS_SP(ctx);
-	copy->head.len = copy_stack(copy);
+	where = bpf_map_lookup_elem(&code, &pid);
+	if (!where)
+		where = &any_code;
+	copy->head.python =
+		where->python.interpreters ? take_python(&where->python, pid, flags) : 0;
+	copy->head.len = copy_stack(copy, copy->head.python ? GP_PYTHON_STACK_BYTES : stack_bytes);
 	if (!copy->head.len)
 		return 0;
-	where = bpf_map_lookup_elem(&code, &pid);
-	id = hash_words(copy, where ? where : &any_code, hash_regs(ctx));
+	id = hash_words(copy, where, mix(hash_regs(ctx), copy->head.python));
 	copy->head.id = id;
-	if (!bpf_map_lookup_elem(&sent, &id))
+	if (!bpf_map_lookup_elem(&sent, &id) &&
+	    (!copy->head.python || send_python(&where->python)))
 		send_copy(copy, ctx);
 	return id;
 }

@@ -59,21 +59,30 @@ struct hashing {
 	__u64 h;
 };
 
+/* May the word be an address of code? */
+static __always_inline bool is_code(const struct gp_code *code, __u64 word)
+{
+	const bool second = word - code->start[0] >= code->len[0];
+	__u64 into = word - code->start[second], bit;
+	__u32 shift = code->shift[second];
+
+	if (second && into >= code->len[1])
+		return false;
+	bit = into >> (shift & 63) & (GP_CODE_BITS - 1);
+	return !shift || code->bits[second][bit / 64] & 1ull << (bit & 63);
+}
+
 /* A loop that the verifier walked through word by word would take it a second to load. */
 static long hash_block(__u32 block, struct hashing *hashing)
 {
 	const __u64 *words =
 		hashing->copy->words + (block * BLOCK_WORDS & (STACK_WORDS - BLOCK_WORDS));
-	__u64 start = hashing->code->start[0], len = hashing->code->len[0];
-	__u64 start2 = hashing->code->start[1], len2 = hashing->code->len[1];
 
 #pragma unroll
-	for (__u32 i = 0; i < BLOCK_WORDS; i++) {
-		__u64 word = words[i];
-
-		if (word - start < len || word - start2 < len2)
-			hashing->h = mix(hashing->h, word ^ (__u64)(block * BLOCK_WORDS + i) << 48);
-	}
+	for (__u32 i = 0; i < BLOCK_WORDS; i++)
+		if (is_code(hashing->code, words[i]))
+			hashing->h = mix(hashing->h,
+					 words[i] ^ (__u64)(block * BLOCK_WORDS + i) << 48);
 	return 0;
 }
 

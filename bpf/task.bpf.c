@@ -18,7 +18,7 @@ static __always_inline struct gp_task *describe_task(__u8 kind, struct task_stru
 	rec->pid = p->tgid;
 	rec->tid = p->pid;
 	bpf_probe_read_kernel_str(rec->comm, sizeof(rec->comm), p->comm);
-	note_own_tid(rec, p);
+	rec->own_tid = own_tid(p);
 	return rec;
 }
 
@@ -26,9 +26,15 @@ SEC("?tp_btf/sched_process_fork")
 int BPF_PROG(task_fork, struct task_struct *parent, struct task_struct *child)
 {
 	__u32 ptgid = parent->tgid, tgid = child->tgid;
+	struct gp_code *where;
 	struct gp_task *rec;
 
-	if (ptgid == tgid || !bpf_map_lookup_elem(&pids, &ptgid))
+	if (ptgid == tgid)
+		return 0;
+	where = bpf_map_lookup_elem(&code, &ptgid);
+	if (where)
+		bpf_map_update_elem(&code, &tgid, where, BPF_NOEXIST);
+	if (!bpf_map_lookup_elem(&pids, &ptgid))
 		return 0;
 	if (follow_children && bpf_map_update_elem(&pids, &tgid, &ptgid, BPF_ANY))
 		count(unfollowed);
@@ -104,8 +110,10 @@ int BPF_PROG(task_exit, struct task_struct *p)
 	if (!st && is_in_flight(p))
 		st = register_thread(p);	/* it ends inside a call that began before */
 	bpf_map_delete_elem(&in_flight, &tid);
-	if (p->signal->live.counter == 0)	/* the last thread: its pid may be used again */
+	if (p->signal->live.counter == 0) {	/* the last thread: its pid may be used again */
 		bpf_map_delete_elem(&pids, &tgid);
+		bpf_map_delete_elem(&code, &tgid);
+	}
 	if (!st)
 		return 0;
 	st->off.watched = 0;

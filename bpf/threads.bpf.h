@@ -59,7 +59,7 @@ static __noinline struct thread_state *register_thread(struct task_struct *task)
 	rec->pid = tgid;
 	rec->tid = (__u32)id;
 	bpf_get_current_comm(rec->comm, sizeof(rec->comm));
-	note_own_tid(rec, task);
+	rec->own_tid = own_tid(task);
 	submit_task(rec);
 	return enable_offcpu(st, id);
 }

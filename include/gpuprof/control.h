@@ -7,6 +7,7 @@
 #define GPUPROF_CONTROL_H
 
 #include "event.h"
+#include "python.h"
 
 /* Attach cookies: the row in the low 32 bits, and the link's purpose. While one process uses a
  * file the kernel's pid filter is used; when `handed_over` is set, links made with the filter
@@ -42,11 +43,19 @@ struct gp_counts {
 	gp_u64 reached;		/* of `nested`: launches of the driver inside one of the runtime */
 };
 
-/* Where a process has code; two ranges that hold all of it. Unknown: whatever may be an address. */
+/*
+ * Where a process has code: two ranges that hold all of it, and in each of them a bit for each
+ * 1 << shift bytes that any of it is in. Unknown (shift 0): all of the ranges may be.
+ */
+#define GP_CODE_BITS 65536u
+
 struct gp_code {
 	gp_u64 start[2];
 	gp_u64 len[2];
 	gp_u64 epoch;		/* changes with the mappings */
+	gp_u32 shift[2];
+	struct gp_python python;
+	gp_u64 bits[2][GP_CODE_BITS / 64];
 };
 
 /* Written by the iterator task_files for each mapping of a file. */
@@ -57,7 +66,7 @@ struct gp_mapping {
 	gp_u32 pid;		/* whose; before Linux 6.1 the iterator shows everybody's */
 };
 
-_Static_assert(sizeof(struct gp_code) == 40, "code");
+_Static_assert(sizeof(struct gp_code) == 48 + sizeof(struct gp_python) + GP_CODE_BITS / 4, "code");
 _Static_assert(sizeof(struct gp_mapping) == 24, "mapping");
 _Static_assert(sizeof(struct gp_counts) == 8 * (2 * GP_KINDS + 6), "counts");
 

@@ -9,7 +9,8 @@
  * skip unknown kinds.
  *
  * Three rings: `calls` carries gp_call and gp_off, `tasks` gp_task (few, and must not drown in
- * calls), `stacks` gp_stack (large; a lost one is a stack that stays unknown, and takes no number).
+ * calls), `stacks` gp_stack and what it refers to (large; a lost one is a stack that stays unknown,
+ * and takes no number).
  * Times are CLOCK_MONOTONIC nanoseconds; pids and tids are those of the initial pid namespace.
  *
  * Every record that a thread tries to send takes the next number of that thread (`seq`, from 1).
@@ -22,7 +23,7 @@
 #include "regs.h"
 #include "types.h"
 
-#define GP_EVENT_VERSION 10
+#define GP_EVENT_VERSION 11
 
 /* Kinds of records. A new kind must reach: source/bpf/decode.c, bpf counters (GP_KINDS). */
 #define GP_CALL 1	/* gp_call: a call that returned, complete */
@@ -34,7 +35,9 @@
 #define GP_TASK_EXEC 7	/* gp_task: a followed process runs a new program */
 #define GP_STACK 8	/* gp_stack: the stack behind a call's stack id; no seq */
 #define GP_OFF 9	/* gp_off: a thread was off the CPU, outside calls */
-#define GP_KINDS 10
+#define GP_PYTHON 10	/* gp_python_stack (python.h): the Python functions of a stack; no seq */
+#define GP_PYTHON_CODE 11	/* gp_python_code: one of them; no seq */
+#define GP_KINDS 12
 
 /* Raw words per record: 0-5 are the ABI's first six integer arguments, then the row's extra
  * words. */
@@ -85,10 +88,10 @@ struct gp_call {
 /*
  * A stack, copied from the stack pointer upward when its id was not seen lately. The id is a
  * hash of the process, of its mappings (gp_code.epoch), of the instruction where the thread is,
- * of the frame pointer's place in the copy, and of every word of the copy that points into code,
- * with its place. All return addresses are such words, so two stacks of one id are the same chain
- * of calls but for a collision of 64 bits; except that code which was mapped since user space last
- * read the mappings (a few ms after a dlopen) is taken for data.
+ * of the frame pointer's place in the copy, of the Python functions, and of every word of the copy
+ * that points into code, with its place. All return addresses are such words, so two stacks of one
+ * id are the same chain of calls but for a collision of 64 bits; except that code which was mapped
+ * since user space last read the mappings (a few ms after a dlopen) is taken for data.
  */
 #define GP_STACK_BYTES_MAX 16384u
 #define GP_STACK_BLOCK 256u
@@ -104,6 +107,7 @@ struct gp_stack {
 	gp_u32 pid;
 	gp_u32 tid;
 	gp_u64 sp;
+	gp_u64 python;		/* id of a gp_python_stack, on which this one stands; 0: none */
 	struct gp_thread_regs regs;	/* at the function's entry (or behind its endbr64) */
 };
 
@@ -127,7 +131,7 @@ struct gp_task {
 
 _Static_assert(sizeof(struct gp_call) == 32, "header of a call record");
 _Static_assert(sizeof(struct gp_task) == 64, "task record");
-_Static_assert(sizeof(struct gp_stack) == 40 + sizeof(struct gp_thread_regs),
+_Static_assert(sizeof(struct gp_stack) == 48 + sizeof(struct gp_thread_regs),
 	       "header of a stack record");
 _Static_assert(GP_WORDS_LARGE * 8 + sizeof(struct gp_call) == 128, "largest call record");
 

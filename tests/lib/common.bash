@@ -271,3 +271,14 @@ report_says_the_same() { # CAPTURE REPORT
 	"$GPUPROF" report "$1" --format json >report.json
 	cmp "$2" report.json
 }
+
+# The CPythons here that gpuprof knows, each once: PYTHONS.
+find_pythons() { # [OLDEST_MINOR]
+	local python
+	mapfile -t PYTHONS < <(for python in python3 /usr/bin/python3 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[0-9]*/bin/python3; do
+		"$python" -c 'import os, sys
+if sys.implementation.name == "cpython" and (3, int(sys.argv[1])) <= sys.version_info < (3, 15):
+	print(os.path.realpath(sys.executable))' "${1:-10}" 2>/dev/null || true
+	done | sort -u)
+	[ ${#PYTHONS[@]} -gt 0 ] || skip "no CPython of 3.${1:-10} to 3.14"
+}

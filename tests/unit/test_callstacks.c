@@ -175,6 +175,12 @@ static void ends_with(const char *text, const char *end)
 		fail_msg("%s does not end with %s", text ? text : "(none)", end);
 }
 
+static void begins_with(const char *text, const char *begin)
+{
+	if (!text || strncmp(text, begin, strlen(begin)) != 0)
+		fail_msg("%s does not begin with %s", text ? text : "(none)", begin);
+}
+
 static void has_chain(const char *flags, const char *how, const char *chain)
 {
 	struct scene *sc = scene_at_call(flags, how, 8192);
@@ -286,7 +292,7 @@ TEST(a_stack_is_sent_once_and_frames_are_shared)
 	ends_with(report(sc), ";main;outer;middle;inner;cudaFree");
 	assert_int_equal(sc->got.all.n, 2);
 	assert_int_equal(sc->got.frames.n, frames);
-	assert_int_equal(callstacks_counts(sc->cs)->received, 3);
+	assert_int_equal(callstacks_counts(sc->cs)->received[GP_STACK], 3);
 	end_child(sc);
 	scene_free(sc);
 }
@@ -306,6 +312,115 @@ TEST(records_that_cannot_be_are_counted)
 		assert_int_equal(callstacks_take(sc->cs, &bad[i], sizeof(bad[i])), 0);
 	assert_int_equal(callstacks_take(sc->cs, &bad[0], 3), 0);
 	assert_int_equal(callstacks_counts(sc->cs)->malformed, 5);
+	end_child(sc);
+	scene_free(sc);
+}
+
+/* ---- Python ---------------------------------------------------------------------------------- */
+
+static void take_function(struct scene *sc, uint64_t id, const char *file, const char *name)
+{
+	/* Each of the first 8 code units is of the next line. */
+	static const uint8_t lines[] = { 0x80, 0xd8, 0xd8, 0xd8, 0xd8, 0xd8, 0xd8, 0xd8 };
+	struct {
+		struct gp_python_code head;
+		uint8_t lines[sizeof(lines)];
+	} rec = { .head = { .kind = GP_PYTHON_CODE, .file_kind = 1, .name_kind = 1, .id = id,
+			    .pid = (uint32_t)sc->pid, .first_line = 40,
+			    .file_bytes = (uint16_t)strlen(file),
+			    .name_bytes = (uint16_t)strlen(name), .lines_bytes = sizeof(lines) } };
+
+	memcpy(rec.head.file, file, strlen(file));
+	memcpy(rec.head.name, name, strlen(name));
+	memcpy(rec.lines, lines, sizeof(lines));
+	assert_int_equal(callstacks_take(sc->cs, &rec, sizeof(rec)), 0);
+}
+
+struct python_record {
+	struct gp_python_stack head;
+	struct gp_python_frame frames[2];
+};
+
+/* Of functions 1, which is called by 2. */
+static struct python_record python_of(struct scene *sc, uint64_t id)
+{
+	return (struct python_record){
+		.head = { .kind = GP_PYTHON, .n = 2, .pid = (uint32_t)sc->pid, .id = id },
+		.frames = { { .code = 1, .at = 6 }, { .code = 2, .at = -2 } },
+	};
+}
+
+TEST(native_frames_stand_on_pythons_functions)
+{
+	struct scene *sc = scene_at_call("-O2" NO_TAIL, "outer", 4096);
+	struct python_record python = python_of(sc, 7);
+	const char *text;
+
+	take_function(sc, 1, "/home/x/train.py", "Trainer.step");
+	take_function(sc, 2, "/usr/lib/python3.11/site-packages/torch/nn/linear.py", "main");
+	assert_int_equal(callstacks_take(sc->cs, &python, sizeof(python)), 0);
+	sc->rec.head.python = 7;
+	text = report(sc);
+	begins_with(text, "main (torch/nn/linear.py:40);Trainer.step (train.py:43);[...];");
+	ends_with(text, ";main;outer;middle;inner;cudaFree");
+	assert_int_equal(stacks_find(&sc->got, 1)->known, STACK_KNOWN_WHOLE);
+	end_child(sc);
+	scene_free(sc);
+}
+
+TEST(a_python_stack_deeper_than_its_record_says_so)
+{
+	struct scene *sc = scene_at_call("-O2" NO_TAIL, "outer", 4096);
+	struct python_record python = python_of(sc, 7);
+
+	python.head.deep = 1;
+	take_function(sc, 1, "train.py", "step");
+	take_function(sc, 2, "train.py", "main");
+	assert_int_equal(callstacks_take(sc->cs, &python, sizeof(python)), 0);
+	sc->rec.head.python = 7;
+	begins_with(report(sc), "[...];main (train.py:40);step (train.py:43);[...];");
+	end_child(sc);
+	scene_free(sc);
+}
+
+/* Its code objects, or itself, were lost. */
+TEST(unknown_python_is_left_out)
+{
+	struct scene *sc = scene_at_call("-O2" NO_TAIL, "outer", 4096);
+	struct python_record python = python_of(sc, 7);
+
+	take_function(sc, 1, "train.py", "step");
+	assert_int_equal(callstacks_take(sc->cs, &python, sizeof(python)), 0);
+	sc->rec.head.python = 7;
+	ends_with(report(sc), ";main;outer;middle;inner;cudaFree");
+	assert_null(strstr(report(sc), "train.py"));
+	sc->rec.head.id = 2;
+	sc->rec.head.python = 8;
+	ends_with(report(sc), ";main;outer;middle;inner;cudaFree");
+	end_child(sc);
+	scene_free(sc);
+}
+
+TEST(python_records_that_cannot_be_are_counted)
+{
+	struct scene *sc = scene_at_call("-O2" NO_TAIL, "outer", 4096);
+	struct python_record python = python_of(sc, 7);
+	struct gp_python_code code = { .kind = GP_PYTHON_CODE, .id = 1 }, bad[3];
+
+	for (size_t i = 0; i < 3; i++)
+		bad[i] = code;
+	bad[0].file_bytes = GP_PYTHON_FILE + 1;
+	bad[1].name_bytes = GP_PYTHON_NAME + 1;
+	bad[2].lines_bytes = 1;
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(callstacks_take(sc->cs, &bad[i], sizeof(bad[i])), 0);
+	assert_int_equal(callstacks_take(sc->cs, &code, sizeof(code) - 1), 0);
+	python.head.n = 3;
+	assert_int_equal(callstacks_take(sc->cs, &python, sizeof(python)), 0);
+	python.head.n = 2;
+	python.head.id = 0;
+	assert_int_equal(callstacks_take(sc->cs, &python, sizeof(python)), 0);
+	assert_int_equal(callstacks_counts(sc->cs)->malformed, 6);
 	end_child(sc);
 	scene_free(sc);
 }

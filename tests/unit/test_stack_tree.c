@@ -273,6 +273,41 @@ TEST(a_program_s_own_frame_is_none_of_a_library_that_it_is_written_with)
 	stacks_free(&s);
 }
 
+static void take_python(struct stacks *s, uint64_t number, const char *function, const char *file,
+			uint64_t line)
+{
+	struct event ev = frame(number, number - 1, function);
+
+	ev.frame.file = file;
+	ev.frame.offset = line;
+	ev.frame.flags = FRAME_PYTHON;
+	assert_int_equal(stacks_take(s, &ev), 0);
+}
+
+/* What is installed and Python's own is not the program's, in Python or not. */
+TEST(a_program_s_own_frame_may_be_of_python)
+{
+	struct stacks s = { 0 };
+	const struct stacks_frame *own;
+	struct event ev = frame(5, 4, "forward");
+
+	take_python(&s, 1, "<module>", "/srv/train.py", 0);
+	take_python(&s, 2, "Trainer.step", "/srv/train.py", 212);
+	take_python(&s, 3, "Linear.forward", "/opt/lib/python3.11/site-packages/torch/nn/linear.py", 9);
+	take_python(&s, 4, "wait", "/usr/lib/python3.11/threading.py", 320);
+	ev.frame.file = "9 /opt/lib/python3.11/site-packages/fast.so";
+	assert_int_equal(stacks_take(&s, &ev), 0);
+	take_python(&s, 6, "_call", "<frozen importlib._bootstrap>", 241);
+	own = stacks_own_frame(&s, 6);
+	assert_string_equal(own->place, "train.py:212 in Trainer.step");
+	assert_string_equal(own->lines, "Trainer.step (train.py:212)");
+	own = stacks_own_frame(&s, own->caller);
+	assert_string_equal(own->place, "train.py in <module>");
+	assert_string_equal(stacks_frame(&s, 3)->lines, "Linear.forward (torch/nn/linear.py:9)");
+	assert_string_equal(stacks_frame(&s, 4)->lines, "wait (threading.py:320)");
+	stacks_free(&s);
+}
+
 /* Names that only begin alike are the program's; a file that is unknown is, too. */
 TEST(a_program_s_own_frame_may_be_of_any_other_file)
 {

@@ -137,7 +137,7 @@ static int find_lines(struct stacks *s)
 	int err = frames ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < s->frames.n && frames; i++)
-		if (s->frames.v[i].file)
+		if (s->frames.v[i].file && !(s->frames.v[i].flags & FRAME_PYTHON))
 			frames[n++] = &s->frames.v[i];
 	if (!err)
 		err = ask_all(s, frames, n);

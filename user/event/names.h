@@ -28,6 +28,8 @@ enum stack_known {
 
 #define FRAME_GUESSED 0x01	/* found by a frame pointer */
 #define FRAME_SIGNAL 0x02	/* a signal handler returns to it */
+#define FRAME_PYTHON 0x04	/* a Python function: offset is its line, or 0; file its path */
+#define FRAME_GAP 0x08		/* native frames that are not known, between known ones */
 
 enum range_what {
 	RANGE_PUSH = 1,		/* begins within the one before */

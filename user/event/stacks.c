@@ -3,6 +3,7 @@
 #include "event/stacks.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 static int keep_name(struct stacks *s, const char *text, const char **out)
 {
@@ -14,6 +15,55 @@ static int keep_name(struct stacks *s, const char *text, const char **out)
 	*out = s->names ? strpool_add(s->names, text) : NULL;
 	return *out ? 0 : -ENOMEM;
 }
+
+/* ---- Python ---------------------------------------------------------------------------------- */
+
+/* Where a path goes on behind a directory of installed packages, or of Python's own. NULL: it is
+ * none of these. */
+static const char *in_packages(const char *file)
+{
+	static const char *const marks[] = { "/site-packages/", "/dist-packages/", "/lib/python3." };
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		const char *mark = strstr(file, marks[i]);
+		const char *rest = mark ? strchr(mark + strlen(marks[i]) - 1, '/') : NULL;
+
+		if (rest)
+			return rest + 1;
+	}
+	return NULL;
+}
+
+/* Frozen modules are Python's own: "<frozen importlib._bootstrap>". */
+static bool is_own_python(const char *file)
+{
+	return file && !in_packages(file) && strncmp(file, "<frozen ", 8) != 0;
+}
+
+/* "Linear.forward (torch/nn/modules/linear.py:125)", "step (train.py:212)" */
+static int name_python(struct stacks *s, struct stacks_frame *f)
+{
+	struct strbuf at = STRBUF_INIT, text = STRBUF_INIT;
+	const char *file;
+	int err;
+
+	if (!f->function || !f->file)
+		return 0;
+	file = in_packages(f->file);
+	strbuf_addstr(&at, file ? file : str_basename(f->file));
+	if (f->offset)
+		strbuf_addf(&at, ":%" PRIu64, f->offset);
+	strbuf_addf(&text, "%s (%s)", f->function, at.s);
+	strbuf_addf(&at, " in %s", f->function);
+	err = text.failed || at.failed ? -ENOMEM : keep_name(s, text.s, &f->lines);
+	if (!err)
+		err = keep_name(s, at.s, &f->place);
+	strbuf_free(&text);
+	strbuf_free(&at);
+	return err;
+}
+
+/* ---- taking ---------------------------------------------------------------------------------- */
 
 static size_t length(const char *text)
 {
@@ -36,8 +86,11 @@ static int take_frame(struct stacks *s, const struct event *ev)
 		return -ENOSPC;
 	slot = map_put(&s->frame_index, f.number, NULL);
 	if (!slot || keep_name(s, ev->frame.function, &f.function) ||
-	    keep_name(s, ev->frame.file, &f.file))
+	    keep_name(s, ev->frame.file, &f.file) ||
+	    (f.flags & FRAME_PYTHON && name_python(s, &f)))
 		return -ENOMEM;
+	if (!f.place)
+		f.place = f.function;
 	place = VEC_PUSH(&s->frames);
 	if (!place)
 		return -ENOMEM;
@@ -99,13 +152,18 @@ static const char *const foreign_files[] = {
 	"libtorch.", "libtorch_", "libc10.", "libc10_", "libpython", "python", "libtensorflow",
 	"libjax", "xla_", "pjrt_", "libtriton", "libc.", "libc-", "libpthread", "ld-linux", "libm.",
 	"libdl.", "librt.", "libstdc++", "libgcc_s", "libgomp", "libiomp", "libomp.", "libmpi.",
-	"libucp.", "[vdso]",
+	"libucp.", "libffi.", "[vdso]",
 };
 
-static bool is_foreign(const char *file)
+static bool is_foreign(const struct stacks_frame *f)
 {
-	const char *blank = file ? strchr(file, ' ') : NULL;	/* behind the build id */
+	const char *blank = f->file ? strchr(f->file, ' ') : NULL;	/* behind the build id */
 	const char *name = blank ? str_basename(blank + 1) : "";
+
+	if (f->flags & FRAME_PYTHON)
+		return !is_own_python(f->file);
+	if (blank && in_packages(blank + 1))
+		return true;
 
 	for (size_t i = 0; i < sizeof(foreign_files) / sizeof(foreign_files[0]); i++)
 		if (!strncmp(name, foreign_files[i], strlen(foreign_files[i])))
@@ -118,7 +176,7 @@ const struct stacks_frame *stacks_own_frame(const struct stacks *s, uint64_t num
 	const struct stacks_frame *f = stacks_frame(s, number);
 
 	for (; f; f = stacks_frame(s, f->caller))
-		if (f->function && !is_foreign(f->file) && strcmp(f->function, "_start") != 0)
+		if (f->function && !is_foreign(f) && strcmp(f->function, "_start") != 0)
 			return f;
 	return NULL;
 }

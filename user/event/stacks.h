@@ -18,7 +18,9 @@ struct stacks_frame {
 	uint64_t offset;	/* as in struct event_frame */
 	const char *function;	/* NULL: no symbol covers it */
 	const char *file;	/* as in struct event_frame; NULL: unknown */
-	const char *lines;	/* stacks_set_lines; NULL: nothing was found */
+	/* shown instead of the function: stacks_set_lines, and of Python's; NULL: there is nothing */
+	const char *lines;
+	const char *place;	/* the function, or where in it: "train.py:212 in step" */
 	uint8_t flags;		/* FRAME_* */
 };
 
@@ -57,13 +59,13 @@ static inline const struct stacks_stack *stacks_find(const struct stacks *s, uin
 }
 
 /* The frame's function and those inlined into it, from debug info: outermost first, joined by ';'.
- * Shown instead of the function. 0, -ENOSPC or -ENOMEM. */
+ * 0, -ENOSPC or -ENOMEM. */
 int stacks_set_lines(struct stacks *s, uint64_t number, const char *text);
 
 /*
  * The innermost frame of the program's own code, from this frame (by number) outwards; NULL: there
- * is none with a name. Probed functions and the libraries of CUDA, of frameworks and of the
- * system are not its own, nor is what runs before main.
+ * is none with a name. Probed functions, the libraries of CUDA, of frameworks and of the system and
+ * Python's installed packages are not its own, nor is what runs before main.
  */
 const struct stacks_frame *stacks_own_frame(const struct stacks *s, uint64_t number);
 

@@ -488,7 +488,7 @@ static int add_place(struct finding_book *b, const struct snapshot *snap, uint64
 	if (!own || !ns)
 		return 0;
 	caller = stacks_own_frame(&snap->stacks, own->caller);
-	return add_to_place(b, &(struct finding_place){ kind, own->function,
+	return add_to_place(b, &(struct finding_place){ kind, own->place,
 							caller ? caller->function : NULL, ns });
 }
 

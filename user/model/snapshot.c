@@ -823,8 +823,9 @@ struct snapshot_losses snapshot_losses(const struct snapshot *s)
 	for (size_t i = 0; i < s->readings.n; i++) {
 		const struct model_reading *r = &s->readings.v[i];
 
-		/* Copies of stacks that are lost leave calls without them. */
-		if (!strcmp(r->kind, "stack"))
+		/* Copies of stacks that are lost, or of what they refer to, leave calls without
+		 * them. */
+		if (!strncmp(r->kind, "stack", 5))
 			continue;
 		if (!strcmp(r->kind, "kept-bytes")) {
 			kept_bytes = num_add(kept_bytes, r->lost);

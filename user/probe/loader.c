@@ -1012,7 +1012,8 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list 
 /* Without stacks the programs' way to these maps is dead code. */
 static void configure_stacks(struct gpuprof_bpf *skel, uint32_t bytes)
 {
-	struct bpf_map *maps[] = { skel->maps.stacks, skel->maps.copies, skel->maps.sent };
+	struct bpf_map *maps[] = { skel->maps.stacks, skel->maps.copies, skel->maps.pythons,
+				   skel->maps.sent };
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
 		bpf_map__set_autocreate(maps[i], bytes);

@@ -766,12 +766,17 @@ static const char *const kind_names[GP_KINDS] = {
 	[GP_TASK_NEW] = "thread", [GP_TASK_EXIT] = "exit", [GP_TASK_FORK] = "fork",
 	[GP_TASK_EXEC] = "exec", [GP_STACK] = "stack",
 	[GP_OFF] = "off",
+	[GP_PYTHON] = "stack-python", [GP_PYTHON_CODE] = "stack-code",
 };
 
 /* The kernel's counters; the worker counts the events of its own ring. */
 static int read_counters(struct probe_source *p, struct gp_counts *c)
 {
-	p->bpf.received[GP_STACK] = worker_facts(p->worker).stacks_received;
+	static const uint8_t kinds[] = { GP_STACK, GP_PYTHON, GP_PYTHON_CODE };
+	const struct worker_facts facts = worker_facts(p->worker);
+
+	for (size_t i = 0; i < sizeof(kinds); i++)
+		p->bpf.received[kinds[i]] = facts.stacks_received[kinds[i]];
 	return loader_counts(p->loader, c);
 }
 
@@ -784,7 +789,8 @@ static void push_counts(struct live_source *l, const struct event_sink *to)
 	if (read_counters(p, &c))
 		return;
 	for (int k = 1; k < GP_KINDS; k++)
-		live_push_count(to, "uprobe", kind_names[k], p->bpf.received[k], c.lost[k]);
+		if (k < GP_PYTHON || c.hits[k])
+			live_push_count(to, "uprobe", kind_names[k], p->bpf.received[k], c.lost[k]);
 	if (c.no_state)
 		live_push_count(to, "uprobe", "unplaced", 0, c.no_state);
 	if (p->bpf.invalid)

@@ -238,7 +238,8 @@ static void stack_feed_event(struct stack_feed *f, const struct target_event *ev
 {
 	switch (ev->kind) {
 	case TARGET_MMAP:
-		if (ev->pid == target || callstacks_knows(f->stacks, ev->pid))
+		if (ev->pid == target || callstacks_knows(f->stacks, ev->pid) ||
+		    catalog_wants_file(str_basename(ev->text)))
 			note_mapped(f, ev->pid);
 		/* It may end before all events are read, but not each of them is worth a look. */
 		if (time_now_ns() - f->read_ns >= READ_NS)
@@ -853,9 +854,9 @@ struct worker_facts worker_facts(struct worker *w)
 {
 	struct worker_facts facts = { .fd = w->event_fd, .missed = !w->running && w->missed };
 
-	if (w->feed)
-		facts.stacks_received = __atomic_load_n(
-			&callstacks_counts(w->feed->stacks)->received, __ATOMIC_RELAXED);
+	for (int k = 0; w->feed && k < GP_KINDS; k++)
+		facts.stacks_received[k] = __atomic_load_n(
+			&callstacks_counts(w->feed->stacks)->received[k], __ATOMIC_RELAXED);
 	pthread_mutex_lock(&w->lock);
 	facts.noted = w->noted;
 	facts.launches = w->launches;

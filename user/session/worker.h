@@ -49,7 +49,7 @@ int worker_run(struct worker *w, const struct worker_rules *rules, struct captur
 
 struct worker_facts {
 	int fd;			/* readable when events wait */
-	uint64_t stacks_received;	/* copies that came from the kernel so far */
+	uint64_t stacks_received[GP_KINDS];	/* records of the ring `stacks` so far, by kind */
 	/* after worker_stop: a process mapped a library and exited before that could be probed */
 	bool missed;
 	/* Rows without a probe in some file (PLAN_TOO_DEAR, _REFUSED, _LEFT_OUT, _FAILED). */

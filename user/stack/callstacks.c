@@ -22,16 +22,18 @@
 #include "catalog/catalog.h"
 #include "elf/demangle.h"
 #include "elf/elf.h"
+#include "stack/code.h"
 #include "stack/maps.h"
 #include "stack/perfmap.h"
+#include "stack/python_calls.h"
 #include "stack/unwind.h"
 
 #define IMAGES_MAX 2048u	/* files kept open */
 #define PAGE 4096u
 #define PAGES 1024u		/* 4 MiB */
 #define VDSO_MAX (64u << 10)
+#define REREAD_NS (50 * NS_PER_MS)
 #define READINGS_MAX 8u		/* of a process's maps; the oldest is forgotten */
-#define ADDRESS_END (1ull << 47)	/* vsyscall and the like lie above */
 
 /*
  * An ELF file that processes run, kept open: its unwind tables and names can be read after it was
@@ -57,7 +59,8 @@ struct span {			/* a loaded part of an image */
 };
 
 struct reading {		/* of a process's maps */
-	uint64_t time_ns;
+	uint64_t time_ns;	/* of the last one that was the same */
+	uint64_t hash;
 	struct stack_modules modules;
 	VEC(struct span) spans;		/* sorted by start */
 };
@@ -66,6 +69,8 @@ struct process {
 	pid_t pid;
 	uint64_t exec_ns;	/* the present program began; 0: unknown */
 	uint64_t epoch;
+	struct gp_python python;	/* interpreters 0: it runs none, or none yet */
+	uint64_t python_at;	/* an address in the interpreter's file */
 	VEC(struct reading) readings;
 	int perfmap_fd;		/* -1: not looked for yet, or none; open, it survives its removal */
 	struct map own;		/* address of code of its own -> name, 0: none */
@@ -74,9 +79,10 @@ struct process {
 
 struct node {			/* a frame */
 	uint64_t caller;	/* number; 0: it is the outermost */
-	uint64_t offset;	/* in the image, else the address */
+	uint64_t offset;	/* in the image, else the address; of a Python function: the line */
 	uint32_t image;		/* 0: none */
 	uint32_t pid;		/* without image */
+	uint32_t python;	/* number of the Python function; 0: it is native */
 	uint16_t row;		/* of a probed function, else 0 */
 	uint8_t flags;		/* FRAME_* */
 };
@@ -92,6 +98,8 @@ struct callstacks {
 	struct map node_index;		/* hash -> number */
 	VEC(struct event) stacks;	/* EVENT_STACKs not sent yet */
 	struct map ids;			/* of all stacks */
+	struct python_functions functions;
+	struct map pythons;		/* id -> node of the innermost << 1 | whether there are more */
 	size_t sent;			/* nodes */
 	struct strpool *names;
 	struct callstacks_counts counts;
@@ -156,6 +164,8 @@ void callstacks_free(struct callstacks *cs)
 	map_free(&cs->node_index);
 	VEC_FREE(&cs->stacks);
 	map_free(&cs->ids);
+	python_functions_free(&cs->functions);
+	map_free(&cs->pythons);
 	free(cs);
 }
 
@@ -316,29 +326,6 @@ static int compare_spans(const void *a, const void *b)
 	return num_compare(((const struct span *)a)->start, ((const struct span *)b)->start);
 }
 
-/* All code is in two ranges: on either side of the widest gap. */
-static void describe_code(const struct stack_modules *ms, struct gp_code *code)
-{
-	uint64_t start[2] = { 0 }, end[2] = { 0 }, widest = 0, last = 0;
-
-	for (size_t i = 0; i < ms->module.n && ms->module.v[i].end <= ADDRESS_END; i++) {
-		const struct stack_module *m = &ms->module.v[i];
-
-		if (!i)
-			start[0] = m->start;
-		if (i && m->start - last > widest) {
-			widest = m->start - last;
-			end[0] = last;
-			start[1] = m->start;
-		}
-		end[widest ? 1 : 0] = last = m->end;
-	}
-	for (int i = 0; i < 2; i++) {
-		code->start[i] = start[i];
-		code->len[i] = end[i] - start[i];
-	}
-}
-
 static int fill_reading(struct callstacks *cs, pid_t pid, struct reading *r)
 {
 	struct stack_memory *memory = stack_memory_new(pid);
@@ -350,10 +337,42 @@ static int fill_reading(struct callstacks *cs, pid_t pid, struct reading *r)
 	stack_memory_free(memory);
 	if (!err)
 		err = target_each_mapping(pid, add_mapping, &a);
+	r->hash = stack_modules_hash(&r->modules);
 	map_free(&a.seen);
 	if (r->spans.n)
 		qsort(r->spans.v, r->spans.n, sizeof(*r->spans.v), compare_spans);
 	return !err && !r->modules.module.n ? -ESRCH : err;
+}
+
+/* A Python that has begun is the same one until the process runs another program. 0 or -ENOMEM. */
+static int find_python(struct process *p, const struct reading *r)
+{
+	struct python_runtime rt = { 0 };
+	int err = p->python.interpreters ? -ENOENT :
+					   python_runtime_find(&rt, p->pid, &r->modules);
+
+	if (!err && python_describe(&rt, &p->python))
+		p->python_at = rt.at;
+	python_runtime_free(&rt);
+	return err == -ENOMEM ? err : 0;
+}
+
+static int set_code(struct callstacks *cs, struct process *p, const struct reading *r)
+{
+	struct gp_code code = { .epoch = p->epoch };
+	int err = find_python(p, r);
+
+	stack_describe_code(&r->modules, &code);
+	code.python = p->python;
+	cs->set_code(cs->code_ctx, p->pid, &code);
+	return err;
+}
+
+static bool is_as_before(const struct process *p, const struct reading *r)
+{
+	const struct reading *last = p->readings.n ? &p->readings.v[p->readings.n - 1] : NULL;
+
+	return last && last->hash == r->hash && last->time_ns >= p->exec_ns;
 }
 
 /* Reads the present mappings. When the process is gone or denies it, the earlier readings stay.
@@ -361,9 +380,14 @@ static int fill_reading(struct callstacks *cs, pid_t pid, struct reading *r)
 static int read_maps(struct callstacks *cs, struct process *p)
 {
 	struct reading r = { 0 }, *place = NULL;
-	struct gp_code code = { .epoch = 0 };
 	int err = fill_reading(cs, p->pid, &r);
 
+	if (!err && is_as_before(p, &r)) {
+		place = &p->readings.v[p->readings.n - 1];
+		place->time_ns = r.time_ns;
+		free_reading(&r);
+		return set_code(cs, p, place);
+	}
 	if (!err && p->readings.n == READINGS_MAX) {
 		free_reading(&p->readings.v[0]);
 		VEC_DROP_FIRST(&p->readings, 1);
@@ -375,10 +399,8 @@ static int read_maps(struct callstacks *cs, struct process *p)
 		return err && err != -ENOMEM ? 0 : -ENOMEM;
 	}
 	*place = r;
-	describe_code(&r.modules, &code);
-	code.epoch = ++p->epoch;
-	cs->set_code(cs->code_ctx, p->pid, &code);
-	return 0;
+	p->epoch++;
+	return set_code(cs, p, place);
 }
 
 /* The mappings when a stack was taken; NULL: unknown. */
@@ -446,8 +468,10 @@ void callstacks_exec(struct callstacks *cs, pid_t pid, uint64_t time_ns)
 {
 	struct process *p = find_process(cs, (uint64_t)pid);
 
-	if (p)
-		p->exec_ns = time_ns;
+	if (!p)
+		return;
+	p->exec_ns = time_ns;
+	p->python = (struct gp_python){ 0 };
 }
 
 /* It is forgotten when its frames are sent, unless its number is used again by then: for its
@@ -471,12 +495,13 @@ static int64_t add_node(struct callstacks *cs, const struct node *n)
 	struct map_slot *slot;
 	struct node *place;
 
-	key = map_hash(key ^ ((uint64_t)n->pid << 32 | (uint64_t)n->row << 8 | n->flags));
+	key = map_hash(key ^ ((uint64_t)n->pid << 32 | (uint64_t)n->row << 8 | n->flags)) ^ n->python;
 	for (; (slot = map_find(&cs->node_index, key)) && slot->value; key++) {
 		const struct node *at = &cs->nodes.v[slot->value - 1];
 
 		if (at->caller == n->caller && at->offset == n->offset && at->image == n->image &&
-		    at->pid == n->pid && at->row == n->row && at->flags == n->flags)
+		    at->pid == n->pid && at->python == n->python && at->row == n->row &&
+		    at->flags == n->flags)
 			return (int64_t)slot->value;
 	}
 	if (cs->nodes.n >= STACKS_FRAMES_MAX)
@@ -532,6 +557,40 @@ static int read_copy(void *ctx, uint64_t at, void *buf, size_t len)
 	return span ? read_image(c->cs, span->image, at - span->bias, buf, len) : -EFAULT;
 }
 
+/* How many frames are inside of those of the interpreter. */
+static int count_inside(const struct copy *c, const struct stack_step *steps, int n)
+{
+	const struct span *python = find_span(c->maps, c->process->python_at);
+
+	for (int i = 0; python && i < n; i++) {
+		const struct span *span =
+			find_span(c->maps, stack_code_address(steps[i].pc, steps[i].exact));
+
+		if (span && span->image == python->image)
+			return i;
+	}
+	return n;
+}
+
+/* The frame that native ones stand on, which become fewer: its number, 0: none. -ENOMEM. */
+static int64_t stand_on_python(struct copy *c, const struct stack_step *steps, int *n,
+			       struct event *ev)
+{
+	const struct map_slot *slot = map_find(&c->cs->pythons, c->head->python);
+	struct node gap = { .flags = FRAME_GAP };
+	int inside;
+
+	if (!slot || !slot->value)
+		return 0;
+	gap.caller = slot->value >> 1;
+	ev->stack.known = slot->value & 1 ? STACK_KNOWN_DEEP : STACK_KNOWN_WHOLE;
+	inside = count_inside(c, steps, *n);
+	if (inside == *n)
+		return add_node(c->cs, &gap);
+	*n = inside;
+	return (int64_t)gap.caller;
+}
+
 /* ev: the EVENT_STACK. 0 or -ENOMEM. */
 static int unwind(struct copy *c, struct event *ev)
 {
@@ -549,7 +608,9 @@ static int unwind(struct copy *c, struct event *ev)
 		return n;
 	ev->stack.known = end == STACK_WHOLE ? STACK_KNOWN_WHOLE :
 		  end == STACK_DEEP || c->beyond ? STACK_KNOWN_DEEP : STACK_KNOWN_CUT;
-	while (n--) {
+	if (c->head->python)
+		number = stand_on_python(c, steps, &n, ev);
+	while (n-- && number >= 0) {
 		struct node node = make_node(c->maps, &steps[n], c->head->pid);
 
 		node.caller = (uint64_t)number;
@@ -557,12 +618,19 @@ static int unwind(struct copy *c, struct event *ev)
 		if (!node.image && !node.row)
 			open_perfmap(c->process);
 		number = add_node(c->cs, &node);
-		if (number <= 0)
+		if (!number)
 			break;
 	}
 	c->cs->counts.over += !number;
 	ev->stack.frame = number > 0 ? (uint64_t)number : 0;
 	return number < 0 ? -ENOMEM : 0;
+}
+
+/* Code that a process makes itself is mapped without an event: a stack that ends in what no reading
+ * has is worth another one. */
+static bool is_late(const struct reading *r, const struct gp_stack *head)
+{
+	return r->time_ns < head->time_ns && time_now_ns() - r->time_ns >= REREAD_NS;
 }
 
 static int take_stack(struct callstacks *cs, const struct gp_stack *head)
@@ -582,6 +650,11 @@ static int take_stack(struct callstacks *cs, const struct gp_stack *head)
 	c.maps = maps_at(p, head->time_ns);
 	if (c.maps)
 		err = unwind(&c, &ev);
+	if (!err && c.maps && ev.stack.known == STACK_KNOWN_CUT && is_late(c.maps, head)) {
+		err = read_maps(cs, p);
+		c.maps = maps_at(p, head->time_ns);
+		err = err || !c.maps ? err : unwind(&c, &ev);
+	}
 	if (err)
 		return err;
 	place = VEC_PUSH(&cs->stacks);
@@ -591,17 +664,19 @@ static int take_stack(struct callstacks *cs, const struct gp_stack *head)
 	return 0;
 }
 
-int callstacks_take(struct callstacks *cs, const void *rec, size_t len)
+static bool is_stack(const struct gp_stack *head, size_t len)
 {
-	const struct gp_stack *head = rec;
+	return len >= sizeof(*head) && head->len <= len - sizeof(*head) && head->pid && head->id &&
+	       (!head->row || catalog_row(head->row));
+}
+
+/* 0, -EINVAL: malformed; -ENOMEM. */
+static int take_native(struct callstacks *cs, const struct gp_stack *head, size_t len)
+{
 	bool is_new;
 
-	__atomic_fetch_add(&cs->counts.received, 1, __ATOMIC_RELAXED);
-	if (len < sizeof(*head) || head->kind != GP_STACK || head->len > len - sizeof(*head) ||
-	    !head->pid || !head->id || (head->row && !catalog_row(head->row))) {
-		cs->counts.malformed++;
-		return 0;
-	}
+	if (!is_stack(head, len))
+		return -EINVAL;
 	if (map_find(&cs->ids, head->id))
 		return 0;
 	if (cs->ids.n >= STACKS_MAX) {
@@ -611,6 +686,65 @@ int callstacks_take(struct callstacks *cs, const void *rec, size_t len)
 	if (!map_put(&cs->ids, head->id, &is_new))
 		return -ENOMEM;
 	return take_stack(cs, head);
+}
+
+/* The number of the innermost of n frames; 0: one of them is not known, or they are too many.
+ * -ENOMEM. */
+static int64_t add_python(struct callstacks *cs, const struct gp_python_frame *frame, size_t n)
+{
+	int64_t number = 0;
+
+	while (n--) {
+		struct node node = { .caller = (uint64_t)number, .flags = FRAME_PYTHON };
+		const struct python_function *f;
+
+		node.python = python_functions_find(&cs->functions, frame[n].code);
+		f = node.python ? &cs->functions.all.v[node.python - 1] : NULL;
+		if (!f || !f->name || !f->file)
+			return 0;
+		node.offset = python_line(&f->lines, frame[n].at);
+		number = add_node(cs, &node);
+		if (number <= 0)
+			break;
+	}
+	return number;
+}
+
+static int take_python(struct callstacks *cs, const struct gp_python_stack *head, size_t len)
+{
+	const struct gp_python_frame *frame = (const void *)(head + 1);
+	struct map_slot *slot;
+	int64_t number;
+
+	if (len < sizeof(*head) || head->n * sizeof(*frame) > len - sizeof(*head) || !head->id)
+		return -EINVAL;
+	if (map_find(&cs->pythons, head->id) || cs->pythons.n >= STACKS_MAX)
+		return 0;
+	number = add_python(cs, frame, head->n);
+	slot = number < 0 ? NULL : map_put(&cs->pythons, head->id, NULL);
+	if (!slot)
+		return -ENOMEM;
+	slot->value = number ? (uint64_t)number << 1 | head->deep : 0;
+	return 0;
+}
+
+int callstacks_take(struct callstacks *cs, const void *rec, size_t len)
+{
+	const uint8_t kind = len ? *(const uint8_t *)rec : 0;
+	int err = -EINVAL;
+
+	if (kind < GP_KINDS)
+		__atomic_fetch_add(&cs->counts.received[kind], 1, __ATOMIC_RELAXED);
+	if (kind == GP_STACK)
+		err = take_native(cs, rec, len);
+	else if (kind == GP_PYTHON)
+		err = take_python(cs, rec, len);
+	else if (kind == GP_PYTHON_CODE)
+		err = python_functions_take(&cs->functions, rec, len, cs->names);
+	if (err != -EINVAL)
+		return err;
+	cs->counts.malformed++;
+	return 0;
 }
 
 /* ---- sending ------------------------------------------------------------------------------ */
@@ -718,8 +852,10 @@ static int send_node(struct callstacks *cs, size_t i, const struct event_sink *t
 	const struct node *n = &cs->nodes.v[i];
 	const struct image *im = n->image ? image_at(cs, n->image) : NULL;
 	const struct process *p = im ? NULL : find_process(cs, n->pid);
+	const struct python_function *python =
+		n->python ? &cs->functions.all.v[n->python - 1] : NULL;
 	struct event ev = { .kind = EVENT_FRAME, .frame.flags = n->flags };
-	const char *name = NULL;
+	const char *name = python ? python->name : NULL;
 
 	if (im || p)
 		name = map_pointer(im ? &im->names : &p->own, n->offset);
@@ -727,7 +863,7 @@ static int send_node(struct callstacks *cs, size_t i, const struct event_sink *t
 	ev.frame.caller = n->caller;
 	ev.frame.offset = n->offset;
 	ev.frame.function = n->row ? catalog_row(n->row)->name : name;
-	ev.frame.file = im ? im->file : name ? "- [jit]" : NULL;
+	ev.frame.file = im ? im->file : python ? python->file : name ? "- [jit]" : NULL;
 	return to->push(to->ctx, &ev);
 }
 

@@ -39,7 +39,8 @@ int callstacks_take(struct callstacks *cs, const void *rec, size_t len);
 int callstacks_send(struct callstacks *cs, const struct event_sink *to);
 
 struct callstacks_counts {
-	uint64_t received;	/* records; added to atomically, for readers in other threads */
+	/* records, by kind; added to atomically, for readers in other threads */
+	uint64_t received[GP_KINDS];
 	uint64_t malformed;
 	uint64_t over;		/* stacks over the limits */
 };

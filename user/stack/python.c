@@ -20,7 +20,6 @@
 
 #define MAX_FRAMES 256u		/* of one stack: the innermost */
 #define MAX_STEPS 1000u		/* also over frames that are not Python's; below IOV_MAX */
-#define MAX_FRAME_BYTES 128u
 #define MAX_TEXT 1024u		/* characters of a name */
 #define MAX_LINES (1u << 20)	/* bytes of a line table */
 #define MAX_ALL_LINES (64u << 20)
@@ -54,7 +53,7 @@ struct python {
 	struct map code_at;	/* address -> index into code */
 	size_t line_bytes;	/* of all code */
 	struct raw_chain chain[3];	/* two readings, and the best */
-	char raw[MAX_STEPS * MAX_FRAME_BYTES + sizeof(uint64_t)];
+	char raw[MAX_STEPS * PYTHON_FRAME_BYTES + sizeof(uint64_t)];
 };
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -170,17 +169,6 @@ static int find_code(struct python *py, uint64_t at, const struct python_code **
 
 /* ---- frames --------------------------------------------------------------------------------- */
 
-/* Bytes of a frame up to the last field; too many: MAX_FRAME_BYTES + 1. */
-static size_t frame_bytes(const struct python_layout *l)
-{
-	size_t n = l->at[FRAME_OWNER] + 1;
-
-	for (int i = FRAME_PREVIOUS; i <= FRAME_INSTRUCTION; i++)
-		if (n < l->at[i] + sizeof(uint64_t))
-			n = l->at[i] + sizeof(uint64_t);
-	return n <= MAX_FRAME_BYTES ? n : MAX_FRAME_BYTES + 1;
-}
-
 static void parse_frame(const struct python *py, uint64_t at, const char *raw,
 			struct raw_frame *out)
 {
@@ -210,14 +198,14 @@ static int find_current(struct python *py, uint64_t state, uint64_t *at)
 /* One by one. false: what is there is no stack of frames. */
 static bool read_chain(struct python *py, uint64_t current, struct raw_chain *out)
 {
-	const size_t size = frame_bytes(&py->rt.layout);
+	const size_t size = python_frame_bytes(&py->rt.layout);
 	uint64_t at;
 
 	out->n = 0;
-	if (size > MAX_FRAME_BYTES || python_read(&py->rt, current, &at, sizeof(at)))
+	if (size > PYTHON_FRAME_BYTES || python_read(&py->rt, current, &at, sizeof(at)))
 		return false;
 	while (at && out->n < MAX_STEPS) {
-		char raw[MAX_FRAME_BYTES];
+		char raw[PYTHON_FRAME_BYTES];
 
 		if (python_read(&py->rt, at, raw, size))
 			return false;
@@ -235,7 +223,7 @@ static bool read_chain(struct python *py, uint64_t current, struct raw_chain *ou
 static bool read_chain_again(struct python *py, uint64_t current, const struct raw_chain *from,
 			     struct raw_chain *out)
 {
-	const size_t n = from->n, size = frame_bytes(&py->rt.layout), total = n * size;
+	const size_t n = from->n, size = python_frame_bytes(&py->rt.layout), total = n * size;
 	struct iovec local = { py->raw, total + sizeof(uint64_t) }, remote[MAX_STEPS + 1];
 	uint64_t innermost;
 	size_t past = 0;

@@ -203,3 +203,13 @@ void python_runtime_free(struct python_runtime *rt)
 {
 	VEC_FREE(&rt->thread);
 }
+
+size_t python_frame_bytes(const struct python_layout *l)
+{
+	size_t n = l->at[FRAME_OWNER] + 1;
+
+	for (int i = FRAME_PREVIOUS; i <= FRAME_INSTRUCTION; i++)
+		if (n < l->at[i] + sizeof(uint64_t))
+			n = l->at[i] + sizeof(uint64_t);
+	return n <= PYTHON_FRAME_BYTES ? n : PYTHON_FRAME_BYTES + 1;
+}

@@ -40,6 +40,10 @@ static inline bool python_has_frame_objects(const struct python_layout *l)
 	return l->minor <= 10;
 }
 
+/* Bytes of a frame up to the last field; too many: PYTHON_FRAME_BYTES + 1. */
+#define PYTHON_FRAME_BYTES 128u
+size_t python_frame_bytes(const struct python_layout *l);
+
 struct python_thread {
 	uint64_t id;		/* as its own pid namespace numbers it */
 	uint64_t state;

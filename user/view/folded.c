@@ -19,6 +19,10 @@ static void add_frame(struct strbuf *sb, const struct stacks_frame *f)
 {
 	const char *file = file_name(f->file);
 
+	if (f->flags & FRAME_GAP) {
+		strbuf_addstr(sb, "[...]");
+		return;
+	}
 	if (f->lines) {
 		strbuf_addstr(sb, f->lines);
 		return;

@@ -423,12 +423,16 @@ static int read_groups(struct screen *sc)
 	return 0;
 }
 
-/* "trainer_step < look", or where that is too long "look". */
+/* "trainer_step < look", or where that is too long "look"; "train.py:212 in step" or
+ * "train.py:212". */
 static void add_function(struct strbuf *text, const struct finding *f, size_t width)
 {
-	if (f->where_caller && strlen(f->where_caller) + strlen(" < ") + strlen(f->where) <= width)
+	const size_t length = strlen(f->where);
+	const char *in = length > width ? strstr(f->where, " in ") : NULL;
+
+	if (f->where_caller && strlen(f->where_caller) + strlen(" < ") + length <= width)
 		format_safef(text, "%s < ", f->where_caller);
-	format_safef(text, "%s", f->where);
+	format_safef(text, "%.*s", (int)(in ? in - f->where : (ptrdiff_t)length), f->where);
 }
 
 /* One of them, by its function or its thread; or how many, and the smallest share. */
