@@ -22,6 +22,7 @@ struct code_t code SEC(".maps");
 struct stacks_t stacks SEC(".maps");
 struct copies_t copies SEC(".maps");
 struct pythons_t pythons SEC(".maps");
+struct askers_t askers SEC(".maps");
 struct sent_t sent SEC(".maps");
 
 const volatile __u8 follow_all = 0;
@@ -209,6 +210,45 @@ static __noinline void send_entry_only(struct pt_regs *ctx, struct thread_state 
 	send_call(st, GP_CALL, row->words);
 }
 
+/* ---- threads that others work for ------------------------------------------------------------ */
+
+/* Backward in backward, on one thread, is the outer one's. Of several threads that are in it no one
+ * knows whose work a worker does. */
+static __noinline int asker_enter(void)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	__u32 pid = id >> 32;
+	struct gp_code *where = bpf_map_lookup_elem(&code, &pid);
+	struct gp_asker *there, one = { .tid = (__u32)id, .n = 1 };
+
+	if (!stack_bytes || !where || !where->python.interpreters || !is_followed(pid))
+		return 0;
+	there = bpf_map_lookup_elem(&askers, &pid);
+	if (there) {
+		if (there->tid != one.tid)
+			there->python = 0;
+		__sync_fetch_and_add(&there->n, 1);
+		return 0;
+	}
+	one.python = take_python(&where->python, pid, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (one.python && !send_python(&where->python))
+		one.python = 0;
+	bpf_map_update_elem(&askers, &pid, &one, BPF_ANY);
+	return 0;
+}
+
+static __noinline int asker_leave(void)
+{
+	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+	struct gp_asker *there = stack_bytes ? bpf_map_lookup_elem(&askers, &pid) : NULL;
+
+	if (there && __sync_fetch_and_add(&there->n, -1) <= 1)
+		bpf_map_delete_elem(&askers, &pid);
+	return 0;
+}
+
+/* ---- entry and return ------------------------------------------------------------------------ */
+
 static __always_inline int on_entry(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx);
@@ -218,6 +258,12 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 
 	if (row_id >= GP_ROWS_MAX || link_is_inactive(cookie))
 		return NO_RETURN_LEG;
+	if (row_at(row_id)->asks) {
+		if (skips_return())
+			return NO_RETURN_LEG;
+		asker_enter();
+		return RETURN_LEG;
+	}
 	st = call_enter(ctx, row_id);
 	if (!st)
 		return NO_RETURN_LEG;
@@ -288,6 +334,10 @@ static __always_inline void on_return(struct pt_regs *ctx)
 
 	if (row_id >= GP_ROWS_MAX)
 		return;
+	if (row_at(row_id)->asks) {
+		asker_leave();
+		return;
+	}
 	st = call_exit(row_id, sp);
 	if (!st)
 		return;

@@ -74,6 +74,8 @@ extern const volatile __u8 follow_all;		/* every process, not only those in `pid
 /* children of followed processes are followed too */
 extern const volatile __u8 follow_children;
 extern const volatile __u64 wake_bytes;		/* this much waiting in `calls` wakes the reader */
+/* copied of each stack, whole blocks; 0: no stacks */
+extern const volatile __u32 stack_bytes;
 
 /* The words to capture of each row; index = cookie = row. */
 extern const volatile struct gp_row rows[GP_ROWS_MAX];

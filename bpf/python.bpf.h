@@ -6,12 +6,13 @@
 #ifndef GPUPROF_PYTHON_BPF_H
 #define GPUPROF_PYTHON_BPF_H
 
+#include "asker.bpf.h"
 #include "stack_id.bpf.h"
 #include "stack_send.bpf.h"
 
 #define PYTHON_STATES 4096	/* looked at for one thread */
 #define PYTHON_STEPS (4 * GP_PYTHON_FRAMES)	/* also over frames that are no function's */
-#define PYTHON_TRIES 64		/* a thread without a state is looked up again after so many stacks */
+#define PYTHON_TRIES 64		/* stacks until a thread without a state is looked up again */
 #define PYTHON_RAW 1024u	/* bytes of memory that are read at a time */
 
 struct python_code {
@@ -110,9 +111,9 @@ struct python_walk {
 };
 
 /*
- * Where a frame is in `raw`; PYTHON_RAW: it cannot be read. Most stand in memory one behind the other,
- * the caller's first: those before it are read with it, as far as its page goes, since another one may
- * not be there, and a fault takes as long as ten frames.
+ * Where a frame is in `raw`; PYTHON_RAW: it cannot be read. Most stand in memory one behind the
+ * other, the caller's first: those before it are read with it, as far as its page goes, since
+ * another one may not be there, and a fault takes as long as ten frames.
  */
 static __noinline __u32 find_raw(struct python_copy *copy, __u64 at, __u32 bytes)
 {
@@ -204,8 +205,8 @@ static long walk_frame(__u32 i, struct python_walk *w)
 	return 0;
 }
 
-/* Where the pointer to the innermost frame is, by the thread's state; 0: it is that no longer, or runs
- * no Python. A state may be freed and be another thread's later. */
+/* The innermost frame, by the thread's state; 0: it is that no longer, or runs no Python. A state
+ * may be freed and be another thread's later. */
 static __noinline __u64 find_current(struct python_copy *copy, const struct gp_python *py)
 {
 	__u32 bytes;
@@ -248,8 +249,8 @@ static __noinline bool walk_frames(struct python_copy *copy, const struct gp_pyt
 
 /* ---- code objects ---------------------------------------------------------------------------- */
 
-/* The characters of a str object, at most as many bytes as there is room for (a power of two): their
- * number. */
+/* The characters of a str object, at most as many bytes as there is room for (a power of two):
+ * their number. */
 static __always_inline __u32 read_text(const struct gp_python *py, __u64 object, char *to,
 				       __u32 room, __u8 *kind)
 {
@@ -339,8 +340,8 @@ static __noinline bool send_all_code(struct python_copy *copy, const struct gp_p
 	return !s.failed;
 }
 
-/* Sends the current thread's Python functions, which take_python has found, unless they were. False:
- * there is no room. */
+/* Sends the current thread's Python functions, which take_python has found, unless they were.
+ * False: there is no room. */
 static __noinline bool send_python(const struct gp_python *py)
 {
 	struct python_copy *copy =
@@ -375,6 +376,29 @@ static __noinline __u64 take_python(const struct gp_python *py, __u32 pid, __u64
 		copy->tid = own_tid(bpf_get_current_task_btf());
 	copy->head.pid = pid;
 	return walk_frames(copy, py) ? copy->head.id : 0;
+}
+
+/* ---- threads that others work for ------------------------------------------------------------ */
+
+static __always_inline bool is_worker(void)
+{
+	static const char begin[] = "pt_autograd_";
+	char name[16];
+
+	bpf_get_current_comm(name, sizeof(name));
+#pragma unroll
+	for (unsigned int i = 0; i < sizeof(begin) - 1; i++)
+		if (name[i] != begin[i])
+			return false;
+	return true;
+}
+
+/* The Python functions that the current thread works for; 0: none are known. */
+static __noinline __u64 find_asker(__u32 pid)
+{
+	struct gp_asker *there = bpf_map_lookup_elem(&askers, &pid);
+
+	return there && there->python && is_worker() ? there->python : 0;
 }
 
 #endif

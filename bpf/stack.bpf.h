@@ -90,7 +90,9 @@ static __noinline __u64 take_stack(struct pt_regs *ctx, __u32 row, __u64 flags)
 	copy->head.len = copy_stack(copy, copy->head.python ? GP_PYTHON_STACK_BYTES : stack_bytes);
 	if (!copy->head.len)
 		return 0;
-	id = hash_words(copy, where, mix(hash_regs(ctx), copy->head.python));
+	copy->head.asker = where->python.interpreters ? find_asker(pid) : 0;
+	id = hash_words(copy, where,
+			mix(mix(hash_regs(ctx), copy->head.python), copy->head.asker));
 	copy->head.id = id;
 	if (!bpf_map_lookup_elem(&sent, &id) &&
 	    (!copy->head.python || send_python(&where->python)))

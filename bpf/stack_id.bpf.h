@@ -12,9 +12,6 @@
 #define STACK_WORDS (GP_STACK_BYTES_MAX / 8)
 #define BLOCK_WORDS (GP_STACK_BLOCK / 8)
 
-/* copied of each stack, whole blocks; 0: no stacks */
-extern const volatile __u32 stack_bytes;
-
 /* 0: only of calls that block, and of threads that do, not more often than they can bear */
 extern const volatile __u8 all_stacks;
 

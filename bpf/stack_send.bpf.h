@@ -20,8 +20,8 @@ struct sent_t {
 };
 extern struct sent_t sent SEC(".maps");
 
-/* Sends a record of the ring `stacks` and keeps its id. False: there is no room; it is sent the next
- * time. */
+/* Sends a record of the ring `stacks` and keeps its id. False: there is no room; it is sent the
+ * next time. */
 static __always_inline bool send_once(const void *rec, __u64 len, __u8 kind, __u64 id)
 {
 	__u32 zero = 0;

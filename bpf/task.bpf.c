@@ -4,6 +4,7 @@
  * a call), exec, exit (with the call that was open), and the reading of all thread states at the
  * end of a session. Nothing here runs on a call's path.
  */
+#include "asker.bpf.h"
 #include "blocked.bpf.h"
 #include "nest.bpf.h"
 
@@ -80,6 +81,8 @@ int BPF_PROG(task_exec, struct task_struct *p, pid_t old_pid)
 	struct gp_task *rec;
 
 	bpf_map_delete_elem(&code, &tgid);
+	if (stack_bytes)
+		bpf_map_delete_elem(&askers, &tgid);
 	if (st)
 		st->open = 0;	/* whatever was open went with the old program */
 	if (st && old_pid != p->pid)
@@ -113,6 +116,8 @@ int BPF_PROG(task_exit, struct task_struct *p)
 	if (p->signal->live.counter == 0) {	/* the last thread: its pid may be used again */
 		bpf_map_delete_elem(&pids, &tgid);
 		bpf_map_delete_elem(&code, &tgid);
+		if (stack_bytes)
+			bpf_map_delete_elem(&askers, &tgid);
 	}
 	if (!st)
 		return 0;

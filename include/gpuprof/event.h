@@ -108,6 +108,7 @@ struct gp_stack {
 	gp_u32 tid;
 	gp_u64 sp;
 	gp_u64 python;		/* id of a gp_python_stack, on which this one stands; 0: none */
+	gp_u64 asker;		/* ... on which that stands: of the thread it works for */
 	struct gp_thread_regs regs;	/* at the function's entry (or behind its endbr64) */
 };
 
@@ -131,7 +132,7 @@ struct gp_task {
 
 _Static_assert(sizeof(struct gp_call) == 32, "header of a call record");
 _Static_assert(sizeof(struct gp_task) == 64, "task record");
-_Static_assert(sizeof(struct gp_stack) == 48 + sizeof(struct gp_thread_regs),
+_Static_assert(sizeof(struct gp_stack) == 56 + sizeof(struct gp_thread_regs),
 	       "header of a stack record");
 _Static_assert(GP_WORDS_LARGE * 8 + sizeof(struct gp_call) == 128, "largest call record");
 

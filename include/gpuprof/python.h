@@ -2,8 +2,8 @@
 /*
  * The Python functions that a thread is in when its stack is taken. User space finds the CPython of
  * a process and how it is laid out; BPF walks its frames on the thread itself, which cannot change
- * them meanwhile, and sends, in the ring `stacks`: each code object once, each chain of frames once,
- * and its id with the stack. A record comes after those that it refers to.
+ * them meanwhile, and sends, in the ring `stacks`: each code object once, each chain of frames
+ * once, and its id with the stack. A record comes after those that it refers to.
  */
 #ifndef GPUPROF_PYTHON_H
 #define GPUPROF_PYTHON_H
@@ -53,6 +53,13 @@ struct gp_python {
 	gp_u32 bytes_data;
 };
 
+/* A thread whose call others work on: autograd's workers, while it is in backward. */
+struct gp_asker {
+	gp_u64 python;		/* id of its gp_python_stack; 0: unknown, or there are several */
+	gp_u32 tid;
+	gp_u32 n;		/* of them in this process */
+};
+
 struct gp_python_frame {
 	gp_u64 code;		/* id of a gp_python_code */
 	gp_s32 at;		/* bytes into its code; below 0: it has not begun */
@@ -69,8 +76,9 @@ struct gp_python_stack {
 };
 
 /*
- * The id is of the process and of the addresses of the object, its name and its lines: a code object
- * that took the place of another one, with name and lines in the same places too, is taken for it.
+ * The id is of the process and of the addresses of the object, its name and its lines: a code
+ * object that took the place of another one, with name and lines in the same places too, is taken
+ * for it.
  */
 struct gp_python_code {
 	gp_u8 kind;		/* GP_PYTHON_CODE */

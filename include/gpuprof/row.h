@@ -39,7 +39,7 @@ struct gp_row {
 	gp_u8 flags;		/* GP_ROW_* */
 	gp_u8 at[GP_EXTRA_MAX];	/* GP_EXTRA_*_AT: word i is this many 8-byte words from there */
 	gp_u8 from;		/* GP_EXTRA_DEREF*: the argument, < GP_REGS */
-	gp_u8 pad;
+	gp_u8 asks;		/* is no call: notes its thread for those that work for it */
 };
 
 _Static_assert(sizeof(struct gp_row) == 12, "row");

@@ -70,6 +70,27 @@ yielded() {
 	assert_value r.json '{k["bucket"] for k in t["kernels"]} >= {"gemm", "optimizer", "norm", "attention"}' True
 }
 
+# The launches of autograd's threads, by the simulation's account, are those of train.py's loss.backward().
+@test "torch: each launch stands on the lines of Python that asked for it, in the backward pass too" {
+	run -0 "${WITH_TORCH[@]}" "$GPUPROF" stat --stacks --by stack --table calls,events --format json -o r.json -- \
+		"${TRAIN[@]}" --steps 20 --workers 0
+	run -0 python3 - "$(grep -n 'loss\.backward()' "$ROOT/tests/torch/train.py" | cut -d: -f1)" ./*.log <<-'EOF'
+		import json, sys
+		log, tables = json.load(open(sys.argv[2])), json.load(open("r.json"))["tables"]
+		called = [c for c in log["calls"] if c["function"] == "cudaLaunchKernel"]
+		rows = [r for r in tables["calls"] if r["function"] == "cudaLaunchKernel"]
+		def of(name):
+		    return sum(r["count"] for r in rows if any(f.startswith(name) for f in r["stack"] or []))
+		asked = f"Training.step (train.py:{sys.argv[1]})"
+		backward = sum(r["count"] for r in rows if asked in (r["stack"] or []) and
+		               any(f.startswith("_engine_run_backward (torch/autograd/") for f in r["stack"]))
+		copies = next(e for e in tables["events"] if e["kind"] == "stack")
+		print(len(called) > 3000, sum(r["count"] for r in rows) == len(called), of("main (train.py:") / len(called) >= 0.99,
+		      backward == sum(c["tid"] != log["pid"] for c in called) > 1000, copies["hits"] < len(called) / 4, copies["lost"])
+	EOF
+	assert_output "True True True True True 0"
+}
+
 @test "torch: so it is under CUPTI 13.2, the version of PyTorch's own" {
 	run -0 "${WITH_TORCH[@]}" "$GPUPROF" stat --format json -o r.json -- "${TRAIN[@]}" --steps 20
 	measured 0

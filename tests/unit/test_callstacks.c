@@ -383,6 +383,31 @@ TEST(a_python_stack_deeper_than_its_record_says_so)
 	scene_free(sc);
 }
 
+/* A worker of autograd, and a hook of Python's in it. */
+TEST(a_worker_stands_on_the_functions_that_it_works_for)
+{
+	struct scene *sc = scene_at_call("-O2" NO_TAIL, "outer", 4096);
+	struct python_record asker = python_of(sc, 7), hook = python_of(sc, 8);
+
+	take_function(sc, 1, "train.py", "backward");
+	take_function(sc, 2, "train.py", "main");
+	take_function(sc, 3, "hooks.py", "on_grad");
+	hook.head.n = 1;
+	hook.frames[0].code = 3;
+	assert_int_equal(callstacks_take(sc->cs, &asker, sizeof(asker)), 0);
+	assert_int_equal(callstacks_take(sc->cs, &hook, sizeof(hook)), 0);
+	sc->rec.head.asker = 7;
+	begins_with(report(sc), "main (train.py:40);backward (train.py:43);[...];");
+	ends_with(report(sc), ";main;outer;middle;inner;cudaFree");
+	sc->rec.head.id = 2;
+	sc->rec.head.python = 8;
+	begins_with(report(sc), "main (train.py:40);backward (train.py:43);[...];"
+		    "on_grad (hooks.py:43);[...];");
+	ends_with(report(sc), ";main;outer;middle;inner;cudaFree");
+	end_child(sc);
+	scene_free(sc);
+}
+
 /* Its code objects, or itself, were lost. */
 TEST(unknown_python_is_left_out)
 {

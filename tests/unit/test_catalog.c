@@ -81,7 +81,7 @@ TEST_TITLED("rows: what is decoded is captured", words_are_captured)
 		assert_false(row->dtype && row->scale);
 		assert_true(row->bytes || !(row->scale || row->dtype || row->times[0]));
 		assert_true(row->times[0] || !row->times[1]);
-		assert_true(row->tier < CATALOG_TIERS);
+		assert_true(row->asks ? row->tier == CATALOG_TIER_NONE : row->tier < CATALOG_TIERS);
 		assert_true(row->class != CLASS_QUERY || row->tier == 1);
 		assert_true(row->class > CLASS_OTHER && row->class < CLASS_END);
 	}

@@ -7,6 +7,7 @@
 static const struct catalog_library *const libraries[CATALOG_LIBRARIES] = {
 	&catalog_cudart, &catalog_cuda, &catalog_nccl, &catalog_nvrtc, &catalog_nvjitlink,
 	&catalog_nvptxcompiler, &catalog_cublas, &catalog_cublaslt, &catalog_cudnn,
+	&catalog_torch,
 };
 
 const struct catalog_library *catalog_library(unsigned int i)
@@ -194,7 +195,7 @@ void catalog_wire_row(const struct catalog_row *row, struct gp_row *out)
 	unsigned int n = highest_word(row);
 
 	*out = (struct gp_row){ .extra = row->extra, .extra_words = row->extra_words,
-				.flags = wire_flags(row), .from = row->from };
+				.flags = wire_flags(row), .from = row->from, .asks = row->asks };
 	memcpy(out->at, row->at, sizeof(out->at));
 	if (row->extra)
 		n = GP_REGS + row->extra_words;

@@ -43,7 +43,7 @@ enum row_dir {			/* which way a copy goes */
 struct catalog_row {
 	const char *name;	/* the exported symbol */
 	uint8_t class;		/* enum call_class */
-	uint8_t tier;		/* 0: always probed, 1: on request */
+	uint8_t tier;		/* 0: always probed, 1: on request; CATALOG_TIER_NONE */
 	uint8_t two;		/* may block or last: a record at entry too */
 	uint8_t rare;		/* called seldom: a single-stepped probe is acceptable */
 	uint8_t jumps;		/* ends in a jump to another row's function */
@@ -67,6 +67,7 @@ struct catalog_row {
 	uint8_t dir;		/* enum row_dir */
 	uint8_t dir_word;
 	uint8_t role;		/* enum func_role, unless its class implies it */
+	uint8_t asks;		/* is no call: PyTorch's workers run for the thread in it */
 };
 
 struct catalog_library {
@@ -81,10 +82,11 @@ struct catalog_library {
 
 extern const struct catalog_library catalog_cudart, catalog_cuda, catalog_nccl, catalog_nvrtc,
 				    catalog_nvjitlink, catalog_nvptxcompiler, catalog_cublas,
-				    catalog_cublaslt, catalog_cudnn;
+				    catalog_cublaslt, catalog_cudnn, catalog_torch;
 
-#define CATALOG_LIBRARIES 9
+#define CATALOG_LIBRARIES 10
 #define CATALOG_TIERS 2
+#define CATALOG_TIER_NONE 255u
 const struct catalog_library *catalog_library(unsigned int i);	/* i < CATALOG_LIBRARIES */
 
 /* Rows of all libraries are numbered through, from 1; the number is the attach cookie, the wire's

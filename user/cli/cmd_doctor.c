@@ -492,7 +492,7 @@ static int look_at_elf(struct look *look, struct elf_file *ef, const char *path)
 	int err = plan ? plan_file(plan, ef, path, &rules) : -ENOMEM;
 
 	for (unsigned int i = 0; i < CATALOG_LIBRARIES; i++) {
-		if (!(libraries & 1u << i))
+		if (!(libraries & 1u << i) || catalog_library(i)->rows->asks)
 			continue;
 		strbuf_addf(&held, "%s%s", held.len ? "," : "", catalog_library(i)->name);
 		look->has_runtime |= !strcmp(catalog_library(i)->name, "cudart");
@@ -620,7 +620,7 @@ struct users {
 static int is_user(void *ctx, const struct target_file *file)
 {
 	(void)ctx;
-	return catalog_wants_file(str_basename(file->path));
+	return catalog_has_tier(str_basename(file->path), CATALOG_TIERS - 1);
 }
 
 static int count_user(void *ctx, pid_t pid)

@@ -22,7 +22,9 @@ static int keep_name(struct stacks *s, const char *text, const char **out)
  * none of these. */
 static const char *in_packages(const char *file)
 {
-	static const char *const marks[] = { "/site-packages/", "/dist-packages/", "/lib/python3." };
+	static const char *const marks[] = {
+		"/site-packages/", "/dist-packages/", "/lib/python3.",
+	};
 
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
 		const char *mark = strstr(file, marks[i]);

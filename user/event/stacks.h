@@ -18,7 +18,7 @@ struct stacks_frame {
 	uint64_t offset;	/* as in struct event_frame */
 	const char *function;	/* NULL: no symbol covers it */
 	const char *file;	/* as in struct event_frame; NULL: unknown */
-	/* shown instead of the function: stacks_set_lines, and of Python's; NULL: there is nothing */
+	/* shown instead of the function: stacks_set_lines, or Python's; NULL: nothing is */
 	const char *lines;
 	const char *place;	/* the function, or where in it: "train.py:212 in step" */
 	uint8_t flags;		/* FRAME_* */

@@ -44,7 +44,8 @@ struct finding_stall {
  * of calls (STALL_HOST): of those whose stack is known. */
 struct finding_place {
 	unsigned int kind;		/* enum stall_kind, or PLACE_* */
-	const char *function;		/* or a place in it; interned, as the next: compared by address */
+	/* or a place in it; interned, as the next: compared by address */
+	const char *function;
 	const char *caller;		/* of the program's own, too; NULL: none */
 	uint64_t ns;			/* of the stalls; of PLACE_*: of the calls; off the CPU */
 };

@@ -236,7 +236,9 @@ static int add_known(struct attach *a, const struct target_file *file, struct el
 	*k = (struct known){ .plan = plan, .fingerprint = fingerprint(plan), .fd = -1, .info = {
 		.path = strpool_add(a->names, file->path),
 		.build_id = strpool_add(a->names, hex),
-		.result = { .too_dear = plan->too_dear, .refused = plan->refused },
+		.result = { .too_dear = plan->too_dear, .refused = plan->refused,
+			    .has_probes = plan_size(plan),
+			    .has_calls = plan_size(plan) && plan->has_calls },
 	} };
 	if (k->info.path && k->info.build_id)
 		return (int)a->known.n;
@@ -634,7 +636,8 @@ bool attach_wants(struct attach *a, const struct target_file *file)
 {
 	int index = recall(a, file);
 
-	return index > 0 && plan_size(a->known.v[index - 1].plan);
+	return index > 0 && a->known.v[index - 1].plan->has_calls &&
+	       plan_size(a->known.v[index - 1].plan);
 }
 
 bool attach_follows(const struct attach *a, pid_t pid)

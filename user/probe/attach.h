@@ -27,6 +27,8 @@ struct attach_result {
 	unsigned int left_out;	/* in this way of attaching only the best few are probed */
 	/* when its last probe that sees this process was made; 0: before attach_begin, or none */
 	uint64_t armed_ns;
+	bool has_probes;	/* the file has functions to probe ... */
+	bool has_calls;		/* ... that are calls */
 };
 
 /*
@@ -37,7 +39,7 @@ struct attach_result {
 int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 		struct attach_result *result);
 
-/* does it have functions to probe? */
+/* does it have calls to probe? */
 bool attach_wants(struct attach *a, const struct target_file *file);
 /* is pid in the set of followed processes? */
 bool attach_follows(const struct attach *a, pid_t pid);

@@ -1013,7 +1013,7 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list 
 static void configure_stacks(struct gpuprof_bpf *skel, uint32_t bytes)
 {
 	struct bpf_map *maps[] = { skel->maps.stacks, skel->maps.copies, skel->maps.pythons,
-				   skel->maps.sent };
+				   skel->maps.askers, skel->maps.sent };
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
 		bpf_map__set_autocreate(maps[i], bytes);
@@ -1023,6 +1023,7 @@ static void configure_stacks(struct gpuprof_bpf *skel, uint32_t bytes)
 	bpf_map__set_max_entries(skel->maps.stacks, STACK_RING_BYTES);
 	bpf_map__set_max_entries(skel->maps.sent, STACKS_SENT);
 	bpf_map__set_max_entries(skel->maps.code, STACK_PROCESSES);
+	bpf_map__set_max_entries(skel->maps.askers, STACK_PROCESSES);
 }
 
 static void configure(struct loader *l, const struct loader_options *o)

@@ -82,6 +82,11 @@ static bool is_seen_by_another(const struct elf_symbol *sym, const struct elf_sy
 	return false;
 }
 
+static bool is_wanted(const struct catalog_row *row, const struct plan_rules *rules)
+{
+	return row->asks ? rules->asks : row->tier <= rules->tier;
+}
+
 static void plan_rows(struct plan *plan, const struct elf_symbol *syms, unsigned int library,
 		      const struct plan_rules *rules)
 {
@@ -92,9 +97,10 @@ static void plan_rows(struct plan *plan, const struct elf_symbol *syms, unsigned
 		const struct catalog_row *row = &lib->rows[i];
 		enum plan_part part = part_of(lib, row, rules);
 
-		if (!syms[i].offset || row->tier > rules->tier || part == PLAN_PARTS)
+		if (!syms[i].offset || !is_wanted(row, rules) || part == PLAN_PARTS)
 			continue;
 		plan->found = true;
+		plan->has_calls |= !row->asks;
 		if (row->jumps && is_seen_by_another(&syms[i], syms, lib, rules))
 			continue;
 		plan_add(plan, part, &syms[i], first + (unsigned int)i, rules);

@@ -33,6 +33,7 @@ enum plan_part { PLAN_OTHERS, PLAN_RUNTIME_LAUNCHES, PLAN_DRIVER_LAUNCHES, PLAN_
 struct plan_rules {
 	enum plan_launch launch;
 	unsigned int tier;	/* no rows above it */
+	bool asks;		/* also rows that are no calls */
 	/* the cost that single-stepping adds on this host; 0: unknown, too much */
 	uint64_t step_ns;
 	uint64_t budget_ns;	/* its limit; 0: PLAN_STEP_BUDGET_NS */
@@ -50,6 +51,7 @@ struct plan {			/* the probes of one file */
 	uint64_t rows[GP_ROWS_MAX];
 	size_t end[PLAN_PARTS];	/* part by part: each begins where the one before it ends */
 	bool found;		/* the file holds catalogue functions */
+	bool has_calls;		/* ... and not only such as are no calls */
 	unsigned int too_dear;	/* left out: single-stepping their first instruction is too dear */
 	unsigned int refused;	/* left out: the kernel cannot probe their first instruction */
 	unsigned int left_out;	/* by plan_keep_core */

@@ -610,6 +610,7 @@ static int start_loader(struct probe_source *p)
 		.all_stacks = o->stacks,
 	};
 	const struct plan_rules rules = { .tier = (unsigned int)o->tier,
+					  .asks = takes_stacks(o) && !o->all,
 					  .budget_ns = o->budget_ns,
 					  .launch = (enum plan_launch)o->launch };
 

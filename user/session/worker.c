@@ -334,7 +334,7 @@ static int on_file(void *ctx, const struct target_file *file)
 		worker_push(w, &(struct event){ .kind = EVENT_PROCESS, .pid = (uint32_t)file->pid,
 						.tid = (uint32_t)file->pid });
 	}
-	ar->empty = !err && !wanted && scan_cache_may_add(file);
+	ar->empty = !err && !result.has_probes && scan_cache_may_add(file);
 	if (err)
 		worker_note_left_out(w);
 	if (err)
@@ -348,6 +348,8 @@ static int on_file(void *ctx, const struct target_file *file)
 		ar->armed_ns = time_now_ns();
 		worker_note_left_out(w);
 	}
+	if (!result.has_calls)
+		return 0;
 	if (!ar->gone && ar->armed_ns > ar->time_ns)
 		note_unarmed(ar, file->pid);
 	return 0;

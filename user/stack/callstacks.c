@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/map.h"
@@ -23,34 +21,14 @@
 #include "elf/demangle.h"
 #include "elf/elf.h"
 #include "stack/code.h"
+#include "stack/images.h"
 #include "stack/maps.h"
 #include "stack/perfmap.h"
 #include "stack/python_calls.h"
 #include "stack/unwind.h"
 
-#define IMAGES_MAX 2048u	/* files kept open */
-#define PAGE 4096u
-#define PAGES 1024u		/* 4 MiB */
-#define VDSO_MAX (64u << 10)
 #define REREAD_NS (50 * NS_PER_MS)
 #define READINGS_MAX 8u		/* of a process's maps; the oldest is forgotten */
-
-/*
- * An ELF file that processes run, kept open: its unwind tables and names can be read after it was
- * deleted and its processes have exited. One for each file, for all processes.
- */
-struct image {
-	int fd;
-	char *file;		/* "93ac61ec /usr/lib/libc.so.6": build id and path */
-	struct elf_file *elf;
-	struct map names;	/* vaddr -> name, 0: none */
-};
-
-struct page {
-	uint64_t number;	/* page of the image, from 1 */
-	unsigned int image;
-	char data[PAGE];
-};
 
 struct span {			/* a loaded part of an image */
 	uint64_t start, end;	/* addresses in the process */
@@ -60,7 +38,6 @@ struct span {			/* a loaded part of an image */
 
 struct reading {		/* of a process's maps */
 	uint64_t time_ns;	/* of the last one that was the same */
-	uint64_t hash;
 	struct stack_modules modules;
 	VEC(struct span) spans;		/* sorted by start */
 };
@@ -72,6 +49,7 @@ struct process {
 	struct gp_python python;	/* interpreters 0: it runs none, or none yet */
 	uint64_t python_at;	/* an address in the interpreter's file */
 	VEC(struct reading) readings;
+	uint64_t hash;		/* of what the last one has; 0: it is not of this program */
 	int perfmap_fd;		/* -1: not looked for yet, or none; open, it survives its removal */
 	struct map own;		/* address of code of its own -> name, 0: none */
 	bool ended;
@@ -90,16 +68,14 @@ struct node {			/* a frame */
 struct callstacks {
 	callstacks_code_fn set_code;
 	void *code_ctx;
-	VEC(struct image) images;	/* number - 1 */
-	struct map image_by_key;	/* hash of device and inode -> number; 0: no ELF file */
-	struct page *pages;		/* of images, by hash; the newest stays */
+	struct images images;
 	struct map processes;		/* pid -> struct process */
 	VEC(struct node) nodes;		/* number - 1 */
 	struct map node_index;		/* hash -> number */
 	VEC(struct event) stacks;	/* EVENT_STACKs not sent yet */
 	struct map ids;			/* of all stacks */
 	struct python_functions functions;
-	struct map pythons;		/* id -> node of the innermost << 1 | whether there are more */
+	struct map pythons;		/* id -> innermost node << 1 | whether there are more */
 	size_t sent;			/* nodes */
 	struct strpool *names;
 	struct callstacks_counts counts;
@@ -113,21 +89,12 @@ struct callstacks *callstacks_new(callstacks_code_fn set_code, void *ctx)
 		return NULL;
 	cs->set_code = set_code;
 	cs->code_ctx = ctx;
-	cs->pages = calloc(PAGES, sizeof(*cs->pages));
 	cs->names = strpool_new();
-	if (cs->pages && cs->names)
+	if (cs->names)
 		return cs;
 	callstacks_free(cs);
 	errno = ENOMEM;
 	return NULL;
-}
-
-static void free_image(struct image *im)
-{
-	elf_file_close(im->elf);
-	close(im->fd);
-	map_free(&im->names);
-	free(im->file);
 }
 
 static void free_reading(struct reading *r)
@@ -154,11 +121,7 @@ void callstacks_free(struct callstacks *cs)
 	if (!cs)
 		return;
 	map_free_each(&cs->processes, free_process);
-	for (size_t i = 0; i < cs->images.n; i++)
-		free_image(&cs->images.v[i]);
-	VEC_FREE(&cs->images);
-	map_free(&cs->image_by_key);
-	free(cs->pages);
+	images_free(&cs->images);
 	strpool_free(cs->names);
 	VEC_FREE(&cs->nodes);
 	map_free(&cs->node_index);
@@ -172,96 +135,6 @@ void callstacks_free(struct callstacks *cs)
 const struct callstacks_counts *callstacks_counts(const struct callstacks *cs)
 {
 	return &cs->counts;
-}
-
-/* ---- images -------------------------------------------------------------------------------- */
-
-/* A copy of our vdso: the kernel maps the same one into every process of this machine's kind. */
-static int open_vdso(void)
-{
-	const char *vdso = (const char *)getauxval(AT_SYSINFO_EHDR);
-	int fd = vdso ? memfd_create("gpuprof-vdso", MFD_CLOEXEC) : -1;
-
-	/* It is mapped page by page; an unmapped page ends the copy. */
-	for (size_t at = 0; fd >= 0 && at < VDSO_MAX; at += PAGE)
-		if (pwrite(fd, vdso + at, PAGE, (off_t)at) != PAGE)
-			break;
-	return fd;
-}
-
-/* The new image's number, 0 (no ELF file) or -ENOMEM. fd is taken. */
-static int add_image(struct callstacks *cs, int fd, const char *mapped)
-{
-	char *path = strndup(mapped, str_len_without(mapped, " (deleted)")), hex[ELF_BUILD_ID_TEXT];
-	struct image im = { .fd = fd }, *place;
-	struct strbuf file = STRBUF_INIT;
-	int err;
-
-	errno = ENOMEM;
-	im.elf = path ? elf_file_open(fd, path) : NULL;
-	err = im.elf || errno == ENOMEM ? -ENOMEM : 0;
-	if (im.elf) {
-		elf_build_id(im.elf, hex, sizeof(hex));
-		strbuf_addf(&file, "%s %s", *hex ? hex : "-", path);
-		im.file = strbuf_detach(&file);
-	}
-	free(path);
-	place = im.file ? VEC_PUSH(&cs->images) : NULL;
-	if (!place) {
-		free_image(&im);
-		return err;
-	}
-	*place = im;
-	return (int)cs->images.n;
-}
-
-/* While an image is open its inode number belongs to no other file. */
-static int find_image(struct callstacks *cs, const struct target_mapping *m)
-{
-	bool vdso = !m->ino && !strcmp(m->path, "[vdso]"), is_new;
-	struct map_slot *slot;
-	int number = 0, fd;
-
-	if (!m->ino && !vdso)
-		return 0;
-	slot = map_put(&cs->image_by_key, map_hash(map_hash(m->dev) ^ m->ino), &is_new);
-	if (!slot)
-		return -ENOMEM;
-	if (!is_new)
-		return (int)slot->value;
-	fd = cs->images.n >= IMAGES_MAX ? -1 : vdso ? open_vdso() : target_mapping_open(m);
-	if (fd >= 0)
-		number = add_image(cs, fd, m->path);
-	if (number > 0)
-		slot->value = (uint64_t)number;
-	return number;
-}
-
-static struct image *image_at(const struct callstacks *cs, unsigned int image)
-{
-	return &cs->images.v[image - 1];
-}
-
-/* len bytes at vaddr (as in the file) when it is loaded, by a page that is loaded as a whole or
- * without one. 0 or -EFAULT. */
-static int read_image(struct callstacks *cs, unsigned int image, uint64_t vaddr, void *buf,
-		      size_t len)
-{
-	const struct elf_file *ef = image_at(cs, image)->elf;
-	uint64_t number = vaddr / PAGE;
-	struct page *p = &cs->pages[map_hash(number ^ (uint64_t)image << 52) % PAGES];
-
-	if (vaddr % PAGE + len > PAGE)
-		return elf_read_loaded(ef, vaddr, buf, len);
-	if (p->image != image || p->number != number + 1) {
-		p->image = 0;
-		if (elf_read_loaded(ef, number * PAGE, p->data, PAGE))
-			return elf_read_loaded(ef, vaddr, buf, len);
-		p->image = image;
-		p->number = number + 1;
-	}
-	memcpy(buf, p->data + vaddr % PAGE, len);
-	return 0;
 }
 
 /* ---- mappings over time -------------------------------------------------------------------- */
@@ -310,14 +183,14 @@ static int add_mapping(void *ctx, const struct target_mapping *m)
 	if (m->code)
 		module = stack_find_module(a->r->modules.module.v, a->r->modules.module.n,
 					   m->start);
-	image = module && module->bias_known ? find_image(a->cs, m) : 0;
+	image = module && module->bias_known ? images_find(&a->cs->images, m) : 0;
 	if (image <= 0)
 		return image;
 	a->of = (struct span){ .bias = module->bias, .image = (unsigned int)image };
 	if (!map_put(&a->seen, map_hash(module->bias) ^ (uint64_t)image, &is_new))
 		return -ENOMEM;
 	if (is_new)
-		elf_each_loaded(image_at(a->cs, a->of.image)->elf, add_span, a);
+		elf_each_loaded(images_at(&a->cs->images, a->of.image)->elf, add_span, a);
 	return a->failed ? -ENOMEM : 0;
 }
 
@@ -337,7 +210,6 @@ static int fill_reading(struct callstacks *cs, pid_t pid, struct reading *r)
 	stack_memory_free(memory);
 	if (!err)
 		err = target_each_mapping(pid, add_mapping, &a);
-	r->hash = stack_modules_hash(&r->modules);
 	map_free(&a.seen);
 	if (r->spans.n)
 		qsort(r->spans.v, r->spans.n, sizeof(*r->spans.v), compare_spans);
@@ -368,21 +240,15 @@ static int set_code(struct callstacks *cs, struct process *p, const struct readi
 	return err;
 }
 
-static bool is_as_before(const struct process *p, const struct reading *r)
-{
-	const struct reading *last = p->readings.n ? &p->readings.v[p->readings.n - 1] : NULL;
-
-	return last && last->hash == r->hash && last->time_ns >= p->exec_ns;
-}
-
 /* Reads the present mappings. When the process is gone or denies it, the earlier readings stay.
  * 0 or -ENOMEM. */
 static int read_maps(struct callstacks *cs, struct process *p)
 {
 	struct reading r = { 0 }, *place = NULL;
 	int err = fill_reading(cs, p->pid, &r);
+	const uint64_t hash = stack_modules_hash(&r.modules);
 
-	if (!err && is_as_before(p, &r)) {
+	if (!err && hash == p->hash) {
 		place = &p->readings.v[p->readings.n - 1];
 		place->time_ns = r.time_ns;
 		free_reading(&r);
@@ -399,6 +265,7 @@ static int read_maps(struct callstacks *cs, struct process *p)
 		return err && err != -ENOMEM ? 0 : -ENOMEM;
 	}
 	*place = r;
+	p->hash = hash;
 	p->epoch++;
 	return set_code(cs, p, place);
 }
@@ -471,6 +338,7 @@ void callstacks_exec(struct callstacks *cs, pid_t pid, uint64_t time_ns)
 	if (!p)
 		return;
 	p->exec_ns = time_ns;
+	p->hash = 0;
 	p->python = (struct gp_python){ 0 };
 }
 
@@ -495,7 +363,8 @@ static int64_t add_node(struct callstacks *cs, const struct node *n)
 	struct map_slot *slot;
 	struct node *place;
 
-	key = map_hash(key ^ ((uint64_t)n->pid << 32 | (uint64_t)n->row << 8 | n->flags)) ^ n->python;
+	key = map_hash(key ^ ((uint64_t)n->pid << 32 | (uint64_t)n->row << 8 | n->flags));
+	key = map_hash(key ^ n->python);
 	for (; (slot = map_find(&cs->node_index, key)) && slot->value; key++) {
 		const struct node *at = &cs->nodes.v[slot->value - 1];
 
@@ -554,7 +423,7 @@ static int read_copy(void *ctx, uint64_t at, void *buf, size_t len)
 	}
 	span = find_span(c->maps, at);
 	c->beyond |= !span && at >= c->head->sp;
-	return span ? read_image(c->cs, span->image, at - span->bias, buf, len) : -EFAULT;
+	return span ? images_read(&c->cs->images, span->image, at - span->bias, buf, len) : -EFAULT;
 }
 
 /* How many frames are inside of those of the interpreter. */
@@ -572,23 +441,58 @@ static int count_inside(const struct copy *c, const struct stack_step *steps, in
 	return n;
 }
 
+/* The Python functions of a record of that id: its innermost node << 1 | whether there are more; 0:
+ * unknown. */
+static uint64_t python_value(const struct callstacks *cs, uint64_t id)
+{
+	const struct map_slot *slot = id ? map_find(&cs->pythons, id) : NULL;
+
+	return slot ? slot->value : 0;
+}
+
+/* A stack of Python on another one: the number of the same frame there. -ENOMEM. */
+static int64_t move_python(struct callstacks *cs, uint64_t number, int64_t onto)
+{
+	uint64_t chain[GP_PYTHON_FRAMES];
+	size_t n = 0;
+
+	for (; number && n < GP_PYTHON_FRAMES; number = cs->nodes.v[number - 1].caller)
+		chain[n++] = number;
+	while (n-- && onto > 0) {
+		struct node node = cs->nodes.v[chain[n] - 1];
+
+		node.caller = (uint64_t)onto;
+		onto = add_node(cs, &node);
+	}
+	return onto;
+}
+
 /* The frame that native ones stand on, which become fewer: its number, 0: none. -ENOMEM. */
 static int64_t stand_on_python(struct copy *c, const struct stack_step *steps, int *n,
 			       struct event *ev)
 {
-	const struct map_slot *slot = map_find(&c->cs->pythons, c->head->python);
-	struct node gap = { .flags = FRAME_GAP };
+	const uint64_t own = python_value(c->cs, c->head->python),
+		       asker = python_value(c->cs, c->head->asker), outer = asker ? asker : own;
+	struct node gap = { .flags = FRAME_GAP, .caller = outer >> 1 };
+	int64_t number = (int64_t)gap.caller;
 	int inside;
 
-	if (!slot || !slot->value)
+	if (!outer)
 		return 0;
-	gap.caller = slot->value >> 1;
-	ev->stack.known = slot->value & 1 ? STACK_KNOWN_DEEP : STACK_KNOWN_WHOLE;
+	ev->stack.known = outer & 1 ? STACK_KNOWN_DEEP : STACK_KNOWN_WHOLE;
+	if (asker)
+		number = add_node(c->cs, &gap);
+	if (!own)
+		return number;
+	if (asker)
+		number = move_python(c->cs, own >> 1, number);
 	inside = count_inside(c, steps, *n);
-	if (inside == *n)
+	if (number > 0 && inside == *n) {
+		gap.caller = (uint64_t)number;
 		return add_node(c->cs, &gap);
+	}
 	*n = inside;
-	return (int64_t)gap.caller;
+	return number;
 }
 
 /* ev: the EVENT_STACK. 0 or -ENOMEM. */
@@ -608,7 +512,7 @@ static int unwind(struct copy *c, struct event *ev)
 		return n;
 	ev->stack.known = end == STACK_WHOLE ? STACK_KNOWN_WHOLE :
 		  end == STACK_DEEP || c->beyond ? STACK_KNOWN_DEEP : STACK_KNOWN_CUT;
-	if (c->head->python)
+	if (c->head->python || c->head->asker)
 		number = stand_on_python(c, steps, &n, ev);
 	while (n-- && number >= 0) {
 		struct node node = make_node(c->maps, &steps[n], c->head->pid);
@@ -698,10 +602,10 @@ static int64_t add_python(struct callstacks *cs, const struct gp_python_frame *f
 		struct node node = { .caller = (uint64_t)number, .flags = FRAME_PYTHON };
 		const struct python_function *f;
 
-		node.python = python_functions_find(&cs->functions, frame[n].code);
-		f = node.python ? &cs->functions.all.v[node.python - 1] : NULL;
+		f = python_functions_find(&cs->functions, frame[n].code);
 		if (!f || !f->name || !f->file)
 			return 0;
+		node.python = (uint32_t)(f - cs->functions.all.v) + 1;
 		node.offset = python_line(&f->lines, frame[n].at);
 		number = add_node(cs, &node);
 		if (number <= 0)
@@ -801,7 +705,7 @@ static int name_own(struct callstacks *cs, const struct node *const *group, size
 /* Nodes of one image, in one pass over its symbols. */
 static int name_loaded(struct callstacks *cs, const struct node *const *group, size_t n)
 {
-	struct image *im = image_at(cs, group[0]->image);
+	struct image *im = images_at(&cs->images, group[0]->image);
 	struct elf_address *a = calloc(n, sizeof(*a));
 	size_t k = 0;
 	int err = 0;
@@ -850,7 +754,7 @@ static int name_nodes(struct callstacks *cs)
 static int send_node(struct callstacks *cs, size_t i, const struct event_sink *to)
 {
 	const struct node *n = &cs->nodes.v[i];
-	const struct image *im = n->image ? image_at(cs, n->image) : NULL;
+	const struct image *im = n->image ? images_at(&cs->images, n->image) : NULL;
 	const struct process *p = im ? NULL : find_process(cs, n->pid);
 	const struct python_function *python =
 		n->python ? &cs->functions.all.v[n->python - 1] : NULL;

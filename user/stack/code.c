@@ -49,18 +49,3 @@ void stack_describe_code(const struct stack_modules *ms, struct gp_code *code)
 				 (first + len - 1) >> code->shift[range]);
 	}
 }
-
-uint64_t stack_modules_hash(const struct stack_modules *ms)
-{
-	uint64_t h = 0;
-
-	for (size_t i = 0; i < ms->module.n; i++) {
-		const struct stack_module *m = &ms->module.v[i];
-		const struct stack_file *f = &ms->file.v[m->file];
-
-		h = map_hash(h ^ m->start);
-		h = map_hash(h ^ m->end);
-		h = map_hash(h ^ f->dev << 32 ^ f->ino);
-	}
-	return h;
-}

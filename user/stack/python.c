@@ -189,7 +189,8 @@ static int find_current(struct python *py, uint64_t state, uint64_t *at)
 {
 	uint64_t holder = state;
 
-	if (py->rt.layout.at[THREAD_CFRAME] && python_read_field(&py->rt, state, THREAD_CFRAME, &holder))
+	if (py->rt.layout.at[THREAD_CFRAME] &&
+	    python_read_field(&py->rt, state, THREAD_CFRAME, &holder))
 		return -EFAULT;
 	*at = holder ? holder + py->rt.layout.at[FRAME_CURRENT] : 0;
 	return 0;

@@ -73,21 +73,6 @@ int python_functions_take(struct python_functions *f, const struct gp_python_cod
 	return err;
 }
 
-unsigned int python_functions_find(const struct python_functions *f, uint64_t id)
-{
-	const struct map_slot *slot = map_find(&f->by_id, id);
-
-	return slot ? (unsigned int)slot->value : 0;
-}
-
-void python_functions_free(struct python_functions *f)
-{
-	for (size_t i = 0; i < f->all.n; i++)
-		free(f->all.v[i].lines.table);
-	VEC_FREE(&f->all);
-	map_free(&f->by_id);
-}
-
 /* The part of a thread's state that has its id and leads to its frames. False: it is too large. */
 static bool describe_state(const uint32_t *at, struct gp_python *out)
 {
@@ -96,7 +81,8 @@ static bool describe_state(const uint32_t *at, struct gp_python *out)
 
 	out->thread_id = id;
 	out->state_from = id < frames ? id : frames;
-	out->state_bytes = (id < frames ? frames : id) + (uint32_t)sizeof(uint64_t) - out->state_from;
+	out->state_bytes = (id < frames ? frames : id) - out->state_from +
+			   (uint32_t)sizeof(uint64_t);
 	return id % 8 == 0 && frames % 8 == 0 && out->state_bytes <= MAX_STATE_BYTES;
 }
 

@@ -24,13 +24,26 @@ struct python_functions {	/* start zeroed; python_functions_free */
 	size_t line_bytes;
 };
 
-/* One record. 0 (also of an object that is known, or over the limits), -EINVAL: malformed; -ENOMEM. */
+/* One record. 0 (also of an object that is known, or over the limits), -EINVAL: malformed;
+ * -ENOMEM. */
 int python_functions_take(struct python_functions *f, const struct gp_python_code *rec, size_t len,
 			  struct strpool *names);
-void python_functions_free(struct python_functions *f);
+static inline void python_functions_free(struct python_functions *f)
+{
+	for (size_t i = 0; i < f->all.n; i++)
+		free(f->all.v[i].lines.table);
+	VEC_FREE(&f->all);
+	map_free(&f->by_id);
+}
 
-/* Its number; 0: it is not known. */
-unsigned int python_functions_find(const struct python_functions *f, uint64_t id);
+/* NULL: it is not known. */
+static inline const struct python_function *
+python_functions_find(const struct python_functions *f, uint64_t id)
+{
+	const struct map_slot *slot = map_find(&f->by_id, id);
+
+	return slot && slot->value ? &f->all.v[slot->value - 1] : NULL;
+}
 
 /* What BPF needs to walk a runtime's frames. False: it cannot. */
 bool python_describe(const struct python_runtime *rt, struct gp_python *out);

@@ -34,12 +34,6 @@ int python_read(struct python_runtime *rt, uint64_t at, void *buf, size_t len)
 	return process_vm_readv(rt->pid, &local, 1, &remote, 1, 0) == (ssize_t)len ? 0 : -EFAULT;
 }
 
-int python_read_field(struct python_runtime *rt, uint64_t object, enum python_field field,
-		      uint64_t *value)
-{
-	return python_read(rt, object + rt->layout.at[field], value, sizeof(*value));
-}
-
 /*
  * 3.10 has no ids of the kernel. A pthread_t of glibc is the address of a struct that has one, at
  * the same place in all its versions since 2.17; another library's has no id of this process there.
@@ -70,7 +64,8 @@ static int add_threads(struct python_runtime *rt, uint64_t interpreter)
 	for (unsigned int i = 0; state && i < MAX_THREADS; i++) {
 		struct python_thread t = { .state = state }, *kept;
 
-		if (python_read_field(rt, state, THREAD_INTERPRETER, &back) || back != interpreter ||
+		if (python_read_field(rt, state, THREAD_INTERPRETER, &back) ||
+		    back != interpreter ||
 		    python_read_thread_id(rt, state, &t.id) ||
 		    python_read_field(rt, state, THREAD_NEXT, &state))
 			return -EFAULT;

@@ -64,9 +64,13 @@ void python_runtime_free(struct python_runtime *rt);
 
 /* Of the process's memory as it is now. 0 or -EFAULT, also after a million of them. */
 int python_read(struct python_runtime *rt, uint64_t at, void *buf, size_t len);
-int python_read_field(struct python_runtime *rt, uint64_t object, enum python_field field,
-		      uint64_t *value);
 int python_read_thread_id(struct python_runtime *rt, uint64_t state, uint64_t *id);
+
+static inline int python_read_field(struct python_runtime *rt, uint64_t object,
+				    enum python_field field, uint64_t *value)
+{
+	return python_read(rt, object + rt->layout.at[field], value, sizeof(*value));
+}
 
 /* Where a glibc's pthread_t has the kernel's id of the thread. */
 #if defined(__aarch64__)
