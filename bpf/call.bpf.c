@@ -223,17 +223,17 @@ static __noinline int asker_enter(void)
 
 	if (!stack_bytes || !where || !where->python.interpreters || !is_followed(pid))
 		return 0;
-	there = bpf_map_lookup_elem(&askers, &pid);
-	if (there) {
-		if (there->tid != one.tid)
-			there->python = 0;
-		__sync_fetch_and_add(&there->n, 1);
-		return 0;
-	}
 	one.python = take_python(&where->python, pid, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (one.python && !send_python(&where->python))
 		one.python = 0;
-	bpf_map_update_elem(&askers, &pid, &one, BPF_ANY);
+	if (!bpf_map_update_elem(&askers, &pid, &one, BPF_NOEXIST))
+		return 0;
+	there = bpf_map_lookup_elem(&askers, &pid);
+	if (!there)
+		return 0;
+	if (there->tid != one.tid)
+		there->python = 0;
+	__sync_fetch_and_add(&there->n, 1);
 	return 0;
 }
 

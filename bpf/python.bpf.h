@@ -205,8 +205,8 @@ static long walk_frame(__u32 i, struct python_walk *w)
 	return 0;
 }
 
-/* The innermost frame, by the thread's state; 0: it is that no longer, or runs no Python. A state
- * may be freed and be another thread's later. */
+/* The innermost frame, by the thread's state; 0: it runs no Python. A state may be freed and be
+ * another thread's later: then it is looked for again. */
 static __noinline __u64 find_current(struct python_copy *copy, const struct gp_python *py)
 {
 	__u32 bytes;
@@ -216,11 +216,13 @@ static __noinline __u64 find_current(struct python_copy *copy, const struct gp_p
 	bytes = py->state_bytes;
 	asm volatile("" : "+r"(bytes));
 	if (bytes > PYTHON_RAW ||
-	    bpf_probe_read_user(copy->raw, bytes, (void *)(copy->state + py->state_from)))
+	    bpf_probe_read_user(copy->raw, bytes, (void *)(copy->state + py->state_from)) ||
+	    (py->pthread_id ? !is_state_of(py, copy->state, copy->tid) :
+			      raw_word(copy, py->thread_id - py->state_from) != copy->tid)) {
+		copy->state = 0;
+		copy->tries = 0;
 		return 0;
-	if (py->pthread_id ? !is_state_of(py, copy->state, copy->tid) :
-			     raw_word(copy, py->thread_id - py->state_from) != copy->tid)
-		return 0;
+	}
 	if (py->thread_cframe) {
 		__u64 cframe = raw_word(copy, py->thread_cframe - py->state_from);
 
@@ -237,7 +239,7 @@ static __noinline bool walk_frames(struct python_copy *copy, const struct gp_pyt
 	if (!copy || !py)
 		return false;
 	w.next = copy->state ? find_current(copy, py) : 0;
-	if (!w.next && search_state(copy, py))
+	if (!copy->state && search_state(copy, py))
 		w.next = find_current(copy, py);
 	copy->raw_at = 0;
 	copy->head.n = 0;

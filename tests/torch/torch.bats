@@ -91,6 +91,44 @@ yielded() {
 	assert_output "True True True True True 0"
 }
 
+@test "torch: a training lives whose backward passes throw, in Python and in C++, from four threads" {
+	cat >throws.py <<-'EOF'
+		import threading, torch
+		class Bad(torch.autograd.Function):
+		    @staticmethod
+		    def forward(ctx, x):
+		        return x * 2
+		    @staticmethod
+		    def backward(ctx, grad):
+		        raise ValueError("no gradient")
+		caught = []
+		def run():
+		    x = torch.ones(4, device="cuda", requires_grad=True)
+		    for _ in range(200):
+		        try:
+		            Bad.apply(x).sum().backward()
+		        except ValueError:
+		            caught.append(1)
+		        y = (x * x).sum()
+		        y.backward()
+		        try:
+		            y.backward()		# its graph is gone
+		        except RuntimeError:
+		            caught.append(2)
+		threads = [threading.Thread(target=run) for _ in range(3)]
+		for t in threads:
+		    t.start()
+		run()
+		for t in threads:
+		    t.join()
+		print("caught", caught.count(1), caught.count(2))
+	EOF
+	run -0 "${WITH_TORCH[@]}" "$GPUPROF" stat -q --stacks --by stack --table calls --format json -o r.json -- \
+		"${TRAIN[0]}" throws.py
+	assert_line "caught 800 800"
+	laws r.json
+}
+
 @test "torch: so it is under CUPTI 13.2, the version of PyTorch's own" {
 	run -0 "${WITH_TORCH[@]}" "$GPUPROF" stat --format json -o r.json -- "${TRAIN[@]}" --steps 20
 	measured 0
