@@ -537,13 +537,11 @@ static bool is_late(const struct reading *r, const struct gp_stack *head)
 	return r->time_ns < head->time_ns && time_now_ns() - r->time_ns >= REREAD_NS;
 }
 
-static int take_stack(struct callstacks *cs, const struct gp_stack *head)
+/* Fills the EVENT_STACK. */
+static int take_stack(struct callstacks *cs, const struct gp_stack *head, struct event *ev)
 {
 	struct process *p = find_process(cs, head->pid);
-	struct event ev = { .kind = EVENT_STACK, .pid = head->pid, .stack.id = head->id,
-			    .stack.known = STACK_KNOWN_CUT };
 	struct copy c = { .cs = cs, .head = head, .stack = (const char *)(head + 1) };
-	struct event *place;
 	int err = 0;
 
 	if (!p)
@@ -553,19 +551,13 @@ static int take_stack(struct callstacks *cs, const struct gp_stack *head)
 	c.process = p;
 	c.maps = maps_at(p, head->time_ns);
 	if (c.maps)
-		err = unwind(&c, &ev);
-	if (!err && c.maps && ev.stack.known == STACK_KNOWN_CUT && is_late(c.maps, head)) {
+		err = unwind(&c, ev);
+	if (!err && c.maps && ev->stack.known == STACK_KNOWN_CUT && is_late(c.maps, head)) {
 		err = read_maps(cs, p);
 		c.maps = maps_at(p, head->time_ns);
-		err = err || !c.maps ? err : unwind(&c, &ev);
+		err = err || !c.maps ? err : unwind(&c, ev);
 	}
-	if (err)
-		return err;
-	place = VEC_PUSH(&cs->stacks);
-	if (!place)
-		return -ENOMEM;
-	*place = ev;
-	return 0;
+	return err;
 }
 
 static bool is_stack(const struct gp_stack *head, size_t len)
@@ -574,22 +566,31 @@ static bool is_stack(const struct gp_stack *head, size_t len)
 	       (!head->row || catalog_row(head->row));
 }
 
-/* 0, -EINVAL: malformed; -ENOMEM. */
+/* Two threads may send one stack at once: the second one's event has only its id. 0, -EINVAL:
+ * malformed; -ENOMEM. */
 static int take_native(struct callstacks *cs, const struct gp_stack *head, size_t len)
 {
+	struct event ev = { .kind = EVENT_STACK, .pid = head->pid, .stack.id = head->id,
+			    .stack.known = STACK_KNOWN_CUT };
+	struct event *place;
 	bool is_new;
+	int err = 0;
 
 	if (!is_stack(head, len))
 		return -EINVAL;
-	if (map_find(&cs->ids, head->id))
-		return 0;
-	if (cs->ids.n >= STACKS_MAX) {
+	if (cs->ids.n >= STACKS_MAX && !map_find(&cs->ids, head->id)) {
 		cs->counts.over++;
 		return 0;
 	}
 	if (!map_put(&cs->ids, head->id, &is_new))
 		return -ENOMEM;
-	return take_stack(cs, head);
+	if (is_new)
+		err = take_stack(cs, head, &ev);
+	place = err ? NULL : VEC_PUSH(&cs->stacks);
+	if (!place)
+		return -ENOMEM;
+	*place = ev;
+	return 0;
 }
 
 /* The number of the innermost of n frames; 0: one of them is not known, or they are too many.
