@@ -84,6 +84,8 @@ static int take_frame(struct stacks *s, const struct event *ev)
 		return -EINVAL;
 	if (stacks_frame(s, f.number))
 		return 0;
+	if (f.flags & FRAME_PYTHON)
+		bytes *= 3;		/* name_python's two texts */
 	if (s->frames.n >= STACKS_FRAMES_MAX || bytes > STACKS_TEXT_MAX - s->text_bytes)
 		return -ENOSPC;
 	slot = map_put(&s->frame_index, f.number, NULL);
