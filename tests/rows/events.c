@@ -64,12 +64,15 @@ static void print_rows(void)
 	static struct funcs funcs;
 
 	catalog_funcs(&funcs);
-	for (unsigned int i = 1; i < funcs.n; i++)
+	for (unsigned int i = 1; i < funcs.n; i++) {
+		if (catalog_row(i)->asks)
+			continue;	/* no call */
 		printf("{\"library\": \"%s\", \"function\": \"%s\", \"class\": \"%s\", \"tier\": "
 		       "%u, "
 		       "\"two\": %u}\n",
 		       funcs.v[i].library, funcs.v[i].name, class_name(funcs.v[i].class),
 		       catalog_row(i)->tier, funcs.v[i].two);
+	}
 }
 
 int main(int argc, char **argv)
