@@ -183,7 +183,6 @@ with_devices() {
 # bats test_tags=needs:mounts
 @test "select: --gpu selects processes that have the device open or open it later" {
 	[ ! -e /proc/driver/nvidia ] || skip "this host has devices of its own"
-	may_repeat "a process that begins or ends may have no files when they are read"
 	local a
 	start_calls a 300 "$SIM/simcalls" with_devices sh -c 'exec 7</dev/nvidia1; exec "$0" "$@"'
 	a=$TARGET

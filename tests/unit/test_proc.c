@@ -2,6 +2,7 @@
 /* What files of procfs say of one process. */
 #include "host/proc.h"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/time.h"
@@ -33,6 +34,24 @@ TEST(a_process_of_our_own_namespace_has_our_clock)
 {
 	assert_int_equal(proc_clock_offset_ns(getpid()), time_own_shift()->now_ns);
 	assert_int_equal(proc_clock_offset_ns(-1), 0);
+}
+
+TEST(a_process_that_has_ended_has_no_memory)
+{
+	pid_t pid = fork();
+	siginfo_t info;
+	struct proc p;
+
+	if (!pid)
+		_exit(0);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	assert_int_equal(proc_open(&p, pid), 0);
+	assert_false(proc_has_memory(&p));
+	proc_close(&p);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(proc_open(&p, getpid()), 0);
+	assert_true(proc_has_memory(&p));
+	proc_close(&p);
 }
 
 TEST(a_process_maps_its_libraries_and_no_others)

@@ -88,6 +88,16 @@ bool proc_add_stopped(struct strbuf *out, pid_t pid, char state)
 	return proc_is_stopped(state);
 }
 
+bool proc_has_memory(const struct proc *p)
+{
+	int fd = openat(p->dir, "statm", O_RDONLY | O_CLOEXEC);
+	char pages = '0';	/* the first digit */
+	bool has = fd >= 0 && read(fd, &pages, 1) == 1 && pages != '0';
+
+	io_close(&fd);
+	return has;
+}
+
 /*
  * procfs counts from boot with suspended time (CLOCK_BOOTTIME). How much of it lay before the
  * start is not recorded; all of it is assumed, which is exact unless the host slept since. To a

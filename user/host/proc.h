@@ -49,6 +49,10 @@ bool proc_stat_of(pid_t pid, struct proc_stat *out);
  * cannot be read. */
 bool proc_maps_any(pid_t pid, const char *const *parts, size_t n);
 
+/* Not of one that is about to end: what is read of it from when its memory goes until it is a
+ * zombie has no environment, and no open files. */
+bool proc_has_memory(const struct proc *p);
+
 /* Of a state as stat has it: by a signal, or a debugger. */
 static inline bool proc_is_stopped(char state)
 {

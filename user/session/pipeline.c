@@ -107,6 +107,7 @@ static void read_now(struct pipeline *tap, pid_t pid, bool with_identity)
 {
 	struct target_process p;
 	struct reading *r = NULL;
+	struct identity id;
 	struct proc proc;
 
 	if (!proc_open(&proc, pid) && !target_process_from(&proc, &p) && !p.ended)
@@ -116,7 +117,9 @@ static void read_now(struct pipeline *tap, pid_t pid, bool with_identity)
 		r->at_ns = time_now_ns();
 		r->has_identity |= with_identity;	/* once it was of interest */
 		if (r->has_identity)
-			identity_read(&tap->room, &proc, &r->id);
+			identity_read(&tap->room, &proc, &id);
+		if (r->has_identity && (proc_has_memory(&proc) || !*r->id.user))
+			r->id = id;
 	}
 	proc_close(&proc);
 }
