@@ -236,9 +236,7 @@ static int add_known(struct attach *a, const struct target_file *file, struct el
 	*k = (struct known){ .plan = plan, .fingerprint = fingerprint(plan), .fd = -1, .info = {
 		.path = strpool_add(a->names, file->path),
 		.build_id = strpool_add(a->names, hex),
-		.result = { .too_dear = plan->too_dear, .refused = plan->refused,
-			    .has_probes = plan_size(plan),
-			    .has_calls = plan_size(plan) && plan->has_calls },
+		.result = { .too_dear = plan->too_dear, .refused = plan->refused },
 	} };
 	if (k->info.path && k->info.build_id)
 		return (int)a->known.n;
@@ -583,6 +581,11 @@ static int attach_few(struct attach *a, size_t index, const struct attach_for *t
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
+static bool has_calls(const struct plan *plan)
+{
+	return plan->has_calls && plan_size(plan);
+}
+
 static int attach_part(struct attach *a, size_t index, enum plan_part part,
 		       const struct attach_for *to, struct attach_result *result)
 {
@@ -629,6 +632,8 @@ int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 		result->armed_ns = num_max(result->armed_ns,
 					   armed_since(a, (size_t)index, part, file->pid));
 	}
+	result->has_probes = plan_size(a->known.v[index].plan);
+	result->has_calls = has_calls(a->known.v[index].plan);
 	return err;
 }
 
@@ -636,8 +641,7 @@ bool attach_wants(struct attach *a, const struct target_file *file)
 {
 	int index = recall(a, file);
 
-	return index > 0 && a->known.v[index - 1].plan->has_calls &&
-	       plan_size(a->known.v[index - 1].plan);
+	return index > 0 && has_calls(a->known.v[index - 1].plan);
 }
 
 bool attach_follows(const struct attach *a, pid_t pid)

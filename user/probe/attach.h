@@ -28,7 +28,7 @@ struct attach_result {
 	/* when its last probe that sees this process was made; 0: before attach_begin, or none */
 	uint64_t armed_ns;
 	bool has_probes;	/* the file has functions to probe ... */
-	bool has_calls;		/* ... that are calls */
+	bool has_calls;		/* ... that are calls: attach_wants */
 };
 
 /*

@@ -69,6 +69,11 @@ static void plan_add(struct plan *plan, enum plan_part part, const struct elf_sy
 	plan_insert(plan, part, sym->offset, row);
 }
 
+static bool is_wanted(const struct catalog_row *row, const struct plan_rules *rules)
+{
+	return row->asks ? rules->asks : row->tier <= rules->tier;
+}
+
 /* Does nothing but jump to another function of the library, which has a probe: that sees its
  * calls, and a second one would be a second trap. */
 static bool is_seen_by_another(const struct elf_symbol *sym, const struct elf_symbol *syms,
@@ -76,15 +81,10 @@ static bool is_seen_by_another(const struct elf_symbol *sym, const struct elf_sy
 {
 	for (size_t i = 0; sym->jumps_to && i < lib->n_rows; i++)
 		if (syms[i].offset && syms[i].offset - syms[i].skipped == sym->jumps_to)
-			return !lib->rows[i].jumps && lib->rows[i].tier <= rules->tier &&
+			return !lib->rows[i].jumps && is_wanted(&lib->rows[i], rules) &&
 			       !(outcome_of(&syms[i], &lib->rows[i], rules) &
 				 (PLAN_TOO_DEAR | PLAN_REFUSED));
 	return false;
-}
-
-static bool is_wanted(const struct catalog_row *row, const struct plan_rules *rules)
-{
-	return row->asks ? rules->asks : row->tier <= rules->tier;
 }
 
 static void plan_rows(struct plan *plan, const struct elf_symbol *syms, unsigned int library,

@@ -186,7 +186,7 @@ static int on_file(void *ctx, const struct target_file *file)
 	struct attach_result result;
 
 	scan->err = attach_file(scan->p->attach, file, scan->filter, &result);
-	scan->uses |= !scan->err && attach_wants(scan->p->attach, file);
+	scan->uses |= !scan->err && result.has_calls;
 	return scan->err;
 }
 

@@ -326,9 +326,8 @@ static int on_file(void *ctx, const struct target_file *file)
 	pid_t filter = filter_for(ar, file->pid);
 	struct attach_result result;
 	int err = attach_file(w->attach, file, filter, &result);
-	bool wanted = attach_wants(w->attach, file);
 
-	if (file->pid != w->announced && wanted && !ar->gone) {
+	if (file->pid != w->announced && result.has_calls && !ar->gone) {
 		/* Its identity can be read now; at its first recorded call it may have exited. */
 		w->announced = file->pid;
 		worker_push(w, &(struct event){ .kind = EVENT_PROCESS, .pid = (uint32_t)file->pid,
