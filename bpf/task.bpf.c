@@ -48,6 +48,14 @@ int BPF_PROG(task_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
+/* The process runs another one, or none. */
+static __always_inline void forget_program(__u32 tgid)
+{
+	bpf_map_delete_elem(&code, &tgid);
+	if (stack_bytes)
+		bpf_map_delete_elem(&askers, &tgid);
+}
+
 /*
  * A thread that is not the first one calls exec: it takes the first one's number, whose own end was
  * recorded before. So its old number ends here and its new one begins, with a state of its own.
@@ -80,9 +88,7 @@ int BPF_PROG(task_exec, struct task_struct *p, pid_t old_pid)
 	struct thread_state *st = bpf_task_storage_get(&threads, p, 0, 0);
 	struct gp_task *rec;
 
-	bpf_map_delete_elem(&code, &tgid);
-	if (stack_bytes)
-		bpf_map_delete_elem(&askers, &tgid);
+	forget_program(tgid);
 	if (st)
 		st->open = 0;	/* whatever was open went with the old program */
 	if (st && old_pid != p->pid)
@@ -115,9 +121,7 @@ int BPF_PROG(task_exit, struct task_struct *p)
 	bpf_map_delete_elem(&in_flight, &tid);
 	if (p->signal->live.counter == 0) {	/* the last thread: its pid may be used again */
 		bpf_map_delete_elem(&pids, &tgid);
-		bpf_map_delete_elem(&code, &tgid);
-		if (stack_bytes)
-			bpf_map_delete_elem(&askers, &tgid);
+		forget_program(tgid);
 	}
 	if (!st)
 		return 0;

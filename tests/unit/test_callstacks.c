@@ -350,15 +350,28 @@ static struct python_record python_of(struct scene *sc, uint64_t id)
 	};
 }
 
-TEST(native_frames_stand_on_pythons_functions)
+/* The scene's call stands on Python functions 1 and 2, of these names and files. */
+static struct scene *scene_in_python(const char *const of[2][2], bool deep)
 {
 	struct scene *sc = scene_at_call("-O2" NO_TAIL, "outer", 4096);
 	struct python_record python = python_of(sc, 7);
+
+	python.head.deep = deep;
+	take_function(sc, 1, of[0][0], of[0][1]);
+	take_function(sc, 2, of[1][0], of[1][1]);
+	assert_int_equal(callstacks_take(sc->cs, &python, sizeof(python)), 0);
+	return sc;
+}
+
+TEST(native_frames_stand_on_pythons_functions)
+{
+	static const char *const of[2][2] = {
+		{ "/home/x/train.py", "Trainer.step" },
+		{ "/usr/lib/python3.11/site-packages/torch/nn/linear.py", "main" },
+	};
+	struct scene *sc = scene_in_python(of, false);
 	const char *text;
 
-	take_function(sc, 1, "/home/x/train.py", "Trainer.step");
-	take_function(sc, 2, "/usr/lib/python3.11/site-packages/torch/nn/linear.py", "main");
-	assert_int_equal(callstacks_take(sc->cs, &python, sizeof(python)), 0);
 	sc->rec.head.python = 7;
 	text = report(sc);
 	begins_with(text, "main (torch/nn/linear.py:40);Trainer.step (train.py:43);[...];");
@@ -370,13 +383,9 @@ TEST(native_frames_stand_on_pythons_functions)
 
 TEST(a_python_stack_deeper_than_its_record_says_so)
 {
-	struct scene *sc = scene_at_call("-O2" NO_TAIL, "outer", 4096);
-	struct python_record python = python_of(sc, 7);
+	static const char *const of[2][2] = { { "train.py", "step" }, { "train.py", "main" } };
+	struct scene *sc = scene_in_python(of, true);
 
-	python.head.deep = 1;
-	take_function(sc, 1, "train.py", "step");
-	take_function(sc, 2, "train.py", "main");
-	assert_int_equal(callstacks_take(sc->cs, &python, sizeof(python)), 0);
 	sc->rec.head.python = 7;
 	begins_with(report(sc), "[...];main (train.py:40);step (train.py:43);[...];");
 	end_child(sc);
@@ -386,15 +395,13 @@ TEST(a_python_stack_deeper_than_its_record_says_so)
 /* A worker of autograd, and a hook of Python's in it. */
 TEST(a_worker_stands_on_the_functions_that_it_works_for)
 {
-	struct scene *sc = scene_at_call("-O2" NO_TAIL, "outer", 4096);
-	struct python_record asker = python_of(sc, 7), hook = python_of(sc, 8);
+	static const char *const of[2][2] = { { "train.py", "backward" }, { "train.py", "main" } };
+	struct scene *sc = scene_in_python(of, false);
+	struct python_record hook = python_of(sc, 8);
 
-	take_function(sc, 1, "train.py", "backward");
-	take_function(sc, 2, "train.py", "main");
 	take_function(sc, 3, "hooks.py", "on_grad");
 	hook.head.n = 1;
 	hook.frames[0].code = 3;
-	assert_int_equal(callstacks_take(sc->cs, &asker, sizeof(asker)), 0);
 	assert_int_equal(callstacks_take(sc->cs, &hook, sizeof(hook)), 0);
 	sc->rec.head.asker = 7;
 	begins_with(report(sc), "main (train.py:40);backward (train.py:43);[...];");

@@ -36,12 +36,6 @@ static const char *in_packages(const char *file)
 	return NULL;
 }
 
-/* Frozen modules are Python's own: "<frozen importlib._bootstrap>". */
-static bool is_own_python(const char *file)
-{
-	return file && !in_packages(file) && strncmp(file, "<frozen ", 8) != 0;
-}
-
 /* "Linear.forward (torch/nn/modules/linear.py:125)", "step (train.py:212)" */
 static int name_python(struct stacks *s, struct stacks_frame *f)
 {
@@ -159,16 +153,21 @@ static const char *const foreign_files[] = {
 	"libucp.", "libffi.", "[vdso]",
 };
 
+/* Frozen modules are Python's own: "<frozen importlib._bootstrap>". */
+static bool is_foreign_python(const char *file)
+{
+	return !file || in_packages(file) || !strncmp(file, "<frozen ", 8);
+}
+
 static bool is_foreign(const struct stacks_frame *f)
 {
 	const char *blank = f->file ? strchr(f->file, ' ') : NULL;	/* behind the build id */
 	const char *name = blank ? str_basename(blank + 1) : "";
 
 	if (f->flags & FRAME_PYTHON)
-		return !is_own_python(f->file);
+		return is_foreign_python(f->file);
 	if (blank && in_packages(blank + 1))
 		return true;
-
 	for (size_t i = 0; i < sizeof(foreign_files) / sizeof(foreign_files[0]); i++)
 		if (!strncmp(name, foreign_files[i], strlen(foreign_files[i])))
 			return true;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The stacks of calls: copies (struct gp_stack, from BPF) in, frames with names out, as
- * EVENT_FRAME and EVENT_STACK. Each copy is unwound once, with the mappings of its process when
- * it was made; files that processes map are kept open, so that names can be read after they have
- * exited.
+ * The stacks of calls: copies (struct gp_stack, from BPF) and the Python functions that they stand
+ * on (gpuprof/python.h) in, frames with names out, as EVENT_FRAME and EVENT_STACK. Each copy is
+ * unwound once, with the mappings of its process when it was made; files that processes map are
+ * kept open, so that names can be read after they have exited.
  *
  * One thread at a time. Bounded: STACKS_FRAMES_MAX frames, STACKS_MAX stacks; the rest is sent
  * as unknown.
