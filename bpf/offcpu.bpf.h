@@ -37,11 +37,23 @@ static __always_inline __u64 run_delay(const struct task_struct *task)
 	return bpf_core_field_exists(task->sched_info.run_delay) ? task->sched_info.run_delay : 0;
 }
 
+/* From the scheduler's clock to ours, by the latest return to a CPU that was reported; 0: none
+ * was. */
+extern volatile __u64 arrival_clock;
+
+/* The kernel's own time of a thread's latest arrival on a CPU. */
+static __always_inline __u64 last_arrival(const struct task_struct *task)
+{
+	return bpf_core_field_exists(task->sched_info.last_arrival) ?
+		       task->sched_info.last_arrival : 0;
+}
+
 /*
  * The thread is on a CPU, and its return to it was not reported: under load, 6.18 leaves out about
  * one switch in a thousand, in its own sched_switch event, too. It was off the CPU until it was
- * woken, and then waited for one as long as the kernel has counted. Where either is not known (a
- * stop has no wake), an open call was blocked all the time, and outside of calls it is unknown.
+ * woken, and then waited for one as long as the kernel has counted; where that is not known (its
+ * wake was not reported either, or there was none: a stop), until the kernel has it arrive on one.
+ * Where neither is, an open call was blocked all the time, and outside of calls it is unknown.
  */
 static __noinline int end_unreported(struct thread_state *st, const struct task_struct *task)
 {
@@ -52,8 +64,11 @@ static __noinline int end_unreported(struct thread_state *st, const struct task_
 	if (!st->open && st->off.rec.flags & GP_OFF_RUNNABLE)
 		ready = since;
 	is_known = delay && ready >= since && !(st->open && st->off.stopped);
-	until = is_known ? ready + delay - st->off.run_delay_ns : now;
-	if (until > now)
+	until = is_known ? ready + delay - st->off.run_delay_ns :
+			   last_arrival(task) + arrival_clock;
+	if (!is_known)
+		is_known = arrival_clock && until > since;
+	if (until > now || !is_known)
 		until = now;
 	if (st->open) {
 		st->off.blocked_ns += until - since;

@@ -16,6 +16,8 @@
 /* Bits of preempt_count: serving a soft interrupt, in a hard one, in an NMI. */
 const volatile __u32 in_interrupt = 0;
 
+volatile __u64 arrival_clock = 0;
+
 /* Where x86-64 counts: a variable of its own, but from 6.2 to 6.14 a member. */
 struct pcpu_hot {
 	int preempt_count;
@@ -141,6 +143,9 @@ static __noinline int leave_cpu(struct task_struct *task, bool preempted)
 	now = bpf_ktime_get_ns();
 	if (st->open)
 		describe_in_call(task, preempted, &st->off, now);
+	if (st->off.back_ns && last_arrival(task))
+		arrival_clock = st->off.back_ns - last_arrival(task);
+	st->off.back_ns = 0;
 	st->off.run_delay_ns = run_delay(task);
 	st->off.until_ns = 0;
 	st->off.since_ns = now;
@@ -171,6 +176,7 @@ static __noinline int enter_cpu(struct task_struct *task)
 	if (!st || !st->off.since_ns || !st->off.watched)
 		return 0;
 	now = bpf_ktime_get_ns();
+	st->off.back_ns = now;
 	if (st->off.recording) {
 		st->off.until_ns = now;
 	} else if (st->open) {

@@ -16,6 +16,7 @@ struct off_state {
 	__u64 since_ns;		/* 0: it is on a CPU */
 	__u64 until_ns;		/* held back: it was back on one then; 0: nothing is held back */
 	__u64 run_delay_ns;	/* the thread's, when it left the CPU */
+	__u64 back_ns;		/* it was reported back on one then, and has not left it; else 0 */
 	__u64 blocked_ns;	/* of the open call, off the CPU */
 	__u64 late_from_ns;	/* of the open call: its last time ready without a CPU; 0: none */
 	__u64 late_to_ns;

@@ -84,6 +84,7 @@ struct pid {
 
 struct sched_info {
 	unsigned long long run_delay;
+	unsigned long long last_arrival;
 };
 
 struct task_struct {
