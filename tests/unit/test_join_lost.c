@@ -380,6 +380,73 @@ TEST(what_was_launched_unseen_may_run_until_its_stream_or_a_sync_is_over)
 	}
 }
 
+/* Of one thread each, in ms after BASE; end 0: it has not returned. */
+static const struct wait {
+	uint16_t stream;
+	int64_t start, end;
+} *waits;
+
+static bool next_wait(void *ctx, uint32_t process, uint64_t ns, size_t *at, struct join_wait *out)
+{
+	const uint64_t ms = SEC / 1000;
+
+	(void)ctx;
+	assert_int_equal(process, 1);
+	assert_int_equal(ns, BASE);
+	for (; waits[*at].start; ++*at) {
+		const struct wait *w = &waits[*at];
+
+		if (w->end && !(w->start <= 0 && w->end > 0))
+			continue;
+		*out = (struct join_wait){ .start_ns = BASE + (uint64_t)w->start * ms, .tid = 6,
+					   .end_ns = w->end ? BASE + (uint64_t)w->end * ms : ENDLESS,
+					   .stream = w->stream };
+		++*at;
+		return true;
+	}
+	return false;
+}
+
+/* A call waited for stream A in [10, 20), and one for the device in [950, 960). */
+TEST(what_was_launched_unseen_may_be_what_a_thread_waits_for)
+{
+	static const struct {
+		struct wait v[3];
+		bool syncs;
+		uint64_t over;			/* ms; 0: it may run to the end */
+	} cases[] = {
+		{ { { 0 } }, false, 20 },
+		{ { { B, 21, 0 } }, false, 0 },
+		{ { { LAUNCH_STREAM_UNKNOWN, 21, 0 } }, false, 0 },
+		{ { { A, 21, 0 } }, false, 20 },
+		{ { { B, 21, 500 } }, false, 20 },	/* its record would say so */
+		{ { { B, 1100, 0 } }, false, 20 },
+		{ { { B, -5, 700 } }, false, 700 },
+		{ { { B, -5, 700 }, { B, 1100, 0 } }, false, 0 },
+		{ { { B, -5, 15 } }, false, 20 },
+		{ { { B, -5, 0 } }, false, 0 },
+		{ { { B, -5, 0 } }, true, 960 },
+		{ { { LAUNCH_STREAM_UNKNOWN, 21, 0 } }, true, 960 },
+	};
+
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+		const uint64_t over = cases[i / 2].over, ms = SEC / 1000;
+
+		restart();
+		waits = cases[i / 2].v;
+		join_use_waits(j, next_wait);
+		push(&(struct event){ .kind = EVENT_UNSEEN, .process = 1, .end_ns = BASE, .unseen.why = UNSEEN_UNKNOWN });
+		called(1, STREAM_SYNC_CBID, A, BASE + 10 * ms, BASE + 20 * ms);
+		if (cases[i / 2].syncs)
+			called(2, SYNC_CBID, 0, BASE + 950 * ms, BASE + 960 * ms);
+		if (i & 1)
+			push_watermarks(BASE + 3 * SEC, BASE + 2 * JOIN_WINDOW_NS);
+		assert_int_equal(join_end(j), 0);
+		assert_int_equal(seen.unknown.start, BASE);
+		assert_int_equal(seen.unknown.end, over ? BASE + over * ms : ENDLESS);
+	}
+}
+
 TEST(kernels_that_met_nothing_when_their_process_ended_are_lost)
 {
 	for (unsigned int at_end = 0; at_end < 2; at_end++) {

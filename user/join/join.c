@@ -395,7 +395,8 @@ struct open {			/* launches of a thread into a queue that may run */
 /*
  * What was launched while nothing was recorded may run on, in streams that are not known. It is
  * over once a call returned that waited for all of them; or when every stream that is used again
- * within RESUMED_NS has come to something that was launched since then.
+ * within RESUMED_NS has come to something that was launched since then. A call that waits for a
+ * stream uses it, also while it has not returned; so may one have that began before.
  */
 struct resumed {
 	uint64_t since_ns, from_ns;	/* recording resumed: the first time, the last */
@@ -448,6 +449,9 @@ struct join {
 	struct join_sink sink;
 	/* NULL: there are no scopes */
 	const struct scope *(*scope_at)(void *ctx, uint32_t process, uint32_t tid, uint64_t ns);
+	/* NULL: it is unknown what threads wait for */
+	bool (*next_wait)(void *ctx, uint32_t process, uint64_t ns, size_t *at,
+			  struct join_wait *out);
 	VEC(struct process *) all;
 	struct map by_process;		/* handle -> struct process */
 	struct process *last;		/* that was found; NULL: none */
@@ -540,6 +544,23 @@ static struct process *known_process(const struct join *j, uint32_t process)
 	return map_pointer(&j->by_process, process);
 }
 
+static bool is_one_stream(uint64_t queue)
+{
+	return queue >> 32 > LAUNCH_STREAM_DEFAULTS;
+}
+
+static uint64_t queue_of(uint16_t stream, uint32_t tid)
+{
+	const uint64_t queue = (uint64_t)stream << 32;
+
+	return is_one_stream(queue) ? queue : queue | tid;
+}
+
+static uint64_t launch_queue(const struct launch *launch)
+{
+	return queue_of(launch->call.stream, launch->tid);
+}
+
 /* ---- what was launched while nothing was recorded ------------------------------------------- */
 
 /* Where there is no place or memory for a queue only a wait for all counts. */
@@ -582,8 +603,36 @@ static void resume_sync(struct process *p, const struct sync *sync)
 	}
 }
 
+static bool is_over(const struct resumed *r, uint64_t queue)
+{
+	for (size_t i = 0; i < r->queues.n; i++)
+		if (r->queues.v[i].queue == queue)
+			return r->queues.v[i].over_ns != UINT64_MAX;
+	return false;
+}
+
+/* All that is known to be used again is over; UINT64_MAX: but a thread still waits for what may not
+ * be. Else when those returned that waited as recording resumed. */
+static uint64_t waited_ns(const struct join *j, const struct process *p, const struct resumed *r,
+			  uint64_t over)
+{
+	struct join_wait w;
+	size_t at = 0;
+
+	while (j->next_wait && over != UINT64_MAX &&
+	       j->next_wait(j->sink.ctx, p->process, r->from_ns, &at, &w)) {
+		if (w.start_ns <= r->from_ns)
+			over = num_max(over, w.end_ns);
+		else if (w.end_ns == UINT64_MAX && w.start_ns <= num_add(over, RESUMED_NS) &&
+			 !is_over(r, queue_of(w.stream, w.tid)))
+			over = UINT64_MAX;
+	}
+	return over;
+}
+
 /* When all of it was over, by what is known so far; UINT64_MAX: not yet. */
-static uint64_t resumed_over_ns(const struct resumed *r)
+static uint64_t resumed_over_ns(const struct join *j, const struct process *p,
+				const struct resumed *r)
 {
 	uint64_t over = UINT64_MAX, before;
 
@@ -594,23 +643,12 @@ static uint64_t resumed_over_ns(const struct resumed *r)
 		for (size_t i = 0; i < r->queues.n; i++)
 			if (r->queues.v[i].seen_ns <= num_add(over, RESUMED_NS))
 				over = num_max(over, r->queues.v[i].over_ns);
+		over = waited_ns(j, p, r, over);
 	} while (over > before);
 	return num_min(over, r->synced_ns);
 }
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
-
-static bool is_one_stream(uint64_t queue)
-{
-	return queue >> 32 > LAUNCH_STREAM_DEFAULTS;
-}
-
-static uint64_t launch_queue(const struct launch *launch)
-{
-	const uint64_t queue = (uint64_t)launch->call.stream << 32;
-
-	return is_one_stream(queue) ? queue : queue | launch->tid;
-}
 
 static void forget_lanes(struct process *p)
 {
@@ -937,7 +975,7 @@ static int pass_resumed(struct join *j, struct process *p, uint64_t end_ns)
 	for (size_t i = 0; i < p->resumed.n; i++) {
 		struct resumed *r = &p->resumed.v[i];
 		const uint64_t since_ns = num_max(r->since_ns, p->horizon_ns);
-		const uint64_t over = resumed_over_ns(r);
+		const uint64_t over = resumed_over_ns(j, p, r);
 
 		if (!err)
 			err = push_unseen(j, p, UNSEEN_UNKNOWN, since_ns, num_min(over, end_ns));
@@ -1605,6 +1643,12 @@ void join_use_scopes(struct join *j, const struct scope *(*at)(void *ctx, uint32
 							       uint32_t tid, uint64_t ns))
 {
 	j->scope_at = at;
+}
+
+void join_use_waits(struct join *j, bool (*next)(void *ctx, uint32_t process, uint64_t ns,
+						 size_t *at, struct join_wait *out))
+{
+	j->next_wait = next;
 }
 
 void join_knows_earlier(struct join *j)

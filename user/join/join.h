@@ -104,6 +104,12 @@ int join_push_api(struct join *j, const struct event *api, const struct launch_c
 void join_use_scopes(struct join *j, const struct scope *(*at)(void *ctx, uint32_t process,
 							       uint32_t tid, uint64_t ns));
 
+/* What was launched while nothing was recorded may be what a thread waits for. next: *at 0
+ * begins; of each thread of the process its wait, if it lasted at ns or goes on. False: there
+ * are no more. */
+void join_use_waits(struct join *j, bool (*next)(void *ctx, uint32_t process, uint64_t ns,
+						 size_t *at, struct join_wait *out));
+
 /* Another file continues where this one ends: pending launches then stay pending. */
 void join_goes_on(struct join *j);
 void join_knows_earlier(struct join *j);	/* launches before the session, with their works */

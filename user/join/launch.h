@@ -33,6 +33,12 @@ struct launch {			/* the launch of a work */
 	struct scope *scope;
 };
 
+struct join_wait {		/* a call in which a thread waits for devices */
+	uint64_t start_ns, end_ns;	/* UINT64_MAX: it has not returned */
+	uint32_t tid;
+	uint16_t stream;		/* its number */
+};
+
 /* The moment of a record that is in the call it is of: clocks of records and calls differ. */
 static inline uint64_t launch_moment(uint64_t start_ns, uint64_t end_ns)
 {

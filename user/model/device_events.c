@@ -142,9 +142,10 @@ void device_note_call(struct model *m, struct thread *t, const struct event *ev,
 		unseen_note_call(m, t, &(struct interval){ start, b->cursor }, call->class);
 	if (call->class == CLASS_OTHER)
 		return;
+	t->open_stream = stream_number(t->process, ev);
 	span = (struct timeline_span){
 		.start_ns = start, .end_ns = b->cursor, .bucket = call->class, .func = ev->func,
-		.stream = stream_number(t->process, ev), .captured = call->captured,
+		.stream = t->open_stream, .captured = call->captured,
 		.large = ev->has & HAS_BYTES && ev->call.bytes >= TIMELINE_LARGE_BYTES,
 		.stack = stack_number(t->process, ev->call.stack, call->class) };
 	set_late(&span, ev);
@@ -154,6 +155,51 @@ void device_note_call(struct model *m, struct thread *t, const struct event *ev,
 
 		t->records_wait = join_push_call(m->join, t->process->info.process, t->tid, &met);
 	}
+}
+
+/* ---- calls that wait for devices ------------------------------------------------------------- */
+
+static bool waits(unsigned int class)
+{
+	return class == CLASS_SYNC || class == CLASS_COPY || class == CLASS_FREE;
+}
+
+/* A call that began before its probes is a span for each time that it was seen in it. */
+static bool find_wait(const struct thread *t, uint64_t ns, struct join_wait *out)
+{
+	struct timeline_span span, next;
+
+	if (!timeline_find(&t->timeline, ns, &span) || !is_call(&span) || !waits(span.bucket))
+		return false;
+	*out = (struct join_wait){ span.start_ns, span.end_ns, t->tid, span.stream };
+	while (timeline_find(&t->timeline, out->end_ns, &next) &&
+	       next.start_ns == out->end_ns && next.func == span.func)
+		out->end_ns = next.end_ns;
+	return true;
+}
+
+/* For join_use_waits. */
+static bool next_wait(void *model, uint32_t process, uint64_t ns, size_t *at,
+		      struct join_wait *out)
+{
+	const struct model *m = model;
+
+	while (*at < m->threads.n) {
+		const struct thread *t = m->threads.v[(*at)++];
+		struct thread_call open;
+
+		if (t->process->info.process != process || !t->has_book)
+			continue;
+		open = thread_open_call(t);
+		if (open.is_open && !t->ended && waits(m->funcs->v[open.func].class)) {
+			*out = (struct join_wait){ open.start_ns, UINT64_MAX, t->tid,
+						   t->open_stream };
+			return true;
+		}
+		if (find_wait(t, ns, out))
+			return true;
+	}
+	return false;
 }
 
 /* ---- threads off the CPU, estimated ---------------------------------------------------------- */
@@ -332,6 +378,7 @@ static int init(void *state, struct model *m)
 	devices_when_crowded(m->devices, &(struct devices_divide){
 		.divide = divide_early, .exit_ns = exit_ns, .unseen = unseen_of,
 		.other_is_unknown = &m->without_probes, .ctx = m });
+	join_use_waits(m->join, next_wait);
 	return 0;
 }
 

@@ -74,6 +74,7 @@ struct thread {
 	struct sampled sampled;
 	uint64_t cupti_call_ns;		/* end of its book's last call that CUPTI alone recorded */
 	uint64_t record_ns;	/* end of its latest call that CUPTI recorded */
+	uint16_t open_stream;		/* number of the stream of the call that it was in last */
 	uint64_t off_read_ns;		/* up to there a reading has counted its wait; 0: none */
 	uint64_t stopped_ns;		/* then it was stopped; 0: not when it was read last */
 	uint64_t lost_seen;		/* of its calls, by what follows graphs */
