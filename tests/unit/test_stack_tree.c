@@ -309,6 +309,22 @@ TEST(a_program_s_own_frame_may_be_of_python)
 }
 
 /* Names that only begin alike are the program's; a file that is unknown is, too. */
+/* Its script, and where its workers begin, are no code of its own. */
+TEST(a_program_that_is_installed_is_its_packages_but_no_framework)
+{
+	struct stacks s = { 0 };
+
+	take_python(&s, 1, "<module>", "<string>", 1);
+	take_python(&s, 2, "spawn_main", "/usr/lib/python3.11/multiprocessing/spawn.py", 122);
+	take_python(&s, 3, "<module>", "/opt/bin/vllm", 8);
+	assert_string_equal(stacks_own_frame(&s, 3)->place, "vllm:8 in <module>");
+	take_python(&s, 4, "Worker.execute", "/opt/lib/python3.11/site-packages/vllm/worker.py", 77);
+	take_python(&s, 5, "Module._call_impl", "/opt/lib/python3.11/site-packages/torch/nn/module.py", 9);
+	take_python(&s, 6, "run", "/usr/lib/python3.11/threading.py", 975);
+	assert_string_equal(stacks_own_frame(&s, 6)->place, "vllm/worker.py:77 in Worker.execute");
+	assert_string_equal(stacks_own_frame(&s, 2)->place, "<string>:1 in <module>");
+	stacks_free(&s);
+}
 TEST(a_program_s_own_frame_may_be_of_any_other_file)
 {
 	static const char *const frames[][2] = {

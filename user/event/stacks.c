@@ -148,40 +148,74 @@ static const char *const foreign_files[] = {
 	"libcurand", "libcusolver", "libcusparse", "libcupti", "libnvrtc", "libnvJitLink",
 	"libnvToolsExt", "libnvidia-", "libnvinfer", "libgpuprof",
 	"libtorch.", "libtorch_", "libc10.", "libc10_", "libpython", "python", "libtensorflow",
-	"libjax", "xla_", "pjrt_", "libtriton", "libc.", "libc-", "libpthread", "ld-linux", "libm.",
+	"libjax", "xla_", "pjrt_", "libtriton", "__triton_launcher", "libc.", "libc-",
+	"libpthread", "ld-linux", "libm.",
 	"libdl.", "librt.", "libstdc++", "libgcc_s", "libgomp", "libiomp", "libomp.", "libmpi.",
 	"libucp.", "libffi.", "[vdso]",
 };
 
-/* Frozen modules are Python's own: "<frozen importlib._bootstrap>". */
-static bool is_foreign_python(const char *file)
-{
-	return !file || in_packages(file) || !strncmp(file, "<frozen ", 8);
-}
+/* Packages that others are written with. */
+static const char *const frameworks[] = {
+	"torch/", "triton/", "numpy/", "cupy/", "jax/", "jaxlib/", "tensorflow/", "nvidia/",
+};
 
-static bool is_foreign(const struct stacks_frame *f)
+static bool begins_with(const char *text, const char *const *starts, size_t n)
 {
-	const char *blank = f->file ? strchr(f->file, ' ') : NULL;	/* behind the build id */
-	const char *name = blank ? str_basename(blank + 1) : "";
-
-	if (f->flags & FRAME_PYTHON)
-		return is_foreign_python(f->file);
-	if (blank && in_packages(blank + 1))
-		return true;
-	for (size_t i = 0; i < sizeof(foreign_files) / sizeof(foreign_files[0]); i++)
-		if (!strncmp(name, foreign_files[i], strlen(foreign_files[i])))
+	for (size_t i = 0; i < n; i++)
+		if (!strncmp(text, starts[i], strlen(starts[i])))
 			return true;
 	return false;
 }
 
+/* How far a frame is the program's own code. SCRIPT: what starts one that is installed as a
+ * package (bin/vllm, "<string>" of a worker). */
+enum own { OWN_NOT, OWN_SCRIPT, OWN_PACKAGE, OWN_CODE };
+
+static enum own own_of_python(const char *file)
+{
+	const char *package = file ? in_packages(file) : NULL;
+
+	if (package && (!strstr(file, "-packages/") ||
+			begins_with(package, frameworks,
+				    sizeof(frameworks) / sizeof(frameworks[0]))))
+		return OWN_NOT;
+	if (package)
+		return OWN_PACKAGE;
+	/* Python's "<frozen runpy>", and what torch.compile has written */
+	if (!file || !strncmp(file, "<frozen ", 8) || strstr(file, "/torchinductor_"))
+		return OWN_NOT;
+	return str_ends_in(file, ".py") ? OWN_CODE : OWN_SCRIPT;
+}
+
+static enum own own_of(const struct stacks_frame *f)
+{
+	const char *blank = f->file ? strchr(f->file, ' ') : NULL;	/* behind the build id */
+
+	if (!f->function || !strcmp(f->function, "_start"))
+		return OWN_NOT;
+	if (f->flags & FRAME_PYTHON)
+		return own_of_python(f->file);
+	if (blank && (in_packages(blank + 1) ||
+		      begins_with(str_basename(blank + 1), foreign_files,
+				  sizeof(foreign_files) / sizeof(foreign_files[0]))))
+		return OWN_NOT;
+	return OWN_CODE;
+}
+
 const struct stacks_frame *stacks_own_frame(const struct stacks *s, uint64_t number)
 {
-	const struct stacks_frame *f = stacks_frame(s, number);
+	const struct stacks_frame *f = stacks_frame(s, number), *own = NULL;
+	enum own most = OWN_NOT;
 
-	for (; f; f = stacks_frame(s, f->caller))
-		if (f->function && !is_foreign(f) && strcmp(f->function, "_start") != 0)
-			return f;
-	return NULL;
+	for (; f && most != OWN_CODE; f = stacks_frame(s, f->caller)) {
+		const enum own here = own_of(f);
+
+		if (here <= most)
+			continue;
+		most = here;
+		own = f;
+	}
+	return own;
 }
 
 int stacks_put(const struct stacks *s, const struct event_sink *to)

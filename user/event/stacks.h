@@ -65,7 +65,8 @@ int stacks_set_lines(struct stacks *s, uint64_t number, const char *text);
 /*
  * The innermost frame of the program's own code, from this frame (by number) outwards; NULL: there
  * is none with a name. Probed functions, the libraries of CUDA, of frameworks and of the system and
- * Python's installed packages are not its own, nor is what runs before main.
+ * Python's installed packages are not its own, nor is what runs before main. A program that is
+ * itself installed (vllm) is its packages, but those of frameworks (torch).
  */
 const struct stacks_frame *stacks_own_frame(const struct stacks *s, uint64_t number);
 
