@@ -71,6 +71,16 @@ yielded() {
 }
 
 # The launches of autograd's threads, by the simulation's account, are those of train.py's loss.backward().
+@test "torch: device time, launches and syncs of each line of Python are the simulation's" {
+	run -0 "${WITH_TORCH[@]}" "$GPUPROF" stat --stacks --off-cpu off --table lines,calls,kernels,copies --format json \
+		-o r.json -- "${TRAIN[@]}" --steps 10 --lines lines.json
+	run -0 "$TEST_LIB/check_lines.py" r.json ./"$(of_train 't["pid"]')".log lines.json "$ROOT/tests/torch/train.py"
+	assert_output --regexp "^[0-9]+ launches of [0-9]+ are on [0-9]+ lines, as they were$"
+	run -0 report_value r.json 'sum(r["device_ns"] for r in t["lines"]) ==
+		sum(r["total_ns"] for r in t["kernels"]) + sum(r["total_ns"] for r in t["copies"])'
+	assert_output True
+}
+
 @test "torch: each launch stands on the lines of Python that asked for it, in the backward pass too" {
 	# Stacks of calls alone: how often threads leave the CPU is the machine's.
 	run -0 "${WITH_TORCH[@]}" "$GPUPROF" stat --stacks --off-cpu off --by stack --table calls,events --format json \

@@ -3,18 +3,20 @@
 """A small real training with PyTorch, for the simulated GPU as for a real one.
 
 usage: train.py [--steps N] [--workers N] [--graph-steps N] [--compile] [--profile WINDOWS]
-                [--ready FILE --go FILE] [--halfway FILE --on FILE] [--json FILE]
+                [--ready FILE --go FILE] [--halfway FILE --on FILE] [--json FILE] [--lines FILE]
 
 A Transformer encoder is trained by AdamW on batches of a DataLoader (worker processes, page-locked
 memory), checks now and then that bytes come back as they went, copies on a stream of its own, replays a
 CUDA graph, with --compile runs a function that Triton compiled, and with --profile windows of
 torch.profiler, of so many steps each. --ready/--go: has set the device up and then waits for the file
-GO before it trains; --halfway/--on: the same in the middle of the first window. Prints one line of JSON, what it did by its own count, and to FILE if one is given. Times are of
+GO before it trains; --halfway/--on: the same in the middle of the first window. Prints one line of JSON, what it did by its own count, and to FILE if one is given. --lines: writes when it came to
+which line of this file, as [ns, line] (0: to none), by its own tracing. Times are of
 CLOCK_MONOTONIC. Values are not looked at: the simulated GPU computes nothing.
 """
 import argparse
 import json
 import os
+import sys
 import threading
 import time
 
@@ -130,6 +132,34 @@ def profiled(training, halfway):
     return {"begin_ns": begin, "end_ns": time.monotonic_ns(), "device_events": len(on_device)}
 
 
+class Lines:
+    """The line of this file that the main thread is on, as Python's tracing reports it."""
+
+    def __init__(self):
+        self.marks = []
+
+    def start(self):
+        self.mark(sys._getframe(1))
+        sys._getframe(1).f_trace = self.trace
+        sys.settrace(self.trace)
+
+    def mark(self, frame):
+        while frame and frame.f_code.co_filename != __file__:
+            frame = frame.f_back
+        self.marks.append((time.monotonic_ns(), frame.f_lineno if frame else 0))
+
+    def trace(self, frame, event, _):
+        if frame.f_code.co_filename != __file__:
+            return None
+        self.mark(frame.f_back if event == "return" else frame)
+        return self.trace
+
+    def write(self, path):
+        sys.settrace(None)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(self.marks, file)
+
+
 def wait_for(ready, go):
     with open(ready, "x", encoding="utf-8"):
         pass
@@ -149,7 +179,11 @@ def main():
     parser.add_argument("--halfway")
     parser.add_argument("--on")
     parser.add_argument("--json")
+    parser.add_argument("--lines")
     args = parser.parse_args()
+    lines = Lines()
+    if args.lines:
+        lines.start()
     torch.manual_seed(0)
     torch.set_num_threads(1)
     training = Training()
@@ -170,6 +204,8 @@ def main():
     done["compiled"] = run_compiled() if args.compile else 0
     torch.cuda.synchronize()
     done["begin_ns"], done["ns"] = started, time.monotonic_ns() - started
+    if args.lines:
+        lines.write(args.lines)
     done["threads"] = sorted({t.name for t in threading.enumerate()})
     done["peak_bytes"] = torch.cuda.max_memory_allocated()
     line = json.dumps(done)

@@ -71,7 +71,7 @@ static void assert_rows(struct table *t, const char *header, const char *rows)
 }
 
 #define CALLS "pid,comm,function,class,count,errors,open,bytes,total_ns,share,avg_ns,p50_ns,p99_ns,max_ns," \
-	      "grid,block,result,process_start_ns,begun_before,stack"
+	      "grid,block,result,process_start_ns,begun_before,stack,device_ns"
 #define THREADS "pid,tid,comm,bucket,ns,share,blocked_ns,wall_ns,runqueue_ns,birth_ns,process_start_ns," \
 		"own_cost_ns"
 #define EVENTS "source,kind,hits,received,lost,matched,orphan,late,skew,invalid"
@@ -96,8 +96,8 @@ TEST(test_calls_by_function)
 {
 	some_calls();
 	assert_rows(view_now(&view_calls, m), CALLS,
-		    "100,train,cudaMemcpy,copy,2,1,0,12288,20,0.625,10,10,10,10,,,,,0,\n"
-		    "100,train,cudaLaunchKernel,launch,3,0,0,,12,0.375,4,4,4,4,,,,,0,\n");
+		    "100,train,cudaMemcpy,copy,2,1,0,12288,20,0.625,10,10,10,10,,,,,0,,\n"
+		    "100,train,cudaLaunchKernel,launch,3,0,0,,12,0.375,4,4,4,4,,,,,0,,\n");
 }
 
 /* Probes are attached before the session begins, and detached after it ends. */
@@ -113,7 +113,7 @@ TEST(calls_of_before_the_session_or_after_it_are_not_counted)
 	push(m, (struct event){ .kind = EVENT_OPEN, .pid = 100, .tid = 100, .seq = 5, .func = S,
 				.start_ns = 1140, .end_ns = 1150 });
 	assert_rows(view_now(&view_calls, m), CALLS,
-		    "100,,cudaLaunchKernel,launch,1,0,0,,4,1,4,4,4,4,,,,,0,\n");
+		    "100,,cudaLaunchKernel,launch,1,0,0,,4,1,4,4,4,4,,,,,0,,\n");
 	assert_int_equal(snap_of(m)->counts.late[EVENT_CALL], 4);
 	assert_int_equal(snap_of(m)->counts.received[EVENT_CALL], 5);
 }
@@ -133,27 +133,27 @@ TEST(a_call_that_returns_after_the_end_is_counted_once_as_open)
 	push(m, (struct event){ .kind = EVENT_LEFT, .pid = 100, .tid = 300, .seq = 1, .func = C,
 				.start_ns = 1000, .end_ns = 1120 });
 	assert_rows(view_now(&view_calls, m), CALLS,
-		    "100,,cudaLaunchKernel,launch,0,,1,,,,,,,,,,,,0,\n"
-		    "100,,cudaMemcpy,copy,0,,1,,,,,,,,,,,,1,\n"
-		    "100,,cudaStreamSynchronize,sync,0,,1,,,,,,,,,,,,0,\n");
+		    "100,,cudaLaunchKernel,launch,0,,1,,,,,,,,,,,,0,,\n"
+		    "100,,cudaMemcpy,copy,0,,1,,,,,,,,,,,,1,,\n"
+		    "100,,cudaStreamSynchronize,sync,0,,1,,,,,,,,,,,,0,,\n");
 }
 
 TEST(test_calls_by_launch)
 {
 	some_calls();
 	assert_rows(view_by(&view_calls, m, 0, CALLS_BY_LAUNCH), CALLS,
-		    "100,train,cudaMemcpy,copy,2,1,0,12288,20,0.625,10,10,10,10,,,,,0,\n"
-		    "100,train,cudaLaunchKernel,launch,2,0,0,,8,0.25,4,4,4,4,8x1x1,256x2x1,,,0,\n"
-		    "100,train,cudaLaunchKernel,launch,1,0,0,,4,0.125,4,4,4,4,64x1x1,256x2x1,,,0,\n");
+		    "100,train,cudaMemcpy,copy,2,1,0,12288,20,0.625,10,10,10,10,,,,,0,,\n"
+		    "100,train,cudaLaunchKernel,launch,2,0,0,,8,0.25,4,4,4,4,8x1x1,256x2x1,,,0,,\n"
+		    "100,train,cudaLaunchKernel,launch,1,0,0,,4,0.125,4,4,4,4,64x1x1,256x2x1,,,0,,\n");
 }
 
 TEST(test_calls_by_result)
 {
 	some_calls();
 	assert_rows(view_by(&view_calls, m, 0, CALLS_BY_RESULT), CALLS,
-		    "100,train,cudaLaunchKernel,launch,3,0,0,,12,0.375,4,4,4,4,,,cudaSuccess,,0,\n"
-		    "100,train,cudaMemcpy,copy,1,0,0,4096,10,0.3125,10,10,10,10,,,cudaSuccess,,0,\n"
-		    "100,train,cudaMemcpy,copy,1,1,0,8192,10,0.3125,10,10,10,10,,,cudaErrorInvalidValue,,0,\n");
+		    "100,train,cudaLaunchKernel,launch,3,0,0,,12,0.375,4,4,4,4,,,cudaSuccess,,0,,\n"
+		    "100,train,cudaMemcpy,copy,1,0,0,4096,10,0.3125,10,10,10,10,,,cudaSuccess,,0,,\n"
+		    "100,train,cudaMemcpy,copy,1,1,0,8192,10,0.3125,10,10,10,10,,,cudaErrorInvalidValue,,0,,\n");
 }
 
 TEST(test_unknown_is_not_zero)
@@ -163,7 +163,7 @@ TEST(test_unknown_is_not_zero)
 	ev.has = 0;
 	push(m, ev);
 	assert_rows(view_now(&view_calls, m), CALLS,
-		    "100,,cudaLaunchKernel,launch,1,,0,,,,,,,,,,,,0,\n");
+		    "100,,cudaLaunchKernel,launch,1,,0,,,,,,,,,,,,0,,\n");
 }
 
 static struct event born(uint64_t process_ns, uint64_t start_ns)
@@ -194,7 +194,7 @@ TEST(test_open_call)
 	push(m, (struct event){ .kind = EVENT_ENTER, .pid = 100, .tid = 100, .seq = 1, .func = S,
 				.start_ns = 1040 });
 	assert_rows(view_now(&view_calls, m), CALLS,
-		    "100,,cudaStreamSynchronize,sync,0,,1,,,,,,,,,,,,0,\n");
+		    "100,,cudaStreamSynchronize,sync,0,,1,,,,,,,,,,,,0,,\n");
 	assert_rows(view_now(&view_threads, m), THREADS,
 		    "100,100,,sync,60,0.6,,100,,500,,\n100,100,,other,40,0.4,,100,,500,,\n");
 }
@@ -292,8 +292,8 @@ TEST(test_a_pid_is_used_again)
 	push(m, ev);
 	push(m, call(100, 1, L, 2 * NS_PER_SEC, 2 * NS_PER_SEC + 5));
 	assert_rows(view_now(&view_calls, m), CALLS,
-		    "100,old,cudaLaunchKernel,launch,1,0,0,,5,1,5,5,5,5,,,,1000000000,0,\n"
-		    "100,new,cudaLaunchKernel,launch,1,0,0,,5,1,5,5,5,5,,,,2000000000,0,\n");
+		    "100,old,cudaLaunchKernel,launch,1,0,0,,5,1,5,5,5,5,,,,1000000000,0,,\n"
+		    "100,new,cudaLaunchKernel,launch,1,0,0,,5,1,5,5,5,5,,,,2000000000,0,,\n");
 	assert_int_equal(snap_of(m)->threads.n, 2);
 }
 
@@ -318,8 +318,8 @@ TEST(test_a_pid_is_used_again_within_a_tick)
 	push(m, call(100, 1, S, born + 8, born + 9));
 	push(m, birth(100, born));		/* too late: it has gone */
 	assert_rows(view_now(&view_calls, m), CALLS,
-		    "100,,cudaLaunchKernel,launch,1,0,0,,5,1,5,5,5,5,,,,1001000000,0,\n"
-		    "100,,cudaStreamSynchronize,sync,1,0,0,,1,1,1,1,1,1,,,,1001000007,0,\n");
+		    "100,,cudaLaunchKernel,launch,1,0,0,,5,1,5,5,5,5,,,,1001000000,0,,\n"
+		    "100,,cudaStreamSynchronize,sync,1,0,0,,1,1,1,1,1,1,,,,1001000007,0,,\n");
 	assert_int_equal(model_processes(m), 2);
 }
 
@@ -380,7 +380,7 @@ TEST(test_interval_mode)
 		    "100,102,,other,20,0.6666666666666666,,30,,,,\n"
 		    "100,102,,sync,10,0.3333333333333333,,30,,,,\n");
 	assert_rows(view_now(&view_calls, m), CALLS,
-		    "100,,cudaStreamSynchronize,sync,1,0,0,,20,1,20,20,20,20,,,,,0,\n");
+		    "100,,cudaStreamSynchronize,sync,1,0,0,,20,1,20,20,20,20,,,,,0,,\n");
 	assert_int_equal(snap_of(m)->since_ns, 1050);
 }
 

@@ -38,6 +38,7 @@ static const struct part parts[] = {
 	{ "copies", { "device", "direction", "pinned" }, { "count", "bytes", "total_ns" } },
 	{ "ranges", { "range", "kind" }, { "count", "open", "wall_ns", "host_ns", "device_ns", "launches" } },
 	{ "memory", { "device", "kind" }, { "live_bytes", "peak_bytes", "allocs", "frees", "failed", "leaked_bytes" } },
+	{ "lines", { "place" }, { "device_ns", "host_ns", "syncs", "launches" } },
 	{ "processes", { "rank" }, { "live_bytes" } },
 };
 
@@ -66,6 +67,8 @@ static struct table *make_table(const struct model *m, const char *name)
 		return view_now(&view_copies, m);
 	if (!strcmp(name, "ranges"))
 		return view_at(&view_ranges, m, now);
+	if (!strcmp(name, "lines"))
+		return view_at(&view_lines, m, now);
 	return strcmp(name, "memory") ? view_at(&view_processes, m, now) : view_now(&view_memory, m);
 }
 

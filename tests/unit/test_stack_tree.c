@@ -115,14 +115,14 @@ static void check_tables(const struct model *m)
 	char *csv = render(m, FORMAT_CSV), *json = render(m, FORMAT_JSON);
 	char *text = render(m, FORMAT_TEXT);
 
-	has(csv, "100,,cudaLaunchKernel,launch,3,,0,,15,0.375,5,5,5,5,,,,,0,main;a;launch\n");
-	has(csv, "100,,cudaLaunchKernel,launch,1,,0,,5,0.125,5,5,5,5,,,,,0,main;b;launch\n");
+	has(csv, "100,,cudaLaunchKernel,launch,3,,0,,15,0.375,5,5,5,5,,,,,0,main;a;launch,\n");
+	has(csv, "100,,cudaLaunchKernel,launch,1,,0,,5,0.125,5,5,5,5,,,,,0,main;b;launch,\n");
 	has(csv, "100,,cudaLaunchKernel,launch,1,,0,,5,0.125,5,5,5,5,,,,,0,"
-		 "\"[...];train+0x1008;odd:name\"\"\"\n");
-	has(csv, "100,,cudaLaunchKernel,launch,3,,0,,15,0.375,5,5,5,5,,,,,0,\n");
-	has(json, "\"stack\": [\"main\", \"b\", \"launch\"]}");
-	has(json, "\"stack\": [\"[...]\", \"train+0x1008\", \"odd:name\\\"\"]}");
-	has(json, "\"stack\": null}");
+		 "\"[...];train+0x1008;odd:name\"\"\",\n");
+	has(csv, "100,,cudaLaunchKernel,launch,3,,0,,15,0.375,5,5,5,5,,,,,0,,\n");
+	has(json, "\"stack\": [\"main\", \"b\", \"launch\"], \"device_ns\": null}");
+	has(json, "\"stack\": [\"[...]\", \"train+0x1008\", \"odd:name\\\"\"], \"device_ns\": null}");
+	has(json, "\"stack\": null, \"device_ns\": null}");
 	has(text, "\n        launch\n        b\n        main\n");
 	assert_null(strstr(text, "main;b"));
 	free(csv);

@@ -363,7 +363,7 @@ int verb_report(const struct options *o)
 		return EXIT_FAIL;
 	/* Before anything of the capture is read. Source lines are in files of those who built the
 	 * target. */
-	caps_drop_others((o->lines ? 1ull << CAP_DAC_READ_SEARCH : 0) |
+	caps_drop_others((o->lines || o->report.annotate ? 1ull << CAP_DAC_READ_SEARCH : 0) |
 			 caps_of_output(o->report.output));
 	m = model_new(capture_funcs(r));
 	if (m && o->report.by == CALLS_BY_LAUNCH)

@@ -16,7 +16,7 @@
 #define PRINTS (ON(DEFAULT) | ON(STAT) | ON(REPORT))
 #define EVERY ((uint32_t)((1ull << VERB_END) - 1))
 #define TABLES "Tables: findings, ledger, devices, kernels, lanes, copies, ranges, memory,\n" \
-	       "calls, processes, threads, events; only when asked for: offcpu.\n"
+	       "calls, processes, threads, events; only when asked for: offcpu, lines.\n"
 #define MEMBER(m) offsetof(struct options, m)
 
 static const char *const format_names[] = {
@@ -227,13 +227,19 @@ static const struct option_row rows[] = {
 		.verbs = ON(REPORT), .set = option_set_flag, .at = MEMBER(report.timeline),
 		.help = "GPUs and threads over time, as rows of 100 cells",
 	}, {
+		.name = "annotate", .group = GROUP_OUTPUT, .arg = "FILE",
+		.verbs = ON(REPORT), .set = option_set_text, .at = MEMBER(report.annotate),
+		.completes = COMPLETE_FILES,
+		.accepts = "the name of a source file",
+		.help = "FILE with what each of its lines did (--full: all)",
+	}, {
 		.name = "all-threads", .group = GROUP_OUTPUT,
 		.verbs = ON(STACKS), .set = option_set_flag, .at = MEMBER(all_threads),
 		.help = "also those of CUDA and gpuprof",
 	}, {
 		.name = "lines", .group = GROUP_OUTPUT,
 		.verbs = ON(STAT) | ON(REPORT), .set = option_set_flag, .at = MEMBER(lines),
-		.help = "with --by stack: source lines, inlined functions",
+		.help = "of compiled code: source lines, inlined functions",
 	}, {
 		.name = "max-loss", .group = GROUP_OUTPUT, .arg = "PCT",
 		.verbs = PRINTS | ON(RECORD), .set = option_set_percent,
@@ -405,6 +411,7 @@ static const struct verb verbs[VERB_END + 1] = {
 		.examples = "  gpuprof report run.gpr --table findings,ledger\n"
 			    "  gpuprof report run.gpr --from 09:15:02 --to 09:15:12\n"
 			    "  gpuprof report run.gpr --timeline\n"
+			    "  gpuprof report run.gpr --annotate train.py\n"
 			    "  gpuprof report run.gpr --by launch --top 20\n"
 			    "  gpuprof report run.gpr --format json -o run.json\n",
 	},

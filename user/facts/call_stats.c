@@ -2,9 +2,11 @@
 /* Finding a call's row (by a small cache, else by hashing) and adding to it. */
 #include "facts/call_stats.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/num.h"
+#include "join/launch.h"
 
 _Static_assert(sizeof(struct call_key) == 40, "no padding");
 _Static_assert(offsetof(struct launch_shape, block) == sizeof(uint32_t[3]) &&
@@ -19,7 +21,7 @@ static void more_key(void *key)
 }
 
 static const struct rows_type type = {
-	ROWS_OF(struct call_stat), ROWS_SUMS(struct call_stat, count, open),
+	ROWS_OF(struct call_stat), ROWS_SUMS(struct call_stat, count, works_ns),
 	ROWS_HISTS(struct call_stat, time, time), .max = CALL_STATS_MAX, .other = more_key,
 };
 
@@ -57,6 +59,8 @@ static bool is_row_of(const struct call_stat *s, const struct event *call)
 
 /* ---- adding --------------------------------------------------------------------------------- */
 
+#define CACHED (sizeof(((struct call_cache *)0)->v) / sizeof(struct call_stat *))
+
 /* cudaErrorNotReady, CUDA_ERROR_NOT_READY: no error, by CUDA's documentation. No other library of
  * the catalogue has a result of that number. */
 #define NOT_READY 600
@@ -84,7 +88,7 @@ int call_stat_add(struct call_stat *s, const struct event *call)
 
 int call_cache_add(struct call_cache *c, struct call_stats *cs, const struct event *call)
 {
-	struct call_stat **at = &c->v[call->func % (sizeof(c->v) / sizeof(c->v[0]))], *s = *at;
+	struct call_stat **at = &c->v[call->func % CACHED], *s = *at;
 
 	if (__builtin_expect(!s || !is_row_of(s, call), 0)) {
 		s = call_stats_find(cs, call);
@@ -96,6 +100,24 @@ int call_cache_add(struct call_cache *c, struct call_stats *cs, const struct eve
 			*at = s;
 	}
 	return call_stat_add(s, call);
+}
+
+int call_cache_add_works(struct call_cache *c, struct call_stats *cs,
+			 const struct launch_call *of, uint64_t n, uint64_t ns)
+{
+	const struct event call = { .func = of->func, .call.stack = of->stack };
+	struct call_stat **at = &c->v[of->func % CACHED], *s = *at;
+
+	if (__builtin_expect(!s || !is_row_of(s, &call), 0)) {
+		s = call_stats_find(cs, &call);
+		if (!s)
+			return -ENOMEM;
+		if (s->key.shape != CALL_SHAPE_MORE)
+			*at = s;
+	}
+	s->works += n;
+	s->works_ns += ns;
+	return 0;
 }
 
 void call_stat_add_before(struct call_stat *s, const struct event *ev)

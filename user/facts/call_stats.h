@@ -35,6 +35,9 @@ struct call_stat {
 				 * and time; in errors if the result is known. Plus those of `open`
 				 * that began before */
 	uint64_t open;		/* never returned, of threads that ended; in nothing else */
+	/* works of the function's calls with that stack, whatever their shapes and results: in the
+	 * row of CALL_SHAPE_NONE without a result, which may have no calls */
+	uint64_t works, works_ns;
 	struct hist time;	/* calls whose return was observed */
 };
 
@@ -63,6 +66,11 @@ struct call_cache {
 
 /* Counts a call in its row. 0 or -ENOMEM. */
 int call_cache_add(struct call_cache *c, struct call_stats *cs, const struct event *call);
+
+/* Adds n works, which took ns in all, to the call that launched them. 0 or -ENOMEM. */
+struct launch_call;
+int call_cache_add_works(struct call_cache *c, struct call_stats *cs,
+			 const struct launch_call *of, uint64_t n, uint64_t ns);
 
 int call_stat_add(struct call_stat *s, const struct event *call);	/* 0 or -ENOMEM */
 void call_stat_add_before(struct call_stat *s, const struct event *ev);	/* LEFT, or it ended */

@@ -1171,8 +1171,10 @@ static int pass_on(struct join *j, struct process *p, const struct event *work,
 	j->counts.orphan += !by;
 	j->counts.late += work->start_ns < p->horizon_ns;
 	err = j->sink.work(j->sink.ctx, work, by ? &by->launch : NULL);
-	if (by)
+	if (by) {
 		by->launch.works++;
+		by->launch.works_ns += work->end_ns - work->start_ns;
+	}
 	if (by && by->is_kernel)
 		by->launch.scope = NULL;
 	return err;

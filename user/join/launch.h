@@ -21,11 +21,13 @@ struct launch_call {		/* a call that probes saw */
 	uint8_t class;			/* enum call_class; CLASS_OTHER: there is no call */
 	bool captured;			/* into a graph: no work is awaited of it */
 	uint16_t stream;		/* its number */
+	uint64_t stack;			/* id; 0: unknown */
 };
 
 struct launch {			/* the launch of a work */
 	uint32_t tid;
 	uint32_t works;			/* that it was met by before this one */
+	uint64_t works_ns;		/* their times, added up */
 	uint64_t start_ns, end_ns;	/* as CUPTI's record has them */
 	struct launch_call call;
 	/* With a work: the innermost that its thread had open at its launch_moment(), and by

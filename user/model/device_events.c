@@ -15,7 +15,7 @@
 #define TIMELINE_CHUNKS 65536	/* of all threads */
 #define SAMPLED_CHUNKS 8192	/* the same, of time off the CPU */
 #define EARLY_THREADS_MAX 4096	/* of one process */
-#define STACKS_NUMBERED 8192	/* of calls of one process; more are unknown here */
+#define STACKS_NUMBERED 32768	/* of calls of one process; more are unknown here */
 #define STREAMS_MAX 4096	/* handles of one process; more are unknown */
 
 /* ---- calls ---------------------------------------------------------------------------------- */
@@ -38,11 +38,12 @@ static bool is_call(const struct timeline_span *span)
 	       span->start_ns < span->end_ns;
 }
 
-static struct launch_call call_of(const struct timeline_span *span)
+static struct launch_call call_of(const struct process *p, const struct timeline_span *span)
 {
 	return (struct launch_call){ .start_ns = span->start_ns, .end_ns = span->end_ns,
 				     .func = span->func, .class = span->bucket,
-				     .captured = span->captured, .stream = span->stream };
+				     .captured = span->captured, .stream = span->stream,
+				     .stack = span->stack ? p->stack_ids.v[span->stack] : 0 };
 }
 
 static uint16_t stream_number(struct process *p, const struct event *ev)
@@ -68,13 +69,15 @@ static uint16_t stream_number(struct process *p, const struct event *ev)
 }
 
 /* 0: none; also where there is no room for more. */
-static uint16_t stack_number(struct process *p, uint64_t id, unsigned int class)
+static uint16_t stack_number(struct process *p, uint64_t id)
 {
 	struct map_slot *slot;
 	uint64_t *place;
 
-	if (!id || !class_blocks(class))
+	if (!id)
 		return 0;
+	if (id == p->last_stack)
+		return p->last_stack_number;
 	if (!p->stack_ids.n && !VEC_PUSH(&p->stack_ids))
 		return 0;
 	slot = p->stack_ids.n < STACKS_NUMBERED ? map_put(&p->stack_numbers, id, NULL) :
@@ -88,7 +91,9 @@ static uint16_t stack_number(struct process *p, uint64_t id, unsigned int class)
 		*place = id;
 		slot->value = p->stack_ids.n - 1;
 	}
-	return (uint16_t)slot->value;
+	p->last_stack = id;
+	p->last_stack_number = (uint16_t)slot->value;
+	return p->last_stack_number;
 }
 
 /* Without memory for it the thread's last calls seem to have none. */
@@ -120,7 +125,7 @@ int device_push_api(struct model *m, const struct event *ev)
 		return join_push_api(m->join, ev, NULL);
 	}
 	if (span.start_ns <= moment_ns && is_call(&span))
-		call = call_of(&span);
+		call = call_of(t->process, &span);
 	return join_push_api(m->join, ev, &call);
 }
 
@@ -147,11 +152,11 @@ void device_note_call(struct model *m, struct thread *t, const struct event *ev,
 		.start_ns = start, .end_ns = b->cursor, .bucket = call->class, .func = ev->func,
 		.stream = t->open_stream, .captured = call->captured,
 		.large = ev->has & HAS_BYTES && ev->call.bytes >= TIMELINE_LARGE_BYTES,
-		.stack = stack_number(t->process, ev->call.stack, call->class) };
+		.stack = stack_number(t->process, ev->call.stack) };
 	set_late(&span, ev);
 	timeline_add(&t->timeline, &m->timelines, &span);
 	if (__builtin_expect(t->records_wait, 0) && is_call(&span)) {
-		const struct launch_call met = call_of(&span);
+		const struct launch_call met = call_of(t->process, &span);
 
 		t->records_wait = join_push_call(m->join, t->process->info.process, t->tid, &met);
 	}
@@ -311,14 +316,36 @@ static bool is_beyond_limit(struct model *m, const struct event *ev, uint32_t de
 	return true;
 }
 
+/* Works of a launch go to the call that made it, too. */
+static int note_works(struct model *m, uint32_t process, const struct launch_call *call,
+		      uint64_t n, uint64_t ns)
+{
+	struct process *p = processes_find(m, process);
+
+	if (!p || call->class == CLASS_OTHER)
+		return 0;
+	return call_cache_add_works(&p->works_cache, &p->info.calls, call, n, ns);
+}
+
 static int on_work(void *state, const struct event *work, const struct launch *launch)
 {
 	struct model *m = state;
+	int err;
 
 	if (is_beyond_limit(m, work, work->work.device))
 		return 0;
-	return devices_push_work(m->devices, work, launch,
-				 open_ns(m, work->process, work->work.device));
+	err = devices_push_work(m->devices, work, launch,
+				open_ns(m, work->process, work->work.device));
+	return err || !launch ? err : note_works(m, work->process, &launch->call, 1,
+						 work->end_ns - work->start_ns);
+}
+
+/* Without memory for it the works stay without their call. */
+void device_push_called(struct model *m, uint32_t process, uint32_t correlation,
+			const struct launch *launch)
+{
+	devices_push_call(m->devices, process, correlation, launch);
+	(void)note_works(m, process, &launch->call, launch->works, launch->works_ns);
 }
 
 static int on_horizon(void *state, uint32_t process, uint64_t horizon_ns)

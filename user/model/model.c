@@ -245,7 +245,7 @@ static int on_unseen(void *ctx, uint32_t process, unsigned int why, uint64_t sta
 static void on_called(void *ctx, uint32_t process, uint32_t correlation,
 		      const struct launch *launch)
 {
-	devices_push_call(((struct model *)ctx)->devices, process, correlation, launch);
+	device_push_called(ctx, process, correlation, launch);
 }
 
 static int init_join(void *state, struct model *m)

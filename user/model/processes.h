@@ -55,6 +55,9 @@ struct process {
 	uint64_t last_stream, last_number;
 	struct map stack_numbers;	/* id -> place in stack_ids (timeline_span.stack) */
 	VEC(uint64_t) stack_ids;
+	uint64_t last_stack;		/* the last one found */
+	uint16_t last_stack_number;
+	struct call_cache works_cache;	/* rows of info.calls that works were added to */
 };
 
 struct thread {

@@ -12,7 +12,7 @@
 #include "view/view.h"
 
 enum { PID, COMM, FUNCTION, CLASS, COUNT, ERRORS, OPEN, BYTES, TOTAL, SHARE, AVG, P50, P99, MAX,
-       GRID, BLOCK, RESULT, PROCESS_START, BEGUN_BEFORE, STACK, N_COLUMNS };
+       GRID, BLOCK, RESULT, PROCESS_START, BEGUN_BEFORE, STACK, DEVICE, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[PID] = COLUMN_PID,
@@ -43,6 +43,8 @@ static const struct column columns[N_COLUMNS] = {
 		"open calls that began before they could be seen" },
 	[STACK] = { "stack", NULL, CELL_STACK, 0, ROLE_KEY,
 		"who called, outermost first (--by stack)" },
+	[DEVICE] = { "device_ns", NULL, CELL_NS, 1, ROLE_SUM,
+		"device time of the work that the calls launched (by function, by stack)" },
 };
 
 /* Statistics of calls (or an open call, which has none) under the key of the table's row. */
@@ -66,7 +68,7 @@ struct parts {
 
 /* The sums of a row. */
 struct sums {
-	uint64_t count, errors, open, before, bytes, bytes_known, results_known;
+	uint64_t count, errors, open, before, bytes, bytes_known, results_known, works, works_ns;
 	struct hist time;
 };
 
@@ -126,6 +128,12 @@ static struct part *add_part(struct table *t, struct parts *parts, const struct 
 	return part;
 }
 
+/* The shape and the result of a work's call are not kept. */
+static bool has_works(enum calls_by by)
+{
+	return by == CALLS_BY_FUNCTION || by == CALLS_BY_STACK;
+}
+
 static void add_stats(struct table *t, struct parts *parts, const struct snapshot *snap,
 		      size_t process, enum calls_by by)
 {
@@ -135,7 +143,8 @@ static void add_stats(struct table *t, struct parts *parts, const struct snapsho
 		const struct call_stat *stat = call_stats_at(ts, i);
 		struct part *part;
 
-		if (!stat->count && !stat->before && !stat->open)
+		if (!stat->count && !stat->before && !stat->open &&
+		    (!stat->works || !has_works(by)))
 			continue;
 		part = add_part(t, parts, snap, process, stat->key.func);
 		if (!part)
@@ -175,10 +184,12 @@ static int sum_up(struct sums *s, const struct part *part)
 	s->results_known += t->results_known;
 	s->bytes = num_add(s->bytes, t->bytes);
 	s->bytes_known += t->bytes_known;
+	s->works += t->works;
+	s->works_ns += t->works_ns;
 	return hist_merge(&s->time, &t->time);
 }
 
-static void fill_sums(struct cell *row, const struct sums *s)
+static void fill_sums(struct cell *row, const struct sums *s, enum calls_by by)
 {
 	const struct hist *h = &s->time;
 
@@ -189,6 +200,8 @@ static void fill_sums(struct cell *row, const struct sums *s)
 		cell_u(&row[ERRORS], s->errors);
 	if (s->bytes_known)
 		cell_u(&row[BYTES], s->bytes);
+	if (s->works && has_works(by))
+		cell_u(&row[DEVICE], s->works_ns);
 	if (!h->count)
 		return;
 	cell_u(&row[TOTAL], h->total);
@@ -248,7 +261,8 @@ static void add_shares(struct table *t, size_t from)
 }
 
 /* Parts of a process, and in it those of equal keys, follow each other: one row of each key. */
-static void add_rows(struct table *t, const struct snapshot *snap, const struct parts *parts)
+static void add_rows(struct table *t, const struct snapshot *snap, const struct parts *parts,
+		     enum calls_by by)
 {
 	size_t from = 0;
 
@@ -265,7 +279,7 @@ static void add_rows(struct table *t, const struct snapshot *snap, const struct 
 
 		for (; i < parts->all.n && !compare_parts(first, &parts->all.v[i]); i++)
 			t->failed |= sum_up(&sums, &parts->all.v[i]) < 0;
-		fill_sums(row, &sums);
+		fill_sums(row, &sums, by);
 		fill_key(t, row, snap, first);
 		hist_free(&sums.time);
 	}
@@ -281,7 +295,7 @@ static void fill(struct table *t, const struct view_query *q)
 		add_stats(t, &parts, q->snapshot, i, q->by);
 	if (parts.all.n)
 		qsort(parts.all.v, parts.all.n, sizeof(*parts.all.v), compare_parts);
-	add_rows(t, q->snapshot, &parts);
+	add_rows(t, q->snapshot, &parts, q->by);
 	VEC_FREE(&parts.all);
 	folded_free(&parts.folded);
 }

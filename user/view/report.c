@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/num.h"
 #include "base/exit.h"
+#include "view/annotate.h"
 #include "view/chart.h"
 #include "view/flame.h"
 #include "view/output.h"
@@ -226,6 +227,11 @@ static int choose(struct printout *p, const struct report_options *o)
 	if (!rc && o->timeline && o->format != FORMAT_TEXT) {
 		log_error("option '--timeline' is text; --format json --table threads,ledger has "
 			  "the sums");
+		rc = EXIT_USAGE;
+	}
+	if (!rc && o->annotate && o->format != FORMAT_TEXT) {
+		log_error("option '--annotate' is text; --format json --table lines has the "
+			  "figures");
 		rc = EXIT_USAGE;
 	}
 	if (!rc)
@@ -498,11 +504,13 @@ static int print_one(const struct report_options *o, const struct printout *p,
 		     const struct summary *s, const struct report_state *st)
 {
 	struct strbuf out = STRBUF_INIT;
-	int rc;
+	int rc = EXIT_OK;
 
 	if (st->again && o->format < FORMAT_JSON)
 		strbuf_addch(&out, '\n');
-	if (o->timeline)
+	if (o->annotate)
+		rc = annotate_add(&out, s->snap, o->annotate, o->full);
+	else if (o->timeline)
 		render_chart(&out, o, s);
 	else if (is_screen(o))
 		render_screen(&out, o, s, st->unjudged);
@@ -510,7 +518,8 @@ static int print_one(const struct report_options *o, const struct printout *p,
 		render(&out, o, p, s);
 	else
 		flame_render(&out, p->tables, p->n_tables, (enum format)o->format);
-	rc = output_write(o->output, &out);
+	if (!rc)
+		rc = output_write(o->output, &out);
 	strbuf_free(&out);
 	return rc;
 }
@@ -531,7 +540,7 @@ int report_print(const struct report_options *o, const struct snapshot *snap,
 	struct printout p = { 0 };
 	int rc = choose(&p, o);
 
-	if (!rc && !is_screen(o) && !o->timeline)
+	if (!rc && !is_screen(o) && !o->timeline && !o->annotate)
 		rc = fill(&p, o, snap);
 	if (!rc && o->by == CALLS_BY_STACK && !snap->stacks.frames.n)
 		log_warn("no stack is known: measure with --stacks");

@@ -51,6 +51,7 @@ struct report_options {
 	bool wide;			/* text, md: all columns */
 	bool full;			/* text: all tables, even if none were asked for */
 	bool timeline;			/* text: what was when (view/chart.h) */
+	const char *annotate;		/* text: this source, line by line (view/annotate.h) */
 	double max_loss;		/* share, 0..1 */
 };
 
