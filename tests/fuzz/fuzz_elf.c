@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Any bytes as an ELF file: everything elf/ can be asked, and what it finds must be in the file. */
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,8 @@ static void ask_all(struct elf_file *ef, size_t size)
 		left -= sym[i].offset != 0;
 	}
 	check(left <= 0);
+	left = elf_find_slot(ef, "__call__", 128, sym);
+	check(left == (sym->offset ? 0 : -ENOENT) && sym->offset < size);
 	elf_build_id(ef, hex, sizeof(hex));
 	check(strlen(hex) % 2 == 0);
 	name_addresses(ef, size);

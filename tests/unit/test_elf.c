@@ -394,6 +394,52 @@ TEST(test_static_cudart_is_found_in_symtab)
 	close_built(&o);
 }
 
+/* As CPython has it: a slot that has two names, and one name of two slots. */
+static const char a_slot_table[] =
+	"#define HIDDEN __attribute__((noipa, visibility(\"hidden\")))\n"
+	"HIDDEN int other(int *p) { return *p + 3; }\n"
+	"HIDDEN int call(int *p) { return *p + 1; }\n"
+	"struct slot { const char *name; int offset; int (*function)(int *), (*wrapper)(int *); };\n"
+	"struct slot table[] = {\n"
+	"	{ \"__repr__\", 128, other, other }, { \"__call__\", 96, other, other },\n"
+	"	{ \"__call__\", 128, call, other }, { 0, 0, 0, 0 } };\n"
+	"int *keep_table(void) { return &table[0].offset; }\n";
+
+/* The offset of what CPython's slot of this name has, compiled so; 0: not found. */
+static uint64_t slot_offset(const char *args, uint32_t slot, const char *named)
+{
+	struct opened o = open_built(a_slot_table, args);
+	struct elf_symbol sym, symbol;
+	int err = elf_find_slot(o.ef, "__call__", slot, &sym);
+
+	assert_true(err == 0 || err == -ENOENT);
+	assert_int_equal(sym.offset != 0, err == 0);
+	if (named) {
+		assert_int_equal(find_one(o.ef, named, &symbol), 1);
+		assert_int_equal(sym.offset, symbol.offset);
+		assert_int_equal(sym.opening, symbol.opening);
+	}
+	close_built(&o);
+	return sym.offset;
+}
+
+TEST(a_slots_function_is_found_without_its_symbol)
+{
+	static const char *const kinds[][2] = {
+		{ LIBRARY, LIBRARY " -s" },
+		{ "-static -no-pie -nostdlib -Wl,-e,keep_table",
+		  "-static -no-pie -nostdlib -Wl,-e,keep_table -s" },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		assert_int_equal(slot_offset(kinds[i][0], 128, "call"),
+				 slot_offset(kinds[i][1], 128, NULL));
+		assert_int_equal(slot_offset(kinds[i][0], 96, "other"),
+				 slot_offset(kinds[i][1], 96, NULL));
+		assert_int_equal(slot_offset(kinds[i][1], 104, NULL), 0);
+	}
+}
+
 TEST(test_a_file_that_is_no_program_is_refused)
 {
 	struct object o = object_build(two_functions, "-c");

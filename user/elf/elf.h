@@ -7,6 +7,7 @@
 #ifndef ELF_ELF_H
 #define ELF_ELF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,6 +45,18 @@ struct elf_symbol {
  * or -errno. Symbol versions are ignored; the default version wins.
  */
 int elf_find_symbols(struct elf_file *ef, struct elf_symbol *symbols, size_t n);
+
+/*
+ * Calls fn for each function of .dynsym, then (with_locals) of .symtab, whose name begins so; one
+ * that is in both tables comes twice. sym is filled as elf_find_symbols does, and valid during the
+ * call. 0 or -errno.
+ */
+int elf_each_function(struct elf_file *ef, const char *begins, bool with_locals,
+		      void (*fn)(void *ctx, const struct elf_symbol *sym), void *ctx);
+
+/* The function that CPython's table of type slots has for this slot (its name, "__call__", and its
+ * offset in PyTypeObject), where no symbol names it. 0, -ENOENT or -ENOMEM. */
+int elf_find_slot(struct elf_file *ef, const char *name, uint32_t slot, struct elf_symbol *out);
 
 struct elf_address {
 	void *owner;		/* the caller's */

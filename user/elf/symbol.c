@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Symbols: where their tables are, names to file offsets, file offsets to names; and what else
- * PT_DYNAMIC holds, the needed libraries. Each search is one pass over the tables, so that its cost
- * is that of reading them, however many names are wanted, and nothing of them is kept.
+ * Symbols: where their tables are, names to file offsets (of one function by CPython's own table),
+ * file offsets to names; and what else PT_DYNAMIC holds, the needed libraries. Each search is one
+ * pass over the tables, so that its cost is that of reading them, however many names are wanted,
+ * and nothing of them is kept.
  */
 #include "elf/file.h"
 
@@ -14,6 +15,7 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "base/sorted.h"
+#include "base/vec.h"
 
 /* Beyond these no table is believed: they bound the cost of a lying (perhaps sparse) file. */
 #define MAX_SECTIONS 65536u
@@ -502,26 +504,34 @@ static void match_symbol(void *ctx, const struct table *table, uint64_t index,
 			offer_match(s, at - 1, sym, rank_symbol(s, table, index, sym));
 }
 
-static int scan_table(struct search *s, const struct table *table)
+/* As each_function, with all names of the table in *strings meanwhile. */
+static int each_named(const struct elf_file *ef, const struct table *table, const char **strings,
+		      void (*fn)(void *ctx, const struct table *table, uint64_t index,
+				 const Elf64_Sym *sym), void *ctx)
 {
-	char *strings;
+	char *names;
 	int err;
 
 	if (!table->symbols.len || !table->strings.len)
 		return 0;
 	if (table->symbols.len / sizeof(Elf64_Sym) > MAX_SYMBOLS ||
 	    table->strings.len > MAX_STRINGS)
-		return elf_lies(s->ef, "its symbol table is absurdly large");
+		return elf_lies(ef, "its symbol table is absurdly large");
 	/* The byte behind the strings is NUL, so a last name without one ends there. */
-	strings = elf_read_new(s->ef, table->strings);
-	if (!strings)
-		return errno == ENOMEM ? -ENOMEM : elf_lies(s->ef, "its symbol names are cut off");
-	s->strings = strings;
-	err = each_function(s->ef, table, match_symbol, s);
+	names = elf_read_new(ef, table->strings);
+	if (!names)
+		return errno == ENOMEM ? -ENOMEM : elf_lies(ef, "its symbol names are cut off");
+	*strings = names;
+	err = each_function(ef, table, fn, ctx);
 	if (err && err != -ENOMEM)
-		elf_lies(s->ef, "its symbols are cut off");
-	free(strings);
+		elf_lies(ef, "its symbols are cut off");
+	free(names);
 	return err;
+}
+
+static int scan_table(struct search *s, const struct table *table)
+{
+	return each_named(s->ef, table, &s->strings, match_symbol, s);
 }
 
 /* Moves the probe behind an endbr64 or bti, unless that is all the function there is. */
@@ -570,6 +580,214 @@ int elf_find_symbols(struct elf_file *ef, struct elf_symbol *symbols, size_t n)
 	map_free(&s.by_hash);
 	free(s.want);
 	return err ? err : found;
+}
+
+struct beginning {		/* of the names of functions that are looked for */
+	const struct elf_file *ef;
+	const char *begins, *strings;
+	size_t len;
+	void (*fn)(void *ctx, const struct elf_symbol *sym);
+	void *ctx;
+};
+
+static void pass_on(void *ctx, const struct table *table, uint64_t index, const Elf64_Sym *sym)
+{
+	const struct beginning *b = ctx;
+	const char *name = b->strings + sym->st_name;
+	struct elf_symbol out = { .name = name, .size = sym->st_size,
+				  .local = ELF64_ST_BIND(sym->st_info) == STB_LOCAL };
+	struct elf_range code;
+
+	(void)table, (void)index;
+	if (strncmp(name, b->begins, b->len) ||
+	    !elf_locate(b->ef, sym->st_value, PF_X, &code) || !code.at)
+		return;
+	out.offset = code.at;
+	look_at_opening(b->ef, &out, code.len);
+	if (out.offset)
+		b->fn(b->ctx, &out);
+}
+
+int elf_each_function(struct elf_file *ef, const char *begins, bool with_locals,
+		      void (*fn)(void *ctx, const struct elf_symbol *sym), void *ctx)
+{
+	struct beginning b = { .ef = ef, .begins = begins, .len = strlen(begins), .fn = fn,
+			       .ctx = ctx };
+	struct table dynsym, symtab;
+	int err;
+
+	find_tables(ef, &dynsym, &symtab);
+	err = each_named(ef, &dynsym, &b.strings, pass_on, &b);
+	return err || !with_locals ? err : each_named(ef, &symtab, &b.strings, pass_on, &b);
+}
+
+/* ---- a function by CPython's type slots ------------------------------------------------------ */
+
+/*
+ * CPython's own table of type slots (slotdefs in Objects/typeobject.c) has records that begin with
+ * the address of a name, the slot's offset in PyTypeObject as an int, and the function. In an
+ * executable the addresses stand in the file; in what may be loaded anywhere they are those of its
+ * relocations.
+ */
+
+#define CHUNK 65536u
+#define LOADED_MAX (64u << 20)	/* bytes that are looked at */
+#define NAMES_MAX 64u
+#define RELOCATIONS_MAX (1u << 20)
+
+#if defined(__aarch64__)
+#define RELATIVE R_AARCH64_RELATIVE
+#else
+#define RELATIVE R_X86_64_RELATIVE
+#endif
+
+struct slotdefs {
+	const struct elf_file *ef;
+	const char *name;
+	size_t len;			/* with its NUL */
+	uint32_t slot;
+	uint64_t left;
+	VEC(uint64_t) names;		/* addresses of the name */
+	uint64_t function;		/* 0: not found */
+	int err;
+};
+
+static bool is_name(const struct slotdefs *s, uint64_t address)
+{
+	for (size_t i = 0; i < s->names.n; i++)
+		if (s->names.v[i] == address)
+			return true;
+	return false;
+}
+
+static bool is_slot(const struct slotdefs *s, uint64_t record)
+{
+	uint32_t slot;
+
+	return !elf_read_loaded(s->ef, record + 8, &slot, sizeof(slot)) && slot == s->slot;
+}
+
+/* Reads [vaddr, vaddr + len) by parts that overlap by `more` bytes. */
+static void each_part(struct slotdefs *s, uint64_t vaddr, uint64_t len, size_t more,
+		      void (*fn)(struct slotdefs *s, uint64_t vaddr, const char *part, size_t n))
+{
+	char *part = malloc(CHUNK + more);
+
+	s->err = part ? s->err : -ENOMEM;
+	for (uint64_t at = 0; part && at < len && s->left && !s->err; at += CHUNK) {
+		const size_t n = (size_t)num_min(len - at, CHUNK + more);
+
+		s->left = num_sub(s->left, n);
+		if (!elf_read_loaded(s->ef, vaddr + at, part, n))
+			fn(s, vaddr + at, part, n);
+	}
+	free(part);
+}
+
+static void find_names(struct slotdefs *s, uint64_t vaddr, const char *part, size_t n)
+{
+	const char *at = part;
+	uint64_t *place;
+
+	while (s->names.n < NAMES_MAX &&
+	       (at = memmem(at, n - (size_t)(at - part), s->name, s->len))) {
+		place = VEC_PUSH(&s->names);
+		s->err = place ? s->err : -ENOMEM;
+		if (place)
+			*place = vaddr + (uint64_t)(at - part);
+		at++;
+	}
+}
+
+static void find_record(struct slotdefs *s, uint64_t vaddr, const char *part, size_t n)
+{
+	for (size_t i = 0; i + 8 <= n && !s->function; i += 8) {
+		uint64_t word;
+
+		memcpy(&word, part + i, sizeof(word));
+		if (!word || !is_name(s, word) || !is_slot(s, vaddr + i))
+			continue;
+		if (elf_read_loaded(s->ef, vaddr + i + 16, &s->function, sizeof(s->function)))
+			s->function = 0;
+	}
+}
+
+static void on_names(void *ctx, uint64_t vaddr, uint64_t len)
+{
+	struct slotdefs *s = ctx;
+
+	each_part(s, vaddr, len, s->len - 1, find_names);
+}
+
+static void on_records(void *ctx, uint64_t vaddr, uint64_t len)
+{
+	if (!((struct slotdefs *)ctx)->function)
+		each_part(ctx, vaddr, len, 0, find_record);
+}
+
+static Elf64_Rela *read_relocations(const struct elf_file *ef, size_t max, size_t *n)
+{
+	struct elf_range range;
+	struct dynamic dyn;
+	Elf64_Rela *all = NULL;
+
+	*n = 0;
+	if (!read_dynamic(ef, &dyn) && dynamic_value(&dyn, DT_RELAENT) == sizeof(*all) &&
+	    locate_tag(ef, &dyn, DT_RELA, &range)) {
+		range.len = num_min(num_min(range.len, dynamic_value(&dyn, DT_RELASZ)),
+				    max * sizeof(*all));
+		range.len -= range.len % sizeof(*all);
+		all = range.len ? elf_read_new(ef, range) : NULL;
+		*n = all ? range.len / sizeof(*all) : 0;
+	}
+	free(dyn.entry);
+	return all;
+}
+
+/* The record whose name a relocation has, and then the one of its function. */
+static void find_relocated(struct slotdefs *s)
+{
+	uint64_t record = 0;
+	size_t n;
+	Elf64_Rela *all = read_relocations(s->ef, RELOCATIONS_MAX, &n);
+
+	for (size_t i = 0; all && i < n && !record; i++)
+		if (ELF64_R_TYPE(all[i].r_info) == RELATIVE &&
+		    is_name(s, (uint64_t)all[i].r_addend) && is_slot(s, all[i].r_offset))
+			record = all[i].r_offset;
+	for (size_t i = 0; record && i < n && !s->function; i++)
+		if (ELF64_R_TYPE(all[i].r_info) == RELATIVE && all[i].r_offset == record + 16)
+			s->function = (uint64_t)all[i].r_addend;
+	free(all);
+}
+
+static int symbol_at(const struct elf_file *ef, uint64_t vaddr, struct elf_symbol *out)
+{
+	struct elf_range code;
+
+	if (!elf_locate(ef, vaddr, PF_X, &code) || !code.at)
+		return -ENOENT;
+	out->offset = code.at;
+	look_at_opening(ef, out, code.len);
+	return out->offset ? 0 : -ENOENT;
+}
+
+int elf_find_slot(struct elf_file *ef, const char *name, uint32_t slot, struct elf_symbol *out)
+{
+	struct slotdefs s = { .ef = ef, .name = name, .len = strlen(name) + 1, .slot = slot,
+			      .left = LOADED_MAX };
+
+	*out = (struct elf_symbol){ .name = name };
+	elf_each_loaded(ef, on_names, &s);
+	s.left = LOADED_MAX;
+	if (s.names.n && !s.err)
+		elf_each_loaded(ef, on_records, &s);
+	if (s.names.n && !s.err && !s.function)
+		find_relocated(&s);
+	VEC_FREE(&s.names);
+	if (s.err)
+		return s.err;
+	return s.function ? symbol_at(ef, s.function, out) : -ENOENT;
 }
 
 /* ---- offsets to names ----------------------------------------------------------------------- */
