@@ -42,6 +42,17 @@ int consumers_work(struct consumer_states *s, const struct event *work, const st
 	return err;
 }
 
+int consumers_called(struct consumer_states *s, uint32_t process, uint32_t correlation,
+		     const struct launch *launch)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->of.n && !err; i++)
+		if (s->of.v[i]->on_called)
+			err = s->of.v[i]->on_called(s->v[i], process, correlation, launch);
+	return err;
+}
+
 int consumers_horizon(struct consumer_states *s, uint32_t process, uint64_t horizon_ns)
 {
 	int err = 0;

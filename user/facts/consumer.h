@@ -30,6 +30,9 @@ struct consumer {
 	int (*on_event)(void *state, const struct event *ev);
 	/* A work, and its launch (NULL: unknown). */
 	int (*on_work)(void *state, const struct event *work, const struct launch *launch);
+	/* The call of a launch came after works of it were passed on without: of launch->works. */
+	int (*on_called)(void *state, uint32_t process, uint32_t correlation,
+			 const struct launch *launch);
 	/* Works of a process that start before horizon_ns have all come. */
 	int (*on_horizon)(void *state, uint32_t process, uint64_t horizon_ns);
 	int (*finish)(void *state);	/* nothing more will come */
@@ -77,6 +80,8 @@ static inline int consumers_push(struct consumer_states *s, const struct event *
 /* The others for all that have them. */
 int consumers_work(struct consumer_states *s, const struct event *work,
 		   const struct launch *launch);
+int consumers_called(struct consumer_states *s, uint32_t process, uint32_t correlation,
+		     const struct launch *launch);
 int consumers_horizon(struct consumer_states *s, uint32_t process, uint64_t horizon_ns);
 int consumers_finish(struct consumer_states *s);
 int consumers_settle(struct consumer_states *s, struct process *p, bool *done);

@@ -58,8 +58,4 @@ void device_note_call(struct model *m, struct thread *t, const struct event *ev,
  * come yet. */
 int device_push_api(struct model *m, const struct event *ev);
 
-/* The call of a launch, whose works so far came without it. */
-void device_push_called(struct model *m, uint32_t process, uint32_t correlation,
-			const struct launch *launch);
-
 #endif

@@ -340,12 +340,13 @@ static int on_work(void *state, const struct event *work, const struct launch *l
 						 work->end_ns - work->start_ns);
 }
 
-/* Without memory for it the works stay without their call. */
-void device_push_called(struct model *m, uint32_t process, uint32_t correlation,
-			const struct launch *launch)
+static int on_called(void *state, uint32_t process, uint32_t correlation,
+		     const struct launch *launch)
 {
+	struct model *m = state;
+
 	devices_push_call(m->devices, process, correlation, launch);
-	(void)note_works(m, process, &launch->call, launch->works, launch->works_ns);
+	return note_works(m, process, &launch->call, launch->works, launch->works_ns);
 }
 
 static int on_horizon(void *state, uint32_t process, uint64_t horizon_ns)
@@ -465,6 +466,7 @@ const struct consumer devices_consumer = {
 	.init = init,
 	.on_event = on_event,
 	.on_work = on_work,
+	.on_called = on_called,
 	.on_horizon = on_horizon,
 	.finish = finish,
 	.settle = settle,

@@ -242,10 +242,11 @@ static int on_unseen(void *ctx, uint32_t process, unsigned int why, uint64_t sta
 	return p ? unseen_add(&p->unseen, why, start_ns, end_ns) : 0;
 }
 
+/* Without memory for it the works stay without their call. */
 static void on_called(void *ctx, uint32_t process, uint32_t correlation,
 		      const struct launch *launch)
 {
-	device_push_called(ctx, process, correlation, launch);
+	(void)consumers_called(&((struct model *)ctx)->consumers, process, correlation, launch);
 }
 
 static int init_join(void *state, struct model *m)
