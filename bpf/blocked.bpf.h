@@ -14,7 +14,7 @@ static __always_inline void add_late(struct thread_state *st, __u32 at, __u64 en
 	__u64 from = st->off.late_from_ns, to = st->off.late_to_ns, ns, after;
 	__u32 shift = st->off.late_stopped ? GP_STOPPED_SHIFT : 0;
 
-	if (!from || at >= GP_WORDS_LARGE + 3 || to > end_ns)
+	if (!from || at >= GP_WORDS_LARGE + GP_WORDS_MORE || to > end_ns)
 		return;
 	ns = (to - from) >> shift;
 	after = (end_ns - to) >> shift;
@@ -29,10 +29,12 @@ static __always_inline void add_late(struct thread_state *st, __u32 at, __u64 en
 /* How long the call was off the CPU. end_ns: its return; 0: it has none. */
 static __always_inline void add_blocked(struct thread_state *st, __u32 words, __u64 end_ns)
 {
-	__u32 at = words + !!(st->rec.head.flags & GP_CALL_STACK);
+	__u32 at = words + !!(st->rec.head.flags & GP_CALL_STACK) +
+		   !!(st->rec.head.flags & GP_CALL_OP) +
+		   !!(st->rec.head.flags & GP_CALL_MODULE);
 
 	st->rec.head.flags &= ~(GP_CALL_BLOCKED | GP_CALL_LATE | GP_CALL_STOPPED);
-	if (!st->off.blocked_ns || at >= GP_WORDS_LARGE + 2)
+	if (!st->off.blocked_ns || at >= GP_WORDS_LARGE + GP_WORDS_MORE - 1)
 		return;
 	st->rec.words[at] = st->off.blocked_ns;
 	st->rec.head.flags |= GP_CALL_BLOCKED;

@@ -2,7 +2,8 @@
 /*
  * Calls of catalogue functions: entry and return of every row, by one pair of programs. The
  * attach cookie names the function (the row); the meaning of its arguments is user space's
- * business. Each call is sent as a record.
+ * business. Each call is sent as a record. The same programs follow operators, whose cookies name
+ * them (op.bpf.h).
  *
  * Two ways to be attached, chosen by the loader: one session program (6.13+), which skips the
  * return leg of nested calls, or an entry and a return program on multi links (6.6+). Where a
@@ -10,6 +11,7 @@
  */
 #include "blocked.bpf.h"
 #include "nest.bpf.h"
+#include "module.bpf.h"
 #include "stack.bpf.h"
 
 struct calls_t calls SEC(".maps");
@@ -24,12 +26,16 @@ struct copies_t copies SEC(".maps");
 struct pythons_t pythons SEC(".maps");
 struct askers_t askers SEC(".maps");
 struct sent_t sent SEC(".maps");
+struct ops_t ops SEC(".maps");
+struct types_t types SEC(".maps");
+struct chains_t chains SEC(".maps");
 
 const volatile __u8 follow_all = 0;
 const volatile __u8 follow_children = 0;
 const volatile __u64 wake_bytes = 2 << 20;
 const volatile __u32 stack_bytes = 0;
 const volatile __u8 all_stacks = 0;
+const volatile __u8 follow_ops = 0;
 volatile __u8 handed_over = 0;
 volatile __u8 returns = GP_RETURNS_ALL;
 volatile __u64 quiet = 0;
@@ -127,6 +133,29 @@ static __noinline void note_stack(struct pt_regs *ctx, struct thread_state *st)
 	st->rec.head.flags |= GP_CALL_STACK;
 }
 
+/* The operator and the module that the call is made in follow. The same. */
+static __noinline void note_op(struct thread_state *st)
+{
+	struct thread_ops *t =
+		bpf_task_storage_get(&ops, bpf_get_current_task_btf(), 0, 0);
+	__u32 at = row_at(st->rec.head.row)->words;
+	__u64 op;
+
+	if (!t || at > GP_WORDS_LARGE)
+		return;
+	at += !!(st->rec.head.flags & GP_CALL_STACK);
+	op = innermost_op(&t->ops, st->sp);
+	if (op) {
+		st->rec.words[at++] = op;
+		st->rec.head.flags |= GP_CALL_OP;
+	}
+	op = innermost_op(&t->modules, st->sp);
+	if (op) {
+		st->rec.words[at] = op;
+		st->rec.head.flags |= GP_CALL_MODULE;
+	}
+}
+
 /* The record of a call that begins: all but its time. A function of its own for the sake of its
  * caller's frame, as the next one. */
 static __noinline void begin_record(struct pt_regs *ctx, struct thread_state *st)
@@ -179,8 +208,8 @@ static __always_inline bool submit_enter(struct thread_state *st, __u64 size)
 	return true;
 }
 
-/* A call that may block has begun. Its record has room for a stack's id, whether there is one or
- * not. */
+/* A call that may block has begun. Its record has room for a stack's id, an operator and a
+ * module, whether there are any or not. */
 static __noinline int send_enter(struct thread_state *st, __u32 words)
 {
 	__u32 zero = 0;
@@ -190,9 +219,9 @@ static __noinline int send_enter(struct thread_state *st, __u32 words)
 		return 0;
 	number_call(st, c, GP_ENTER);
 	if (words <= GP_WORDS_SMALL) {
-		if (submit_enter(st, sizeof(struct gp_call) + 8 * (GP_WORDS_SMALL + 1)))
+		if (submit_enter(st, sizeof(struct gp_call) + 8 * (GP_WORDS_SMALL + 3)))
 			return 0;
-	} else if (submit_enter(st, sizeof(struct gp_call) + 8 * (GP_WORDS_LARGE + 1))) {
+	} else if (submit_enter(st, sizeof(struct gp_call) + 8 * (GP_WORDS_LARGE + 3))) {
 		return 0;
 	}
 	__sync_fetch_and_add(&c->lost[GP_ENTER], 1);
@@ -256,12 +285,24 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 	volatile const struct gp_row *row;
 	struct thread_state *st;
 
-	if (row_id >= GP_ROWS_MAX || link_is_inactive(cookie))
+	if (link_is_inactive(cookie))
+		return NO_RETURN_LEG;
+	if (cookie & GP_COOKIE_OP) {
+		bool followed = !(cookie & GP_COOKIE_OP_ENTRY) && !skips_return();
+
+		if ((cookie & GP_COOKIE_OP_BITS) == GP_OP_MODULE)
+			followed = followed && module_enter(ctx);
+		else
+			op_enter(ctx, cookie & GP_COOKIE_OP_BITS);
+		return followed ? RETURN_LEG : NO_RETURN_LEG;
+	}
+	if (row_id >= GP_ROWS_MAX)
 		return NO_RETURN_LEG;
 	if (row_at(row_id)->asks) {
 		if (skips_return())
 			return NO_RETURN_LEG;
 		asker_enter();
+		op_enter(ctx, GP_OP_BACKWARD);
 		return RETURN_LEG;
 	}
 	st = call_enter(ctx, row_id);
@@ -270,6 +311,8 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 	begin_record(ctx, st);
 	if (is_stack_due(st, row_id))
 		note_stack(ctx, st);
+	if (follow_ops)
+		note_op(st);
 	row = row_at(row_id);
 	recording_begin(st);
 	st->off.blocked_ns = 0;
@@ -328,14 +371,23 @@ static __always_inline void on_return(struct pt_regs *ctx)
 {
 	__u64 now = bpf_ktime_get_ns();
 	/* silent links finish the calls they began */
-	__u32 row_id = bpf_get_attach_cookie(ctx);
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	__u32 row_id = cookie;
 	long sp = PT_REGS_SP(ctx), result = (__s32)PT_REGS_RC(ctx);
 	struct thread_state *st;
 
+	if (cookie & GP_COOKIE_OP) {
+		if ((cookie & GP_COOKIE_OP_BITS) == GP_OP_MODULE)
+			module_return(ctx);
+		else
+			op_return(ctx);
+		return;
+	}
 	if (row_id >= GP_ROWS_MAX)
 		return;
 	if (row_at(row_id)->asks) {
 		asker_leave();
+		op_return(ctx);
 		return;
 	}
 	st = call_exit(row_id, sp);

@@ -34,6 +34,10 @@ static __always_inline void send_call(struct thread_state *st, __u8 kind, __u32 
 
 	if (st->rec.head.flags & GP_CALL_STACK)
 		size += 8;
+	if (st->rec.head.flags & GP_CALL_OP)
+		size += 8;
+	if (st->rec.head.flags & GP_CALL_MODULE)
+		size += 8;
 	if (st->rec.head.flags & GP_CALL_BLOCKED)
 		size += 8;
 	if (st->rec.head.flags & GP_CALL_LATE)

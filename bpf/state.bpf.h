@@ -49,8 +49,9 @@ struct thread_state {
 	__u64 jumps_with;
 	struct {
 		struct gp_call head;
-		/* the last: a stack's id, ns off the CPU, when late */
-		__u64 words[GP_WORDS_LARGE + 3];
+		/* the last: a stack's id, an operator, a module, ns off the CPU, when
+		 * late */
+		__u64 words[GP_WORDS_LARGE + GP_WORDS_MORE];
 	} rec;
 	struct off_state off;
 	struct stack_rate rates[STACK_RATES];

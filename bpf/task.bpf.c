@@ -7,6 +7,14 @@
 #include "asker.bpf.h"
 #include "blocked.bpf.h"
 #include "nest.bpf.h"
+#include "op.bpf.h"
+
+struct op_buf_t {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct gp_op);
+} op_buf SEC(".maps");
 
 static __always_inline struct gp_task *describe_task(__u8 kind, struct task_struct *p)
 {
@@ -56,6 +64,17 @@ static __always_inline void forget_program(__u32 tgid)
 		bpf_map_delete_elem(&askers, &tgid);
 }
 
+/* The thread will return from no operator any more. */
+static __noinline int leave_ops(struct task_struct *p)
+{
+	struct thread_ops *t = follow_ops ? bpf_task_storage_get(&ops, p, 0, 0) : NULL;
+
+	if (!t)
+		return 0;
+	leave_returned(&t->ops, ~0ull, bpf_ktime_get_ns());
+	return leave_returned(&t->modules, ~0ull, bpf_ktime_get_ns());
+}
+
 /*
  * A thread that is not the first one calls exec: it takes the first one's number, whose own end was
  * recorded before. So its old number ends here and its new one begins, with a state of its own.
@@ -89,6 +108,7 @@ int BPF_PROG(task_exec, struct task_struct *p, pid_t old_pid)
 	struct gp_task *rec;
 
 	forget_program(tgid);
+	leave_ops(p);
 	if (st)
 		st->open = 0;	/* whatever was open went with the old program */
 	if (st && old_pid != p->pid)
@@ -119,6 +139,7 @@ int BPF_PROG(task_exit, struct task_struct *p)
 	if (!st && is_in_flight(p))
 		st = register_thread(p);	/* it ends inside a call that began before */
 	bpf_map_delete_elem(&in_flight, &tid);
+	leave_ops(p);
 	if (p->signal->live.counter == 0) {	/* the last thread: its pid may be used again */
 		bpf_map_delete_elem(&pids, &tgid);
 		forget_program(tgid);
@@ -167,6 +188,43 @@ int task_states(struct bpf_iter__task *ctx)
 	st->rec.head.pid = task->tgid;
 	st->rec.head.tid = task->pid;
 	bpf_seq_write(ctx->meta->seq, &st->rec, sizeof(st->rec));
+	return 0;
+}
+
+static __noinline int write_ops(struct bpf_iter__task *ctx, const struct op_stack *s)
+{
+	struct task_struct *task = ctx->task;
+	__u32 zero = 0;
+	struct gp_op *rec = bpf_map_lookup_elem(&op_buf, &zero);
+
+	for (__u32 i = 0; task && rec && i < GP_OPS_DEPTH && i < s->n; i++) {
+		rec->kind = GP_OP;
+		rec->flags = GP_OP_BOUND;
+		rec->op = s->v[i].op;
+		rec->start_ns = s->v[i].start_ns;
+		rec->inner_ns = s->v[i].inner_ns;
+		rec->end_ns = bpf_ktime_get_ns();
+		rec->pid = task->tgid;
+		rec->tid = task->pid;
+		bpf_seq_write(ctx->meta->seq, rec, sizeof(*rec));
+	}
+	return 0;
+}
+
+/* Operators and modules that the thread has not been seen to leave, the innermost last. */
+SEC("?iter/task")
+int task_ops(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct thread_ops *t;
+
+	if (!task)
+		return 0;
+	t = bpf_task_storage_get(&ops, task, 0, 0);
+	if (!t)
+		return 0;
+	write_ops(ctx, &t->ops);
+	write_ops(ctx, &t->modules);
 	return 0;
 }
 

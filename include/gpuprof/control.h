@@ -15,6 +15,14 @@
 #define GP_COOKIE_FILTERED (1ull << 32)
 #define GP_COOKIE_WAITING (1ull << 33)
 
+/*
+ * Of an operator (user/probe/ops.h) the cookie has, in the place of a row, a hash of its name; of
+ * one whose return must not be followed, since a C++ function may throw through it, it says so.
+ */
+#define GP_COOKIE_OP (1ull << 31)
+#define GP_COOKIE_OP_ENTRY (1ull << 30)
+#define GP_COOKIE_OP_BITS (((1ull << 30) - 1) | ~0ull << 40)
+
 /* Links of launches are groups of their own, which can be taken off and be made again. First the
  * bit of their generation is set in `quiet`, so that they begin no call any more, then they go; new
  * ones are of the group's other generation and need not wait for that. Group 0 stays. */
@@ -41,6 +49,7 @@ struct gp_counts {
 	gp_u64 foreign;		/* hits in processes that are not followed */
 	gp_u64 unfollowed;	/* children that the set of followed processes had no room for */
 	gp_u64 reached;		/* of `nested`: launches of the driver inside one of the runtime */
+	gp_u64 deep;		/* operators that are not recorded: too deep, or without room */
 };
 
 /*
@@ -68,6 +77,6 @@ struct gp_mapping {
 
 _Static_assert(sizeof(struct gp_code) == 48 + sizeof(struct gp_python) + GP_CODE_BITS / 4, "code");
 _Static_assert(sizeof(struct gp_mapping) == 24, "mapping");
-_Static_assert(sizeof(struct gp_counts) == 8 * (2 * GP_KINDS + 6), "counts");
+_Static_assert(sizeof(struct gp_counts) == 8 * (2 * GP_KINDS + 7), "counts");
 
 #endif

@@ -8,10 +8,10 @@
  * padded and append-only; 0 is no valid kind. Readers accept records longer than they know and
  * skip unknown kinds.
  *
- * Three rings: `calls` carries gp_call and gp_off, `tasks` gp_task (few, and must not drown in
- * calls), `stacks` gp_stack and what it refers to (large; a lost one is a stack that stays unknown,
- * and takes no number).
- * Times are CLOCK_MONOTONIC nanoseconds; pids and tids are those of the initial pid namespace.
+ * Three rings: `calls` carries gp_call, gp_op, gp_module and gp_off, `tasks` gp_task (few, and
+ * must not drown in calls), `stacks` gp_stack and what it refers to (large; a lost one is a stack
+ * that stays unknown, and takes no number). Times are CLOCK_MONOTONIC nanoseconds; pids and tids
+ * are those of the initial pid namespace.
  *
  * Every record that a thread tries to send takes the next number of that thread (`seq`, from 1).
  * A hole in a thread's numbers is therefore a loss between two known times. A GP_TASK_EXIT takes
@@ -23,7 +23,7 @@
 #include "regs.h"
 #include "types.h"
 
-#define GP_EVENT_VERSION 11
+#define GP_EVENT_VERSION 12
 
 /* Kinds of records. A new kind must reach: source/bpf/decode.c, bpf counters (GP_KINDS). */
 #define GP_CALL 1	/* gp_call: a call that returned, complete */
@@ -37,7 +37,9 @@
 #define GP_OFF 9	/* gp_off: a thread was off the CPU, outside calls */
 #define GP_PYTHON 10	/* gp_python_stack (python.h): the Python functions of a stack; no seq */
 #define GP_PYTHON_CODE 11	/* gp_python_code: one of them; no seq */
-#define GP_KINDS 12
+#define GP_OP 12	/* gp_op: an operator of a framework that returned; no seq */
+#define GP_MODULE 13	/* gp_module: one of PyTorch's modules, before its first gp_op; no seq */
+#define GP_KINDS 14
 
 /* Raw words per record: 0-5 are the ABI's first six integer arguments, then the row's extra
  * words. */
@@ -46,6 +48,7 @@
 #define GP_WORDS_MIDDLE 8	/* 96 bytes: six arguments and two extra words */
 #define GP_WORDS_LARGE 12	/* 128 bytes: six arguments and six extra words */
 #define GP_EXTRA_MAX (GP_WORDS_LARGE - GP_REGS)
+#define GP_WORDS_MORE 5		/* behind them, as the flags show */
 
 /* gp_call.flags */
 #define GP_CALL_NO_RETURN 0x01	/* entry only: duration and result were not observed */
@@ -56,6 +59,9 @@
 #define GP_CALL_LATE 0x10
 /* with LATE: that time it was stopped instead, by a signal or a debugger */
 #define GP_CALL_STOPPED 0x20
+/* behind the row's words and the id of the stack: the operator that the call was made in */
+#define GP_CALL_OP 0x40
+#define GP_CALL_MODULE 0x80	/* and then one more: the module of PyTorch's, as gp_module.id */
 
 /*
  * GP_CALL_LATE, of calls that returned: the last such time of GP_LATE_MIN_NS or more, which a
@@ -81,8 +87,8 @@ struct gp_call {
 	gp_u16 row;		/* catalogue row, see user/catalog/catalog.h */
 	gp_u32 pid;
 	gp_u32 tid;
-	/* gp_u64 words[4, 8 or 12] follow, by the record's length; then a stack's id, the ns off
-	 * the CPU, and when it was late, as the flags show */
+	/* gp_u64 words[4, 8 or 12] follow, by the record's length; then a stack's id, an operator,
+	 * a module, the ns off the CPU, and when it was late, as the flags show */
 };
 
 /*
@@ -112,6 +118,40 @@ struct gp_stack {
 	struct gp_thread_regs regs;	/* at the function's entry (or behind its endbr64) */
 };
 
+/* gp_op.flags. Its return was not followed: it had returned by end_ns. */
+#define GP_OP_BOUND 0x01
+
+/* gp_op.op: PyTorch's backward, of the thread that asked for it */
+#define GP_OPS_FIRST (1ull << 63)	/* of operators and modules: none is less */
+#define GP_OP_BACKWARD (GP_OPS_FIRST | 1)
+#define GP_OP_MODULE (GP_OPS_FIRST | 2)	/* of a cookie: its function calls modules */
+#define GP_OPS_DEPTH 24	/* operators of a thread, inside each other; deeper ones are not followed */
+
+struct gp_op {			/* start_ns, pid and tid are where gp_call has them */
+	gp_u8 kind;
+	gp_u8 flags;
+	gp_u8 pad[6];
+	gp_u64 start_ns;
+	gp_u64 end_ns;
+	gp_u32 pid;
+	gp_u32 tid;
+	gp_u64 op;		/* as the probe's cookie has it (GP_COOKIE_OP_BITS); or a module */
+	gp_u64 inner_ns;	/* of its time, in operators inside it */
+};
+
+#define GP_MODULE_NAME 64
+
+struct gp_module {		/* the same */
+	gp_u8 kind;
+	gp_u8 pad[7];
+	gp_u64 start_ns;
+	gp_u64 id;		/* of the classes around it, by their names, and its own */
+	gp_u32 pid;
+	gp_u32 tid;
+	gp_u64 outer;		/* the module around it; 0: none */
+	char name[GP_MODULE_NAME];	/* of its class; cut */
+};
+
 #define GP_COMM_LEN 16
 
 struct gp_task {
@@ -131,6 +171,8 @@ struct gp_task {
 };
 
 _Static_assert(sizeof(struct gp_call) == 32, "header of a call record");
+_Static_assert(sizeof(struct gp_op) == 48, "operator record");
+_Static_assert(sizeof(struct gp_module) == 40 + GP_MODULE_NAME, "module record");
 _Static_assert(sizeof(struct gp_task) == 64, "task record");
 _Static_assert(sizeof(struct gp_stack) == 56 + sizeof(struct gp_thread_regs),
 	       "header of a stack record");

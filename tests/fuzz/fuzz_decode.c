@@ -62,9 +62,16 @@ static void push_call(struct run *r, const void *rec, size_t len)
 
 	if (decode_call(r->decoder, rec, len, &ev, &texts) != DECODE_OK || ev.kind == EVENT_OFF)
 		return;
-	check(ev.kind == EVENT_TAIL || (ev.kind >= EVENT_CALL && ev.kind <= EVENT_OPEN));
-	check(ev.end_ns >= ev.start_ns && ev.tid && ev.pid);
-	check(ev.kind == EVENT_CALL || !(ev.has & (HAS_END | HAS_RESULT)));
+	if (ev.kind == EVENT_FRAME) {
+		check(ev.frame.number >= GP_OPS_FIRST && ev.frame.flags == FRAME_MODULE);
+		check(strlen(ev.frame.function) < GP_MODULE_NAME);
+	} else {
+		check(ev.kind == EVENT_TAIL || ev.kind == EVENT_OP ||
+		      (ev.kind >= EVENT_CALL && ev.kind <= EVENT_OPEN));
+		check(ev.end_ns >= ev.start_ns && ev.tid && ev.pid);
+		check(ev.kind == EVENT_CALL || !(ev.has & HAS_RESULT));
+		check(ev.kind == EVENT_CALL || ev.kind == EVENT_OP || !(ev.has & HAS_END));
+	}
 	check(push(r, &ev) == 0);
 }
 
@@ -92,7 +99,7 @@ static void push_state(struct run *r, const void *rec, size_t len)
 /* kind and flags, thread, row, numbers skipped (and a flag), time since the last one (signed), duration */
 static void push_near_call(struct run *r, const uint8_t *b, size_t len)
 {
-	struct { struct gp_call head; uint64_t words[GP_WORDS_LARGE + 3]; } rec;
+	struct { struct gp_call head; uint64_t words[GP_WORDS_LARGE + GP_WORDS_MORE]; } rec;
 	uint8_t in[8] = { 0 };
 	uint32_t *seq;
 

@@ -20,7 +20,7 @@
 
 struct raw {
 	struct gp_call head;
-	uint64_t words[GP_WORDS_LARGE + 3];
+	uint64_t words[GP_WORDS_LARGE + GP_WORDS_MORE];
 };
 
 /* What BPF sends for a call whose arguments are in `seen`: the length of the record. */

@@ -278,8 +278,8 @@ TEST_TITLED("call: short is invalid, longer is accepted, unknown kinds are skipp
 	memset(longer.more, 0xab, sizeof(longer.more));
 	assert_int_equal(status_of(state, &longer.raw, sizeof(longer)), DECODE_OK);
 	for (unsigned int kind = GP_TASK_NEW; kind < 256; kind++) {
-		if (kind == GP_OFF)
-			continue;	/* test_decode_off */
+		if (kind == GP_OFF || kind == GP_OP || kind == GP_MODULE)
+			continue;	/* test_decode_off, and below */
 		raw.head.kind = (uint8_t)kind;
 		assert_int_equal(status_of(state, &raw, len), DECODE_SKIP);
 		assert_int_equal(status_of(state, &raw, sizeof(raw.head)), DECODE_SKIP);
@@ -299,6 +299,57 @@ TEST_TITLED("call: short is invalid, longer is accepted, unknown kinds are skipp
 }
 
 /* ---- tasks ---------------------------------------------------------------------------------------- */
+
+TEST_TITLED("op: measured or bound, with what was inside it; of a call, behind its stack", ops)
+{
+	const struct gp_op rec = { .kind = GP_OP, .start_ns = 1000, .end_ns = 1050, .pid = 10, .tid = 11,
+				   .op = GP_OPS_FIRST | 77, .inner_ns = 20 };
+	struct gp_op bad = rec, bound = rec;
+	struct decode_off_texts texts;
+	struct event ev;
+	struct raw raw;
+	size_t len, at;
+
+	assert_int_equal(decode_call(NULL, &rec, sizeof(rec), &ev, &texts), DECODE_OK);
+	assert_true(ev.kind == EVENT_OP && ev.has == HAS_END && ev.op.id == rec.op && ev.op.inner_ns == 20 &&
+		    ev.start_ns == 1000 && ev.end_ns == 1050 && ev.pid == 10 && ev.tid == 11 && !ev.seq);
+	bound.flags = GP_OP_BOUND;
+	assert_int_equal(decode_call(NULL, &bound, sizeof(bound), &ev, &texts), DECODE_OK);
+	assert_int_equal(ev.has, 0);
+	for (size_t n = 1; n < sizeof(rec); n++)
+		assert_int_equal(decode_call(NULL, &rec, n, &ev, &texts), DECODE_INVALID);
+	bad.end_ns = 999;
+	assert_int_equal(decode_call(NULL, &bad, sizeof(bad), &ev, &texts), DECODE_INVALID);
+	len = record(&raw, "cudaLaunchKernel");
+	at = (len - sizeof(raw.head)) / 8;
+	for (size_t i = 0; i < GP_WORDS_MORE; i++)
+		raw.words[at + i] = 100 + i;
+	raw.head.flags = GP_CALL_STACK | GP_CALL_OP | GP_CALL_MODULE | GP_CALL_BLOCKED;
+	ev = decode_len(state, &raw, len + 32);
+	assert_true(ev.call.stack == 100 && ev.call.op == 101 && ev.call.module == 102 &&
+		    ev.call.blocked_ns == 103);
+	raw.head.flags = GP_CALL_MODULE;
+	ev = decode_len(state, &raw, len + 8);
+	assert_true(!ev.call.stack && !ev.call.op && ev.call.module == 100);
+}
+
+TEST_TITLED("module: its class is a frame inside that of the module around it", modules)
+{
+	struct gp_module rec = { .kind = GP_MODULE, .start_ns = 1000, .id = GP_OPS_FIRST | 9,
+				 .outer = GP_OPS_FIRST | 8, .pid = 10, .tid = 11 };
+	struct decode_off_texts texts;
+	struct event ev;
+
+	memset(rec.name, 'x', sizeof(rec.name));	/* no NUL */
+	assert_int_equal(decode_call(NULL, &rec, sizeof(rec), &ev, &texts), DECODE_OK);
+	assert_true(ev.kind == EVENT_FRAME && ev.frame.number == rec.id && ev.frame.caller == rec.outer &&
+		    ev.frame.flags == FRAME_MODULE && !ev.pid);
+	assert_int_equal(strlen(ev.frame.function), sizeof(rec.name) - 1);
+	for (size_t n = 1; n < sizeof(rec); n++)
+		assert_int_equal(decode_call(NULL, &rec, n, &ev, &texts), DECODE_INVALID);
+	rec.id = 9;
+	assert_int_equal(decode_call(NULL, &rec, sizeof(rec), &ev, &texts), DECODE_INVALID);
+}
 
 TEST_TITLED("task: every kind becomes its event, a name needs no NUL", task_records)
 {

@@ -413,7 +413,7 @@ TEST(scopes_of_launches_that_left_are_freed)
 
 TEST(a_launch_has_its_call_whichever_came_first)
 {
-	const struct launch_call call = { BASE + 8, BASE + 16, 3, CLASS_LAUNCH, false, 0, 0 };
+	const struct launch_call call = { BASE + 8, BASE + 16, 3, CLASS_LAUNCH, false, 0, 0, 0, 0 };
 	struct event api_of = { .kind = EVENT_API, .process = 1, .tid = 5, .start_ns = BASE + 10, .end_ns = BASE + 14,
 				.api = { .correlation = 1, .cbid = LAUNCH_CBID, .domain = RUNTIME } };
 
@@ -440,7 +440,7 @@ TEST(a_launch_has_its_call_whichever_came_first)
 
 TEST(a_record_outside_of_the_call_that_came_waits_or_has_none)
 {
-	const struct launch_call call = { BASE + 100, BASE + 110, 3, CLASS_LAUNCH, false, 0, 0 };
+	const struct launch_call call = { BASE + 100, BASE + 110, 3, CLASS_LAUNCH, false, 0, 0, 0, 0 };
 
 	api(1, BASE + 10, BASE + 20);
 	api(2, BASE + 200, BASE + 210);
@@ -449,7 +449,7 @@ TEST(a_record_outside_of_the_call_that_came_waits_or_has_none)
 	assert_true(join_push_call(j, 1, 5, &call));	/* the second one waits */
 	assert_false(join_push_call(j, 2, 5, &call));
 	assert_int_equal(seen.called, 0);
-	assert_false(join_push_call(j, 1, 5, &(struct launch_call){ BASE + 200, BASE + 220, 3, CLASS_LAUNCH, false, 0, 0 }));
+	assert_false(join_push_call(j, 1, 5, &(struct launch_call){ BASE + 200, BASE + 220, 3, CLASS_LAUNCH, false, 0, 0, 0, 0 }));
 	assert_int_equal(seen.called, 1);
 	assert_int_equal(seen.last_called.start_ns, BASE + 200);
 }

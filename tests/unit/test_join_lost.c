@@ -21,7 +21,7 @@ TEST(no_work_is_awaited_of_a_captured_launch_in_either_order)
 	assert_int_equal(join_push_api(j, &(struct event){ .kind = EVENT_API, .process = 1, .tid = 5,
 		.api = { .correlation = 2, .cbid = LAUNCH_CBID, .domain = RUNTIME },
 		.start_ns = SEC + 35, .end_ns = SEC + 45 },
-		&(struct launch_call){ SEC + 30, SEC + 50, 0, CLASS_LAUNCH, true, 0, 0 }), 0);
+		&(struct launch_call){ SEC + 30, SEC + 50, 0, CLASS_LAUNCH, true, 0, 0, 0, 0 }), 0);
 	api(3, SEC + 60, SEC + 70);
 	work(3, SEC + 80, SEC + 90);
 	assert_int_equal(counts_of().launches, 1);
@@ -47,7 +47,7 @@ static void called(uint32_t correlation, uint16_t func, uint16_t stream, uint64_
 	assert_int_equal(join_push_api(j, &(struct event){
 		.kind = EVENT_API, .process = 1, .tid = 5, .start_ns = start, .end_ns = end,
 		.api = { .correlation = correlation, .cbid = func, .domain = RUNTIME } },
-		&(struct launch_call){ start, end, 0, CLASS_LAUNCH, false, stream, 0 }), 0);
+		&(struct launch_call){ start, end, 0, CLASS_LAUNCH, false, stream, 0, 0, 0 }), 0);
 }
 
 static void kernel(uint32_t correlation, uint32_t stream, uint32_t context, uint64_t start, uint64_t end)
@@ -218,8 +218,8 @@ TEST(a_call_that_comes_late_says_what_stream_it_was)
 	work(1, BASE + 12, BASE + 15);
 	called(2, LAUNCH_CBID, A, BASE + 20, BASE + 30);
 	record(3, STREAM_SYNC_CBID, BASE + 40, BASE + 50);
-	assert_true(join_push_call(j, 1, 5, &(struct launch_call){ BASE, BASE + 10, 0, CLASS_LAUNCH, false, B, 0 }));
-	assert_false(join_push_call(j, 1, 5, &(struct launch_call){ BASE + 40, BASE + 50, 0, CLASS_SYNC, false, A, 0 }));
+	assert_true(join_push_call(j, 1, 5, &(struct launch_call){ BASE, BASE + 10, 0, CLASS_LAUNCH, false, B, 0, 0, 0 }));
+	assert_false(join_push_call(j, 1, 5, &(struct launch_call){ BASE + 40, BASE + 50, 0, CLASS_SYNC, false, A, 0, 0, 0 }));
 	called(4, LAUNCH_CBID, B, BASE + 60, BASE + 70);
 	called(5, LAUNCH_CBID, B, BASE + 80, BASE + 90);
 	work(5, BASE + 95, BASE + 99);

@@ -267,7 +267,7 @@ TEST(an_option_without_effect_is_refused)
 		 "'--stacks': without it none are taken here\n");
 	answered("stat --stacks --no-stacks", "gpuprof: option '--no-stacks' excludes '--stacks'\n");
 	assert_int_equal(parse("-p 1 --stack-size 16k"), 0);
-	answered("report f --lines", "gpuprof: option '--lines' needs '--by stack': lines are those of a "
+	answered("report f --lines", "gpuprof: option '--lines' needs '--by stack' or '--table lines': lines are those of a "
 		 "stack's frames\n");
 	assert_int_equal(parse("stat --stacks --by stack --lines --stack-size 16k"), 0);
 	assert_int_equal(parse("report f --by stack"), 0);

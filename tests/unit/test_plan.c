@@ -72,7 +72,7 @@ static struct plan *plan_as(const char *name, const struct object *o,
 
 	assert_non_null(plan);
 	assert_non_null(ef);
-	assert_int_equal(plan_file(plan, ef, name, rules), 0);
+	assert_int_equal(plan_file(plan, ef, name, rules, NULL), 0);
 	elf_file_close(ef);
 	close(fd);
 	return plan;

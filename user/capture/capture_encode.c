@@ -25,7 +25,7 @@
 
 #define PAYLOAD_AT offsetof(struct event, call)
 #define KEY_WORDS (1 + (sizeof(struct event) - PAYLOAD_AT) / 8)
-#define CALL_WORDS 8
+#define CALL_WORDS 10
 _Static_assert((sizeof(struct event) - PAYLOAD_AT) % 8 == 0, "a payload is made of words");
 
 struct thread {
@@ -352,8 +352,9 @@ static void make_call_key(uint64_t key[CALL_WORDS], const struct event *ev)
 	key[5] = call->shape.shared_bytes;
 	key[6] = call->entity;
 	key[7] = call->stack;
+	key[8] = call->op;
+	key[9] = call->module;
 }
-
 
 /* The payload with its own fields left out, and hashes instead of texts. */
 static unsigned int make_key(const struct capture_encoder *e, const struct event_schema *s,

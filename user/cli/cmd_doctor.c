@@ -489,7 +489,7 @@ static int look_at_elf(struct look *look, struct elf_file *ef, const char *path)
 	struct plan *plan = calloc(1, sizeof(*plan));
 	const uint32_t libraries = plan_libraries(ef, path);
 	struct strbuf held = STRBUF_INIT;
-	int err = plan ? plan_file(plan, ef, path, &rules) : -ENOMEM;
+	int err = plan ? plan_file(plan, ef, path, &rules, NULL) : -ENOMEM;
 
 	for (unsigned int i = 0; i < CATALOG_LIBRARIES; i++) {
 		if (!(libraries & 1u << i) || catalog_library(i)->rows->asks)

@@ -339,8 +339,12 @@ static int check_measure(const struct options *o)
 		  "'--remove' goes alone: it is for this shell" },
 		{ o->verb == &options_verbs[VERB_ENV] && o->session.n_pids && !o->check,
 		  "'--pid' needs '--check': a process that runs has its variables already" },
-		{ o->lines && o->report.by != CALLS_BY_STACK,
-		  "'--lines' needs '--by stack': lines are those of a stack's frames" },
+		{ o->lines && o->report.by != CALLS_BY_STACK && !o->report.annotate &&
+			  !(o->report.tables && strstr(o->report.tables, view_lines.name)),
+		  "'--lines' needs '--by stack' or '--table lines': lines are those of a stack's "
+		  "frames" },
+		{ o->session.torch && is_whole_host(o),
+		  "'--torch' needs chosen processes: -p, -- CMD or a selector" },
 	};
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {

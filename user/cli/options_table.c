@@ -16,7 +16,8 @@
 #define PRINTS (ON(DEFAULT) | ON(STAT) | ON(REPORT))
 #define EVERY ((uint32_t)((1ull << VERB_END) - 1))
 #define TABLES "Tables: findings, ledger, devices, kernels, lanes, copies, ranges, memory,\n" \
-	       "calls, processes, threads, events; only when asked for: offcpu, lines.\n"
+	       "calls, ops, modules, processes, threads, events; only when asked for:\n" \
+	       "offcpu, lines.\n"
 #define MEMBER(m) offsetof(struct options, m)
 
 static const char *const format_names[] = {
@@ -53,6 +54,10 @@ static const char *const launch_names[] = {
 
 static const char *const off_cpu_names[] = {
 	[OFF_CPU_AUTO] = "auto", [OFF_CPU_ON] = "on", [OFF_CPU_OFF] = "off", NULL,
+};
+
+static const char *const torch_names[] = {
+	[OPS_OFF] = "off", [OPS_PYTHON] = "python", NULL,
 };
 
 static const char *const form_names[] = {
@@ -300,6 +305,11 @@ static const struct option_row rows[] = {
 		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(session.off_cpu),
 		.choices = off_cpu_names, .accepts = "auto, on or off",
 		.help = "why threads do not run: auto (or sampled), on, off",
+	}, {
+		.name = "torch", .group = GROUP_MEASURE, .arg = "WHAT",
+		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(session.torch),
+		.choices = torch_names, .accepts = "off or python",
+		.help = "operators of PyTorch: off, python (that it calls)",
 	}, {
 		.name = "no-cmdline", .group = GROUP_MEASURE,
 		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(session.no_cmdline),

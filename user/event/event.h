@@ -73,6 +73,8 @@ enum event_kind {
 	EVENT_NOTE = 35,	/* a message to the user, about process pid or (0) the session */
 	EVENT_SCHED = 36,	/* procfs's account of thread tid in [start_ns, end_ns), after its
 				 * calls of that time; instead of OFF */
+	EVENT_OP = 37,		/* a framework's operator ran in thread tid in [start_ns, end_ns).
+				 * Without HAS_END its return was not seen: it was over by then */
 	EVENT_KIND_END
 };
 
@@ -112,6 +114,9 @@ struct event_call {
 	 * the graph that is ended or updated. */
 	uint64_t entity;
 	uint64_t stack;		/* id; 0: none was taken */
+	uint64_t op;		/* the operator that it was made in, as in struct event_op; 0:
+				 * none, or unknown */
+	uint64_t module;	/* the same of PyTorch's modules */
 	struct launch_shape shape;
 	/* Of the memory that it allocated or freed, of a graph that it made or updates a graph
 	 * with; 0: unknown. */
@@ -296,6 +301,13 @@ struct event_sched {
 				 * OFF_RUNQUEUE is ready or on a CPU */
 };
 
+/* Its name is the function of the frame of this number; of a module (FRAME_MODULE), the class,
+ * and its callers are the modules around it. */
+struct event_op {
+	uint64_t id;		/* GP_OP_BACKWARD: PyTorch's backward, of the thread that asked */
+	uint64_t inner_ns;	/* of its time, in operators inside it */
+};
+
 struct event_node {
 	uint64_t id;		/* as works have it */
 	uint64_t original;	/* the node that it is a clone of; 0: a call made it */
@@ -334,6 +346,7 @@ struct event {
 		struct event_node node;
 		struct event_note note;
 		struct event_sched sched;
+		struct event_op op;
 	};
 };
 

@@ -23,7 +23,7 @@ static const struct event_field call[] = {
 	SHARED(call.entity), SHARED(call.stack), SHARED_3(call.shape.grid),
 	SHARED_3(call.shape.block), SHARED(call.shape.shared_bytes), NUMBER(call.address),
 	NUMBER(call.blocked_ns), NUMBER(call.late_ns), NUMBER(call.after_late_ns),
-	NUMBER(call.late_why),
+	NUMBER(call.late_why), SHARED(call.op), SHARED(call.module),
 };
 
 static const struct event_field task[] = {
@@ -115,6 +115,8 @@ static const struct event_field sched[] = {
 	NUMBER(sched.ran_ns), NUMBER(sched.delayed_ns), NUMBER(sched.first), NUMBER(sched.last),
 };
 
+static const struct event_field op[] = { SHARED(op.id), NUMBER(op.inner_ns) };
+
 #define PAYLOAD_END(member) (offsetof(struct event, member) + sizeof(MEMBER(member)))
 #define SCHEMA(kind_name, member) { .name = kind_name, .fields = member, \
 	.n = sizeof(member) / sizeof(member[0]), .bytes = PAYLOAD_END(member) }
@@ -155,6 +157,7 @@ static const struct event_schema schemas[] = {
 	[EVENT_NODE] = SCHEMA("node", node),
 	[EVENT_NOTE] = SCHEMA("note", note),
 	[EVENT_SCHED] = SCHEMA("sched", sched),
+	[EVENT_OP] = SCHEMA("op", op),
 };
 _Static_assert(sizeof(schemas) / sizeof(schemas[0]) == EVENT_KIND_END, "a row for each kind");
 

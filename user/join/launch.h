@@ -22,6 +22,7 @@ struct launch_call {		/* a call that probes saw */
 	bool captured;			/* into a graph: no work is awaited of it */
 	uint16_t stream;		/* its number */
 	uint64_t stack;			/* id; 0: unknown */
+	uint64_t op, module;		/* that it was made in; 0: none is known */
 };
 
 struct launch {			/* the launch of a work */

@@ -16,6 +16,9 @@ struct thread;
  * begins with a struct offcpu. */
 extern const struct consumer threads_consumer, offcpu_consumer;
 
+/* op_events.c: OP, CALL; works. Its state begins with a struct ops. */
+extern const struct consumer ops_consumer;
+
 /* graph_events.c: NODE, PROCESS, WATERMARK; works. Its state begins with a struct kernel_configs:
  * kernels by the call that launched or captured them, empty without model_use_launches. */
 extern const struct consumer graphs_consumer;

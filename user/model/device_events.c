@@ -7,6 +7,7 @@
 #include "model/consumers.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/num.h"
 #include "ledger/host_devices.h"
@@ -15,7 +16,7 @@
 #define TIMELINE_CHUNKS 65536	/* of all threads */
 #define SAMPLED_CHUNKS 8192	/* the same, of time off the CPU */
 #define EARLY_THREADS_MAX 4096	/* of one process */
-#define STACKS_NUMBERED 32768	/* of calls of one process; more are unknown here */
+#define ORIGINS_MAX 32768	/* of calls of one process; more are unknown here */
 #define STREAMS_MAX 4096	/* handles of one process; more are unknown */
 
 /* ---- calls ---------------------------------------------------------------------------------- */
@@ -40,10 +41,16 @@ static bool is_call(const struct timeline_span *span)
 
 static struct launch_call call_of(const struct process *p, const struct timeline_span *span)
 {
-	return (struct launch_call){ .start_ns = span->start_ns, .end_ns = span->end_ns,
-				     .func = span->func, .class = span->bucket,
-				     .captured = span->captured, .stream = span->stream,
-				     .stack = span->stack ? p->stack_ids.v[span->stack] : 0 };
+	struct launch_call call = { .start_ns = span->start_ns, .end_ns = span->end_ns,
+				    .func = span->func, .class = span->bucket,
+				    .captured = span->captured, .stream = span->stream };
+
+	if (span->stack) {
+		call.stack = p->origins.stacks.v[span->stack];
+		call.op = p->origins.scopes.v[span->stack].op;
+		call.module = p->origins.scopes.v[span->stack].module;
+	}
+	return call;
 }
 
 static uint16_t stream_number(struct process *p, const struct event *ev)
@@ -68,32 +75,46 @@ static uint16_t stream_number(struct process *p, const struct event *ev)
 	return (uint16_t)slot->value;
 }
 
-/* 0: none; also where there is no room for more. */
-static uint16_t stack_number(struct process *p, uint64_t id)
+/* The place is made in both lists, or (0) in neither. */
+static size_t add_origin(struct call_origins *o, uint64_t stack, const struct call_scopes *scopes)
 {
-	struct map_slot *slot;
-	uint64_t *place;
+	uint64_t *id = VEC_PUSH(&o->stacks);
+	struct call_scopes *of = id ? VEC_PUSH(&o->scopes) : NULL;
 
-	if (!id)
+	if (!of) {
+		o->stacks.n -= id != NULL;
 		return 0;
-	if (id == p->last_stack)
-		return p->last_stack_number;
-	if (!p->stack_ids.n && !VEC_PUSH(&p->stack_ids))
+	}
+	*id = stack;
+	*of = *scopes;
+	return o->stacks.n - 1;
+}
+
+/* Of a call's stack, operator and module. 0: it has none; also where there is no room for more. */
+static uint16_t origin_number(struct call_origins *o, const struct event_call *call)
+{
+	const struct call_scopes scopes = { call->op, call->module };
+	const uint64_t id = call->stack;
+	struct map_slot *slot;
+	uint64_t key;
+
+	if (!id && !scopes.op && !scopes.module)
 		return 0;
-	slot = p->stack_ids.n < STACKS_NUMBERED ? map_put(&p->stack_numbers, id, NULL) :
-						  map_find(&p->stack_numbers, id);
+	if (id == o->last_stack && !memcmp(&scopes, &o->last_scopes, sizeof(scopes)))
+		return o->last;
+	if (!o->stacks.n)
+		add_origin(o, 0, &(struct call_scopes){ 0 });	/* number 0 */
+	key = id ^ map_hash(scopes.op ^ map_hash(scopes.module));
+	slot = o->stacks.n < ORIGINS_MAX ? map_put(&o->numbers, key, NULL) :
+					   map_find(&o->numbers, key);
 	if (!slot)
 		return 0;
-	if (!slot->value) {
-		place = VEC_PUSH(&p->stack_ids);
-		if (!place)
-			return 0;
-		*place = id;
-		slot->value = p->stack_ids.n - 1;
-	}
-	p->last_stack = id;
-	p->last_stack_number = (uint16_t)slot->value;
-	return p->last_stack_number;
+	if (!slot->value)
+		slot->value = add_origin(o, id, &scopes);
+	o->last_stack = id;
+	o->last_scopes = scopes;
+	o->last = (uint16_t)slot->value;
+	return o->last;
 }
 
 /* Without memory for it the thread's last calls seem to have none. */
@@ -152,7 +173,7 @@ void device_note_call(struct model *m, struct thread *t, const struct event *ev,
 		.start_ns = start, .end_ns = b->cursor, .bucket = call->class, .func = ev->func,
 		.stream = t->open_stream, .captured = call->captured,
 		.large = ev->has & HAS_BYTES && ev->call.bytes >= TIMELINE_LARGE_BYTES,
-		.stack = stack_number(t->process, ev->call.stack) };
+		.stack = origin_number(&t->process->origins, &ev->call) };
 	set_late(&span, ev);
 	timeline_add(&t->timeline, &m->timelines, &span);
 	if (__builtin_expect(t->records_wait, 0) && is_call(&span)) {
@@ -213,7 +234,7 @@ static struct idle_thread as_idle(const struct thread *t)
 {
 	return (struct idle_thread){ &t->timeline, t->book.cursor, (uint8_t)book_now(&t->book),
 				     &t->process->unarmed, &t->sampled.spans,
-				     t->process->stack_ids.v };
+				     t->process->origins.stacks.v };
 }
 
 static int push_sched(struct model *m, const struct event *ev)

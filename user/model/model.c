@@ -298,8 +298,8 @@ static const struct consumers parts = {
 	.v = { &session_consumer, &processes_consumer, &threads_consumer, &graphs_consumer,
 	       &memory_consumer, &visibility_consumer, &silences_consumer,
 	       &ranges_consumer, &ends_consumer, &join_consumer, &devices_consumer,
-	       &retention_consumer, &offcpu_consumer },
-	.n = 13,
+	       &retention_consumer, &offcpu_consumer, &ops_consumer },
+	.n = 14,
 };
 
 struct model *model_new(const struct funcs *funcs)

@@ -27,8 +27,7 @@ static void free_process(struct process *p)
 	rows_free(&p->info.calls.rows);
 	intervals_free(&p->unarmed);
 	map_free(&p->streams);
-	map_free(&p->stack_numbers);
-	VEC_FREE(&p->stack_ids);
+	call_origins_free(&p->origins);
 	map_free(&p->early_records);
 	scopes_free(&p->scopes);
 	ranges_free(p->ranges);

@@ -13,6 +13,7 @@
 #include "base/pairs.h"
 #include "facts/consumer.h"
 #include "join/scopes.h"
+#include "model/call_origins.h"
 #include "model/model.h"
 #include "model/silences.h"
 #include "ledger/sampled.h"
@@ -53,10 +54,8 @@ struct process {
 	struct scopes scopes;		/* of its threads */
 	struct map streams;		/* handle -> number (join/launch.h); the last one found: */
 	uint64_t last_stream, last_number;
-	struct map stack_numbers;	/* id -> place in stack_ids (timeline_span.stack) */
-	VEC(uint64_t) stack_ids;
-	uint64_t last_stack;		/* the last one found */
-	uint16_t last_stack_number;
+	struct call_origins origins;
+	uint64_t backward_ns, backward_end_ns;	/* PyTorch's last backward pass that has ended */
 	struct call_cache works_cache;	/* rows of info.calls that works were added to */
 };
 

@@ -449,6 +449,7 @@ static int take_all(struct snapshot *s, const struct model *m)
 	if (err)
 		return err;
 	s->offcpu = consumer_state(&s->states, &offcpu_consumer);
+	s->ops = consumer_state(&s->states, &ops_consumer);
 	s->kernel_configs = consumer_state(&s->states, &graphs_consumer);
 	return 0;
 }

@@ -17,6 +17,7 @@
 #include "event/stacks.h"
 #include "facts/memory_book.h"
 #include "facts/offcpu.h"
+#include "facts/ops.h"
 #include "ledger/devices.h"
 #include "model/model.h"
 
@@ -112,6 +113,7 @@ struct snapshot {
 	struct stacks stacks;
 	struct consumer_states states;		/* see consumer_state */
 	const struct offcpu *offcpu;		/* of these */
+	const struct ops *ops;
 	const struct kernel_configs *kernel_configs;	/* empty without model_use_launches */
 	struct strpool *texts;
 };

@@ -114,6 +114,8 @@ struct attach {
 	struct map real;	/* how the kernel keys uprobes -> index + 1 in known */
 	/* (index, filter) that have their links -> since when */
 	struct map done;
+	struct map op_ids;	/* of operators that were found */
+	VEC(struct attach_op) new_ops;	/* not passed on yet */
 };
 
 struct attach_for {
@@ -128,6 +130,21 @@ struct attach_for {
 #define KERNEL_REFUSES 524	/* ENOTSUPP, not in errno.h */
 #endif
 #define SEEN_MAX (1u << 16)	/* files remembered; forgetting one costs a second look */
+
+/* Without memory for its name it is shown by its id. */
+static void on_op(void *ctx, uint64_t id, const char *name)
+{
+	struct attach *a = ctx;
+	const char *kept = strpool_add(a->names, name);
+	struct attach_op *op;
+	bool is_new;
+
+	if (!kept || !map_put(&a->op_ids, id, &is_new) || !is_new)
+		return;
+	op = VEC_PUSH(&a->new_ops);
+	if (op)
+		*op = (struct attach_op){ id, kept };
+}
 
 struct attach *attach_new(struct loader *l, const struct plan_rules *rules)
 {
@@ -150,6 +167,8 @@ struct attach *attach_new(struct loader *l, const struct plan_rules *rules)
 		free(a);
 		return NULL;
 	}
+	if (rules->ops)
+		on_op(a, GP_OP_BACKWARD, "autograd.backward");
 	return a;
 }
 
@@ -171,6 +190,8 @@ void attach_free(struct attach *a)
 	map_free(&a->seen);
 	map_free(&a->real);
 	map_free(&a->done);
+	map_free(&a->op_ids);
+	VEC_FREE(&a->new_ops);
 	strpool_free(a->names);
 	free(a);
 }
@@ -271,6 +292,14 @@ static int know(struct attach *a, const struct target_file *file, struct elf_fil
 	return rc;
 }
 
+bool attach_next_op(struct attach *a, struct attach_op *out)
+{
+	if (!a->new_ops.n)
+		return false;
+	*out = a->new_ops.v[--a->new_ops.n];
+	return true;
+}
+
 /* Index + 1, 0: it holds no functions, or -errno. */
 static int look_at(struct attach *a, const struct target_file *file)
 {
@@ -281,7 +310,8 @@ static int look_at(struct attach *a, const struct target_file *file)
 	if (!ef)
 		return errno == ENOMEM ? -ENOMEM : 0;
 	plan = calloc(1, sizeof(*plan));
-	rc = plan ? plan_file(plan, ef, file->path, &a->rules) : -ENOMEM;
+	rc = plan ? plan_file(plan, ef, file->path, &a->rules,
+			      &(struct plan_ops_sink){ on_op, a }) : -ENOMEM;
 	if (!rc && plan->found)
 		rc = know(a, file, ef, plan);
 	if (rc <= 0 || a->known.v[rc - 1].plan != plan)
@@ -346,7 +376,8 @@ static int attach_range(struct attach *a, const struct loader_probes *how, struc
 	if (err != -KERNEL_REFUSES && err != -ENOEXEC)	/* the latter: it cannot be decoded */
 		return err;
 	if (r.n == 1) {
-		plan->outcome[*p.rows] |= PLAN_REFUSED;
+		if (plan_outcome(plan, *p.rows))
+			*plan_outcome(plan, *p.rows) |= PLAN_REFUSED;
 		result->refused++;
 		return 0;
 	}
@@ -376,9 +407,11 @@ static void note_failed(struct plan *plan, enum plan_part part, bool failed)
 	struct range all = range_of(plan, part);
 
 	for (size_t i = all.from; i < all.from + all.n; i++) {
-		uint8_t *outcome = &plan->outcome[plan->rows[i]];
+		uint8_t *outcome = plan_outcome(plan, plan->rows[i]);
 
-		*outcome = (uint8_t)(failed ? *outcome | PLAN_FAILED : *outcome & ~PLAN_FAILED);
+		if (outcome)
+			*outcome = (uint8_t)(failed ? *outcome | PLAN_FAILED :
+						      *outcome & ~PLAN_FAILED);
 	}
 }
 
@@ -421,7 +454,14 @@ static uint64_t armed_since(const struct attach *a, size_t index, enum plan_part
 static bool changes_launches(const struct attach *a, const struct known *k)
 {
 	return a->rules.launch == LAUNCH_AUTO && !a->few.max &&
-	       plan_size(k->plan) > k->plan->end[PLAN_OTHERS];
+	       plan_size(k->plan) > plan_begin(k->plan, PLAN_RUNTIME_LAUNCHES);
+}
+
+/* Of its links. */
+static unsigned int group_of(enum plan_part part)
+{
+	return part == PLAN_RUNTIME_LAUNCHES ? GP_GROUP_RUNTIME_LAUNCHES :
+	       part == PLAN_DRIVER_LAUNCHES  ? GP_GROUP_DRIVER_LAUNCHES : 0;
 }
 
 /* Makes the links of a part. 0 or -errno, logged once for the file but for -ESRCH. */
@@ -429,7 +469,9 @@ static int make_links(struct attach *a, struct known *k, enum plan_part part,
 		      const struct attach_for *to, struct attach_result *result)
 {
 	int err = attach_plan(a, to->fd, k->plan, part,
-			      &(struct loader_probes){ .pid = to->pid, .group = part }, result);
+			      &(struct loader_probes){ .pid = to->pid, .group = group_of(part),
+						       .is_entry_only = part == PLAN_ENTRIES },
+			      result);
 
 	if (err == -ESRCH)
 		return err;
@@ -492,7 +534,7 @@ static bool has_runtime(struct attach *a, pid_t pid)
 static enum plan_part last_part(struct attach *a, pid_t pid)
 {
 	if (a->rules.launch == LAUNCH_HELPER)
-		return PLAN_OTHERS;
+		return PLAN_ENTRIES;
 	return a->rules.launch == LAUNCH_RUNTIME && has_runtime(a, pid) ? PLAN_RUNTIME_LAUNCHES :
 									  PLAN_DRIVER_LAUNCHES;
 }
@@ -659,7 +701,9 @@ static int hand_over(struct attach *a, size_t index, enum plan_part part)
 	if (rc == 1)
 		rc = part < a->launches.until ?
 			     attach_plan(a, k->fd, k->plan, part,
-					 &(struct loader_probes){ .waits = true, .group = part },
+					 &(struct loader_probes){
+						.waits = true, .group = group_of(part),
+						.is_entry_only = part == PLAN_ENTRIES },
 					 &result) : 0;
 	if (rc < 0)
 		map_del(&a->done, part_key(index, part));
@@ -729,12 +773,12 @@ static void attach_again(struct attach *a, enum plan_part part)
 void attach_set_launches(struct attach *a, enum plan_part until)
 {
 	/* The runtime's first and last: what the driver does inside it is not the driver's own. */
-	for (unsigned int part = PLAN_OTHERS + 1; part < PLAN_PARTS; part++)
+	for (unsigned int part = PLAN_RUNTIME_LAUNCHES; part < PLAN_PARTS; part++)
 		if (part < until && part >= a->launches.until)
 			attach_again(a, part);
-	for (unsigned int part = PLAN_PARTS - 1; part > PLAN_OTHERS; part--)
+	for (unsigned int part = PLAN_PARTS - 1; part >= PLAN_RUNTIME_LAUNCHES; part--)
 		if (part >= until && part < a->launches.until)
-			loader_detach_group(a->loader, part);
+			loader_detach_group(a->loader, group_of(part));
 	a->launches.until = until;
 	a->launches.since_ns = time_now_ns();
 }

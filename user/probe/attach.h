@@ -39,6 +39,14 @@ struct attach_result {
 int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 		struct attach_result *result);
 
+/* An operator that was found in a file; names live as long as the attach. */
+struct attach_op {
+	uint64_t id;
+	const char *name;
+};
+/* Each one once. False: there are no more, so far. */
+bool attach_next_op(struct attach *a, struct attach_op *out);
+
 /* does it have calls to probe? */
 bool attach_wants(struct attach *a, const struct target_file *file);
 /* is pid in the set of followed processes? */

@@ -499,6 +499,12 @@ static size_t choose_programs(const struct loader *l, struct bpf_program *progs[
 	return l->way == WAY_SESSION ? 1 : 2;
 }
 
+/* A session may ready a return before its program refuses that: entries have a link without. */
+static unsigned int entry_type(const struct loader *l)
+{
+	return l->way == WAY_SESSION ? LINK_UPROBE_MULTI : ways[l->way].attach_type;
+}
+
 static int add_perf_links(struct loader *l, int prog_fd, bool is_return,
 			  const struct loader_probes *p)
 {
@@ -522,11 +528,11 @@ static int attach_links(struct loader *l, const struct loader_probes *p)
 {
 	struct loader_fds *links = &l->links[p->group];
 	size_t before = links->n, events = l->events.n, n;
-	unsigned int type = ways[l->way].attach_type;
-	struct bpf_program *progs[2];
+	unsigned int type = p->is_entry_only ? entry_type(l) : ways[l->way].attach_type;
+	struct bpf_program *progs[2] = { l->skel->progs.call_entry };
 	int err = 0;
 
-	n = choose_programs(l, progs);
+	n = p->is_entry_only ? 1 : choose_programs(l, progs);
 	for (size_t i = 0; i < n && !err; i++) {
 		bool is_return = progs[i] == l->skel->progs.call_return;
 		int prog_fd = bpf_program__fd(progs[i]);
@@ -990,6 +996,7 @@ static void loader_choose_sched(const struct gpuprof_bpf *skel)
 #define STACK_RING_BYTES (8u << 20)
 #define STACKS_SENT 32768u
 #define STACK_PROCESSES 16384u
+#define TYPES_KNOWN 65536u
 #define MANY_EVENTS 16		/* as many take long enough to wonder at */
 
 /* The verifier's log comes as one text of many lines. */
@@ -1026,6 +1033,25 @@ static void configure_stacks(struct gpuprof_bpf *skel, uint32_t bytes)
 	bpf_map__set_max_entries(skel->maps.askers, STACK_PROCESSES);
 }
 
+/* The same of operators. */
+static void configure_ops(const struct loader *l, bool follow)
+{
+	struct gpuprof_bpf *skel = l->skel;
+	struct bpf_map *maps[] = { skel->maps.ops, skel->maps.op_buf, skel->maps.types,
+				   skel->maps.chains };
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+		bpf_map__set_autocreate(maps[i], follow);
+	skel->rodata->follow_ops = follow;
+	if (!follow)
+		return;
+	bpf_map__set_max_entries(skel->maps.types, TYPES_KNOWN);
+	bpf_map__set_max_entries(skel->maps.chains, TYPES_KNOWN);
+	bpf_program__set_autoload(skel->progs.task_ops, true);
+	bpf_program__set_autoload(skel->progs.call_entry, true);
+	bpf_program__set_expected_attach_type(skel->progs.call_entry, entry_type(l));
+}
+
 static void configure(struct loader *l, const struct loader_options *o)
 {
 	struct gpuprof_bpf *skel = l->skel;
@@ -1043,6 +1069,7 @@ static void configure(struct loader *l, const struct loader_options *o)
 		bpf_program__set_autoload(calls[i], true);
 		bpf_program__set_expected_attach_type(calls[i], ways[l->way].attach_type);
 	}
+	configure_ops(l, o->ops);
 	bpf_map__set_max_entries(skel->maps.calls, (uint32_t)o->ring_bytes);
 	configure_stacks(skel, o->stack_bytes);
 	skel->rodata->all_stacks = o->all_stacks;
@@ -1235,6 +1262,13 @@ int loader_each_off(struct loader *l, void (*fn)(void *, const void *, size_t), 
 	if (!l->off_cpu)
 		return 0;
 	return read_records(l->skel->progs.task_off, sizeof(struct gp_off), fn, ctx);
+}
+
+int loader_each_op(struct loader *l, void (*fn)(void *, const void *, size_t), void *ctx)
+{
+	if (!l->skel->rodata->follow_ops)
+		return 0;
+	return read_records(l->skel->progs.task_ops, sizeof(struct gp_op), fn, ctx);
 }
 
 int loader_open_mappings(const struct loader *l, pid_t pid)

@@ -44,6 +44,7 @@ struct loader_options {
 	uint32_t stack_bytes;
 	bool all_stacks;		/* else of calls that block alone, and sampled */
 	bool off_cpu;			/* scheduler events of threads that make calls */
+	bool ops;			/* operators, too */
 };
 
 struct loader;
@@ -94,6 +95,7 @@ struct loader_probes {
 	pid_t pid;
 	bool waits;		/* silent until loader_hand_over */
 	unsigned int group;	/* GP_GROUP_*; 0: stays until loader_detach */
+	bool is_entry_only;	/* operators through which C++ may throw: no returns */
 };
 
 /* 0, or -errno, not logged: -524 (ENOTSUPP; arm64: -EINVAL) when one of the offsets cannot

@@ -14,7 +14,7 @@
 
 struct loader_state {
 	struct gp_call head;
-	uint64_t words[GP_WORDS_LARGE + 3];
+	uint64_t words[GP_WORDS_LARGE + GP_WORDS_MORE];
 };
 
 /* After loader_detach: every living thread's last state (loader_state; kind 0 or GP_OPEN). */
@@ -25,6 +25,10 @@ int loader_each_state(struct loader *l, void (*fn)(void *ctx, const void *rec, s
  * GP_OFF_STILL. Any time; with the last states it must be read before those. 0 or -errno. */
 int loader_each_off(struct loader *l, void (*fn)(void *ctx, const void *rec, size_t len),
 		    void *ctx);
+
+/* After loader_detach: the operators (a gp_op each) that living threads were not seen to leave.
+ * 0 or -errno. */
+int loader_each_op(struct loader *l, void (*fn)(void *ctx, const void *rec, size_t len), void *ctx);
 
 /* A new fd to read struct gp_mapping from: the current mappings of a process, before Linux 6.1
  * also those of others. -errno; the caller closes it. */

@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "catalog/catalog.h"
 #include "elf/elf.h"
+#include "gpuprof/control.h"
 
 static uint8_t outcome_of(const struct elf_symbol *sym, const struct catalog_row *row,
 			  const struct plan_rules *rules)
@@ -41,7 +42,7 @@ static enum plan_part part_of(const struct catalog_library *lib, const struct ca
 	return PLAN_OTHERS;
 }
 
-static void plan_insert(struct plan *plan, enum plan_part part, uint64_t offset, unsigned int row)
+static void plan_insert(struct plan *plan, enum plan_part part, uint64_t offset, uint64_t row)
 {
 	const size_t at = plan->end[part], behind = plan_size(plan) - at;
 
@@ -53,13 +54,19 @@ static void plan_insert(struct plan *plan, enum plan_part part, uint64_t offset,
 		plan->end[i]++;
 }
 
-static void plan_add(struct plan *plan, enum plan_part part, const struct elf_symbol *sym,
-		     unsigned int row, const struct plan_rules *rules)
+/* An alias has one probe with the first one. */
+static bool has_room(const struct plan *plan, const struct elf_symbol *sym)
 {
 	for (size_t i = 0; i < plan_size(plan); i++)
 		if (plan->offsets[i] == sym->offset)
-			return;		/* an alias: one probe */
-	if (plan_size(plan) == GP_ROWS_MAX)
+			return false;
+	return plan_size(plan) < GP_ROWS_MAX;
+}
+
+static void plan_add(struct plan *plan, enum plan_part part, const struct elf_symbol *sym,
+		     unsigned int row, const struct plan_rules *rules)
+{
+	if (!has_room(plan, sym))
 		return;
 	plan->outcome[row] = outcome_of(sym, catalog_row(row), rules);
 	plan->too_dear += !!(plan->outcome[row] & PLAN_TOO_DEAR);
@@ -105,6 +112,49 @@ static void plan_rows(struct plan *plan, const struct elf_symbol *syms, unsigned
 			continue;
 		plan_add(plan, part, &syms[i], first + (unsigned int)i, rules);
 	}
+}
+
+struct planning {		/* operators of a file */
+	struct plan *plan;
+	const struct plan_ops_sink *to;
+};
+
+/* They are called often: where the first instruction would be single-stepped, they are left out. */
+static void on_function(void *ctx, const struct elf_symbol *sym)
+{
+	const struct planning *p = ctx;
+	struct op_symbol op;
+
+	if (!op_of_symbol(sym->name, &op) || !has_room(p->plan, sym))
+		return;
+	if (sym->opening == ELF_STEP || sym->opening == ELF_REFUSED ||
+	    sym->opening == ELF_UNKNOWN) {
+		p->plan->too_dear += sym->opening == ELF_STEP;
+		p->plan->refused += sym->opening != ELF_STEP;
+		return;
+	}
+	p->plan->found = true;
+	plan_insert(p->plan, op.entry_only ? PLAN_ENTRIES : PLAN_OTHERS, sym->offset,
+		    op.id | GP_COOKIE_OP | (op.entry_only ? GP_COOKIE_OP_ENTRY : 0));
+	if (*op.name)
+		p->to->found(p->to->ctx, op.id, op.name);
+}
+
+static int plan_ops(struct plan *plan, struct elf_file *ef, const struct ops_file *file,
+		    const struct plan_ops_sink *to)
+{
+	struct planning p = { plan, to };
+	const size_t before = plan_size(plan);
+	int err = elf_each_function(ef, file->symbols, file->with_locals, on_function, &p);
+	struct elf_symbol sym;
+
+	if (file->slot && plan_size(plan) == before && err != -ENOMEM) {
+		err = elf_find_slot(ef, file->slot, file->slot_offset, &sym);
+		sym.name = file->symbols;
+		if (!err)
+			on_function(&p, &sym);
+	}
+	return err == -ENOMEM ? err : 0;
 }
 
 /*
@@ -163,15 +213,18 @@ static int plan_library(struct plan *plan, struct elf_file *ef, unsigned int lib
 }
 
 int plan_file(struct plan *plan, struct elf_file *ef, const char *path,
-	      const struct plan_rules *rules)
+	      const struct plan_rules *rules, const struct plan_ops_sink *ops)
 {
-	uint32_t held = plan_libraries(ef, path);
+	const char *name = str_basename(path);
+	const struct ops_file *of = rules->ops ? ops_file_of(name) : NULL;
+	/* That such a library holds no other takes long to see. */
+	uint32_t held = of && catalog_library_of(name) < 0 ? 0 : plan_libraries(ef, path);
 	int err = 0;
 
 	for (unsigned int i = 0; i < CATALOG_LIBRARIES && !err; i++)
 		if (held & 1u << i)
 			err = plan_library(plan, ef, i, rules);
-	return err;
+	return err || !of ? err : plan_ops(plan, ef, of, ops);
 }
 
 /* ---- the best few of all plans --------------------------------------------------------------- */
@@ -191,7 +244,8 @@ static int collect(struct candidates *all, const struct plan *plan, enum plan_pa
 		   size_t index)
 {
 	for (size_t i = 0; i < plan->end[last]; i++) {
-		unsigned int rank = catalog_core_rank((unsigned int)plan->rows[i]);
+		unsigned int rank = plan->rows[i] < GP_ROWS_MAX ?
+					    catalog_core_rank((unsigned int)plan->rows[i]) : 0;
 		struct candidate *c = rank ? VEC_PUSH(all) : NULL;
 
 		if (rank && !c)
@@ -215,7 +269,8 @@ static int by_rank(const void *a, const void *b)
 static void leave_out(struct plan *plan)
 {
 	for (size_t i = 0; i < plan_size(plan); i++)
-		plan->outcome[plan->rows[i]] |= PLAN_LEFT_OUT;
+		if (plan_outcome(plan, plan->rows[i]))
+			*plan_outcome(plan, plan->rows[i]) |= PLAN_LEFT_OUT;
 	plan->left_out += (unsigned int)plan_size(plan);
 	memset(plan->end, 0, sizeof(plan->end));
 }

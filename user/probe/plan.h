@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "gpuprof/row.h"
+#include "probe/ops.h"
 
 struct elf_file;
 
@@ -27,13 +28,16 @@ enum plan_launch {
 	LAUNCH_HELPER,		/* none: CUPTI's records are the launches */
 };
 
-/* The parts of a plan, which have links of their own. */
-enum plan_part { PLAN_OTHERS, PLAN_RUNTIME_LAUNCHES, PLAN_DRIVER_LAUNCHES, PLAN_PARTS };
+/* The parts of a plan, which have links of their own. Of ENTRIES returns are not probed. */
+enum plan_part {
+	PLAN_OTHERS, PLAN_ENTRIES, PLAN_RUNTIME_LAUNCHES, PLAN_DRIVER_LAUNCHES, PLAN_PARTS
+};
 
 struct plan_rules {
 	enum plan_launch launch;
 	unsigned int tier;	/* no rows above it */
 	bool asks;		/* also rows that are no calls */
+	enum ops_level ops;	/* which operators of frameworks */
 	/* the cost that single-stepping adds on this host; 0: unknown, too much */
 	uint64_t step_ns;
 	uint64_t budget_ns;	/* its limit; 0: PLAN_STEP_BUDGET_NS */
@@ -46,9 +50,15 @@ struct plan_rules {
 #define PLAN_LEFT_OUT 0x08	/* left out: not among the few that can be probed */
 #define PLAN_FAILED 0x10	/* its file could not be attached to: it may have no probe */
 
+/* Called for each operator that is probed: its id, and its name, valid during the call. */
+struct plan_ops_sink {
+	void (*found)(void *ctx, uint64_t id, const char *name);
+	void *ctx;
+};
+
 struct plan {			/* the probes of one file */
 	uint64_t offsets[GP_ROWS_MAX];
-	uint64_t rows[GP_ROWS_MAX];
+	uint64_t rows[GP_ROWS_MAX];	/* or GP_COOKIE_OP and an operator's id */
 	size_t end[PLAN_PARTS];	/* part by part: each begins where the one before it ends */
 	bool found;		/* the file holds catalogue functions */
 	bool has_calls;		/* ... and not only such as are no calls */
@@ -60,9 +70,9 @@ struct plan {			/* the probes of one file */
 };
 
 /* Adds what ef, which a process knows as path, has to probe. 0 or -errno; a file that lies has
- * nothing. */
+ * nothing. ops is not used with OPS_OFF. */
 int plan_file(struct plan *plan, struct elf_file *ef, const char *path,
-	      const struct plan_rules *rules);
+	      const struct plan_rules *rules, const struct plan_ops_sink *ops);
 
 /* Which libraries of the catalogue the file behind ef holds, which a process knows as path: by its
  * name, or as static copies inside. Bit i: catalog_library(i). */
@@ -71,6 +81,12 @@ uint32_t plan_libraries(struct elf_file *ef, const char *path);
 static inline size_t plan_begin(const struct plan *plan, enum plan_part part)
 {
 	return part ? plan->end[part - 1] : 0;
+}
+
+/* The state of what is probed with this cookie; NULL: it is an operator, of which none is kept. */
+static inline uint8_t *plan_outcome(struct plan *plan, uint64_t cookie)
+{
+	return cookie < GP_ROWS_MAX ? &plan->outcome[cookie] : NULL;
 }
 
 /* all of its probes */
@@ -82,7 +98,7 @@ static inline size_t plan_size(const struct plan *plan)
 /* does it have launches of the runtime? */
 static inline bool plan_has_runtime(const struct plan *plan)
 {
-	return plan->end[PLAN_RUNTIME_LAUNCHES] > plan->end[PLAN_OTHERS];
+	return plan->end[PLAN_RUNTIME_LAUNCHES] > plan_begin(plan, PLAN_RUNTIME_LAUNCHES);
 }
 
 /* Keeps at most `max` functions of all these plans up to the end of `last`, the best first, a

@@ -82,7 +82,7 @@ static bool have_helpers(const struct session_options *o)
 /* The option that needs probes, or NULL. */
 static const char *asks_for_probes(const struct session_options *o)
 {
-	return o->stacks ? "--stacks" : o->tier ? "--tier 1" :
+	return o->stacks ? "--stacks" : o->torch ? "--torch" : o->tier ? "--tier 1" :
 	       o->off_cpu == OFF_CPU_ON ? "--off-cpu on" :
 	       o->launch != LAUNCH_AUTO && o->launch != LAUNCH_HELPER ? "--launch" : NULL;
 }
@@ -574,6 +574,12 @@ static int read_launches(struct live_source *l)
 	return 0;
 }
 
+/* Not in every process of the host. */
+static enum ops_level torch_level(const struct session_options *o)
+{
+	return o->all ? OPS_OFF : (enum ops_level)o->torch;
+}
+
 static struct live_unprobed unprobed_launches(struct live_source *l,
 					      bool (*is_recorded)(void *ctx, pid_t pid), void *ctx)
 {
@@ -581,8 +587,8 @@ static struct live_unprobed unprobed_launches(struct live_source *l,
 
 	if (p->targets->o->launch == LAUNCH_HELPER)
 		return (struct live_unprobed){ 1, UINT64_MAX };
-	/* A stack is taken where a call is probed. */
-	if (!p->needs_launches && !p->targets->o->stacks) {
+	/* A stack is taken, and an operator is noted, where a call is probed. */
+	if (!p->needs_launches && !p->targets->o->stacks && !torch_level(p->targets->o)) {
 		p->is_recorded = is_recorded;
 		p->recorded_ctx = ctx;
 	}
@@ -608,9 +614,11 @@ static int start_loader(struct probe_source *p)
 		.off_cpu = o->off_cpu == OFF_CPU_ON || (o->off_cpu == OFF_CPU_AUTO && !o->all),
 		.stack_bytes = takes_stacks(o) ? (uint32_t)o->stack_bytes : 0,
 		.all_stacks = o->stacks,
+		.ops = torch_level(o),
 	};
 	const struct plan_rules rules = { .tier = (unsigned int)o->tier,
-					  .asks = takes_stacks(o) && !o->all,
+					  .asks = !o->all && (takes_stacks(o) || o->torch),
+					  .ops = torch_level(o),
 					  .budget_ns = o->budget_ns,
 					  .launch = (enum plan_launch)o->launch };
 
@@ -767,7 +775,8 @@ static const char *const kind_names[GP_KINDS] = {
 	[GP_TASK_NEW] = "thread", [GP_TASK_EXIT] = "exit", [GP_TASK_FORK] = "fork",
 	[GP_TASK_EXEC] = "exec", [GP_STACK] = "stack",
 	[GP_OFF] = "off",
-	[GP_PYTHON] = "stack-python", [GP_PYTHON_CODE] = "stack-code",
+	[GP_PYTHON] = "stack-python", [GP_PYTHON_CODE] = "stack-code", [GP_OP] = "op",
+	[GP_MODULE] = "module",
 };
 
 /* The kernel's counters; the worker counts the events of its own ring. */
@@ -791,7 +800,8 @@ static void push_counts(struct live_source *l, const struct event_sink *to)
 		return;
 	for (int k = 1; k < GP_KINDS; k++)
 		if (k < GP_PYTHON || c.hits[k])
-			live_push_count(to, "uprobe", kind_names[k], p->bpf.received[k], c.lost[k]);
+			live_push_count(to, "uprobe", kind_names[k], p->bpf.received[k],
+					c.lost[k] + (k == GP_OP ? c.deep : 0));
 	if (c.no_state)
 		live_push_count(to, "uprobe", "unplaced", 0, c.no_state);
 	if (p->bpf.invalid)
@@ -963,6 +973,7 @@ static void pump_drain(void *ctx)
 struct states {
 	VEC(struct loader_state) all;
 	VEC(struct gp_off) off;		/* of threads that are off the CPU */
+	VEC(struct gp_op) ops;
 	bool full;
 };
 
@@ -986,6 +997,16 @@ static void on_last_off(void *ctx, const void *rec, size_t len)
 	states->full |= !slot;
 }
 
+static void on_last_op(void *ctx, const void *rec, size_t len)
+{
+	struct states *states = ctx;
+	struct gp_op *slot = VEC_PUSH(&states->ops);
+
+	if (slot)
+		memcpy(slot, rec, len);
+	states->full |= !slot;
+}
+
 static void push_states(struct probe_source *p, struct states *states, uint64_t now_ns)
 {
 	for (size_t i = 0; i < states->all.n; i++)
@@ -993,8 +1014,11 @@ static void push_states(struct probe_source *p, struct states *states, uint64_t 
 	/* Behind the last numbers, so that holes before them are known. */
 	for (size_t i = 0; i < states->off.n; i++)
 		bpf_source_push_off(&p->bpf, &states->off.v[i], sizeof(states->off.v[i]), now_ns);
+	for (size_t i = states->ops.n; i-- > 0;)	/* the innermost first */
+		bpf_source_push_op(&p->bpf, &states->ops.v[i], sizeof(states->ops.v[i]), now_ns);
 	VEC_FREE(&states->all);
 	VEC_FREE(&states->off);
+	VEC_FREE(&states->ops);
 }
 
 /* The sink remembers errors. */
@@ -1010,7 +1034,8 @@ static int stop(struct live_source *l, uint64_t now_ns)
 	loader_detach(p->loader);
 	/* At once, since a thread that ends takes its state with it. */
 	if (loader_each_off(p->loader, on_last_off, &states) ||
-	    loader_each_state(p->loader, on_state, &states) || states.full)
+	    loader_each_state(p->loader, on_state, &states) ||
+	    loader_each_op(p->loader, on_last_op, &states) || states.full)
 		live_push_note(l->sink, NOTE_STATES_UNREAD, 0, "cannot read the threads' last "
 			       "states; calls still open are not shown");
 	push_gap(p);

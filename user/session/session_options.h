@@ -47,6 +47,7 @@ struct session_options {
 	bool no_stacks;			/* but not then, nor of the whole host */
 	uint64_t stack_bytes;		/* copied per call */
 	int off_cpu;			/* enum off_cpu */
+	int torch;			/* enum ops_level of probe/ops.h */
 	bool no_cmdline;
 
 	/* Helper. */

@@ -94,6 +94,18 @@ static int worker_push(void *ctx, const struct event *ev)
 	return -ENOMEM;
 }
 
+/* The names of operators that were found in files since the last time. Without memory for one the
+ * operator is shown by its id. */
+static void worker_push_ops(struct worker *w)
+{
+	struct attach_op op;
+
+	while (attach_next_op(w->attach, &op))
+		worker_push(w, &(struct event){ .kind = EVENT_FRAME, .frame.number = op.id,
+						.frame.function = op.name,
+						.frame.flags = FRAME_OP });
+}
+
 static void worker_note_left_out(struct worker *w)
 {
 	const unsigned int left_out = PLAN_TOO_DEAR | PLAN_REFUSED | PLAN_LEFT_OUT | PLAN_FAILED;
@@ -327,6 +339,7 @@ static int on_file(void *ctx, const struct target_file *file)
 	struct attach_result result;
 	int err = attach_file(w->attach, file, filter, &result);
 
+	worker_push_ops(w);
 	if (file->pid != w->announced && result.has_calls && !ar->gone) {
 		/* Its identity can be read now; at its first recorded call it may have exited. */
 		w->announced = file->pid;
@@ -823,6 +836,7 @@ int worker_run(struct worker *w, const struct worker_rules *rules, struct captur
 						   target_watch_fd(w->watches.v[i].tw) : -1,
 					     .events = POLLIN };
 	w->heard = true;
+	worker_push_ops(w);
 	worker_note_left_out(w);
 	w->until = attach_launches(w->attach).until;
 	attach_set_launches(w->attach, w->until);	/* since now */

@@ -72,7 +72,7 @@ static inline void view_put_device(struct cell *device, struct cell *mig, uint32
 }
 
 extern const struct view view_calls, view_copies, view_devices, view_events, view_findings,
-	view_kernels, view_lanes, view_ledger, view_lines, view_memory, view_offcpu,
-	view_processes, view_ranges, view_threads;
+	view_kernels, view_lanes, view_ledger, view_lines, view_memory, view_modules,
+	view_offcpu, view_ops, view_processes, view_ranges, view_threads;
 
 #endif

@@ -312,6 +312,37 @@ static void decode_words(const struct catalog_row *row, const uint64_t *w, bool 
 	}
 }
 
+static enum decode_status decode_op(const void *data, size_t len, struct event *out)
+{
+	const struct gp_op *rec = data;
+
+	if (len < sizeof(*rec) || !rec->pid || !rec->tid || !rec->op ||
+	    rec->end_ns < rec->start_ns)
+		return DECODE_INVALID;
+	*out = (struct event){ .kind = EVENT_OP, .pid = rec->pid, .tid = rec->tid,
+			       .start_ns = rec->start_ns, .end_ns = rec->end_ns,
+			       .has = rec->flags & GP_OP_BOUND ? 0 : HAS_END,
+			       .op = { rec->op, rec->inner_ns } };
+	return DECODE_OK;
+}
+
+static enum decode_status decode_module(const void *data, size_t len, struct event *out,
+					struct decode_off_texts *texts)
+{
+	const struct gp_module *rec = data;
+
+	if (len < sizeof(*rec) || rec->id < GP_OPS_FIRST)
+		return DECODE_INVALID;
+	memcpy(texts->what, rec->name, sizeof(texts->what) - 1);
+	texts->what[sizeof(texts->what) - 1] = '\0';
+	*out = (struct event){ .kind = EVENT_FRAME };
+	out->frame.number = rec->id;
+	out->frame.caller = rec->outer;
+	out->frame.function = texts->what;
+	out->frame.flags = FRAME_MODULE;
+	return DECODE_OK;
+}
+
 static const uint8_t call_kinds[GP_KINDS] = {
 	[0] = EVENT_TAIL, [GP_CALL] = EVENT_CALL, [GP_ENTER] = EVENT_ENTER, [GP_OPEN] = EVENT_OPEN,
 };
@@ -327,13 +358,15 @@ static uint64_t word_of(const struct gp_call *rec, uint8_t flag, size_t *at, siz
 	return ((const uint64_t *)(rec + 1))[here];
 }
 
-/* Behind the words, and behind the id of a stack. */
-static void decode_blocked(const struct gp_call *rec, size_t at, size_t len, struct event *out)
+/* Behind the words of the row. */
+static void decode_more(const struct gp_call *rec, size_t at, size_t len, struct event *out)
 {
 	unsigned int shift;
 	uint64_t late;
 
-	at += !!(rec->flags & GP_CALL_STACK);
+	out->call.stack = word_of(rec, GP_CALL_STACK, &at, len);
+	out->call.op = word_of(rec, GP_CALL_OP, &at, len);
+	out->call.module = word_of(rec, GP_CALL_MODULE, &at, len);
 	out->call.blocked_ns = word_of(rec, GP_CALL_BLOCKED, &at, len);
 	late = word_of(rec, GP_CALL_LATE, &at, len);
 	if (!(out->has & HAS_END))
@@ -354,6 +387,10 @@ enum decode_status decode_call(const struct decoder *d, const void *data, size_t
 
 	if (len && rec->kind == GP_OFF)
 		return decode_off(data, len, out, texts);
+	if (len && rec->kind == GP_OP)
+		return decode_op(data, len, out);
+	if (len && rec->kind == GP_MODULE)
+		return decode_module(data, len, out, texts);
 	if (len < sizeof(*rec))
 		return DECODE_INVALID;
 	if (rec->kind >= GP_KINDS || (rec->kind && !call_kinds[rec->kind]))
@@ -380,9 +417,7 @@ enum decode_status decode_call(const struct decoder *d, const void *data, size_t
 		out->call.result = rec->result;
 		out->has = HAS_RESULT | HAS_END;
 	}
-	if (rec->flags & GP_CALL_STACK && len >= sizeof(*rec) + 8u * (dr->n_words + 1u))
-		out->call.stack = words[dr->n_words];
-	decode_blocked(rec, dr->n_words, len, out);
+	decode_more(rec, dr->n_words, len, out);
 	decode_words(dr->row, words, !(rec->flags & GP_CALL_EXTRA_FAULT), out);
 	decode_address(dr->row, rec, words, out);
 	return DECODE_OK;

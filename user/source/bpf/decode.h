@@ -24,11 +24,11 @@ const struct funcs *decoder_funcs(const struct decoder *d);
 
 struct decode_off_texts {
 	char waker[GP_COMM_LEN + 2];
-	char what[64];
+	char what[64];		/* also the name of a module's class */
 };
 
 /* One record of the `calls` ring (or of the final reading of thread states, which has the kind 0
- * when no call is open -> EVENT_TAIL). Texts of a GP_OFF may point into texts. */
+ * when no call is open -> EVENT_TAIL). Texts may point into texts. */
 enum decode_status decode_call(const struct decoder *d, const void *data, size_t len,
 			       struct event *out, struct decode_off_texts *texts);
 

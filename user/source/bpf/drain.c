@@ -560,3 +560,15 @@ void bpf_source_push_off(struct bpf_source *l, const void *rec, size_t len, uint
 	ev.off.woken_ns -= num_min(over, ev.off.woken_ns);
 	push(l, &ev);
 }
+
+void bpf_source_push_op(struct bpf_source *l, const void *rec, size_t len, uint64_t until_ns)
+{
+	struct decode_off_texts texts;
+	struct event ev;
+
+	if (decode_call(l->decoder, rec, len, &ev, &texts) != DECODE_OK || ev.kind != EVENT_OP ||
+	    ev.start_ns >= until_ns)
+		return;
+	ev.end_ns = num_min(ev.end_ns, until_ns);
+	push(l, &ev);
+}

@@ -43,6 +43,9 @@ void bpf_source_push_state(struct bpf_source *l, const void *rec, size_t len, ui
 /* One reading of loader_each_off, as far as until_ns. */
 void bpf_source_push_off(struct bpf_source *l, const void *rec, size_t len, uint64_t until_ns);
 
+/* One of loader_each_op, as far as until_ns. */
+void bpf_source_push_op(struct bpf_source *l, const void *rec, size_t len, uint64_t until_ns);
+
 struct drain *drain_start(int calls_fd, int tasks_fd);	/* NULL + errno */
 int drain_fd(const struct drain *d);	/* readable while records wait for bpf_source_pump */
 

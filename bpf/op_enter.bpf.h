@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* When a thread enters an operator and returns from it, and in which one it is. */
+#ifndef GPUPROF_OP_ENTER_BPF_H
+#define GPUPROF_OP_ENTER_BPF_H
+
+#include "op.bpf.h"
+
+/* One has been entered. False: it is too deep. */
+static __noinline int enter_op(struct op_stack *s, __u64 sp, __u64 op)
+{
+	__u64 now = bpf_ktime_get_ns(), n;
+
+	leave_returned(s, sp, now);
+	n = s->n;
+	if (n >= GP_OPS_DEPTH) {
+		count(deep);
+		return 0;
+	}
+	s->v[n].sp = sp;
+	s->v[n].start_ns = now;
+	s->v[n].op = op;
+	s->v[n].inner_ns = 0;
+	s->n = n + 1;
+	return 1;
+}
+
+/* The one that was entered at sp returns. */
+static __noinline int return_op(struct op_stack *s, __u64 sp)
+{
+	__u64 now = bpf_ktime_get_ns(), top;
+
+	leave_returned(s, sp - 1, now);
+	top = s->n - 1;
+	if (top >= GP_OPS_DEPTH || s->v[top].sp != sp)
+		return 0;
+	return leave_op(s, now, 0);
+}
+
+/* The innermost that the thread is in, which is at sp; 0: none. */
+static __noinline __u64 innermost_op(const struct op_stack *s, __u64 sp)
+{
+	__u64 at = s->n - 1;
+
+	for (__u32 i = 0; i < GP_OPS_DEPTH; i++, at--) {
+		asm volatile("" : "+r"(at));	/* the verifier sees its bound where it is used */
+		if (at >= GP_OPS_DEPTH)
+			break;
+		if (s->v[at].sp > sp)
+			return s->v[at].op;
+	}
+	return 0;
+}
+
+/* Made if the process is followed; else NULL. */
+static __noinline struct thread_ops *ops_of_thread(void)
+{
+	struct thread_ops *t;
+
+	if (!follow_ops)
+		return NULL;
+	if (!is_followed(bpf_get_current_pid_tgid() >> 32)) {
+		count(foreign);
+		return NULL;
+	}
+	t = bpf_task_storage_get(&ops, bpf_get_current_task_btf(), 0,
+				 BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!t)
+		count(deep);
+	return t;
+}
+
+static __noinline int op_enter(struct pt_regs *ctx, __u64 op)
+{
+	struct thread_ops *t = ops_of_thread();
+
+	if (t)
+		enter_op(&t->ops, PT_REGS_SP(ctx), op);
+	return 0;
+}
+
+static __noinline int op_return(struct pt_regs *ctx)
+{
+	struct thread_ops *t;
+
+	if (!follow_ops)
+		return 0;
+	t = bpf_task_storage_get(&ops, bpf_get_current_task_btf(), 0, 0);
+	return t ? return_op(&t->ops, PT_REGS_SP(ctx) - RET_POPS) : 0;
+}
+
+#endif

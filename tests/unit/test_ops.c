@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Operators of frameworks: which functions of PyTorch are some, and what the model makes of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "facts/ops.h"
+#include "gpuprof/control.h"
+#include "gpuprof/event.h"
+#include "lib/work_named.h"
+#include "probe/ops.h"
+#include "view_of.h"
+#include "model_each.h"	/* behind all headers whose functions take a model */
+
+#define BASE 1000000000000ull
+
+/* ---- symbols ---------------------------------------------------------------------------------- */
+
+TEST(operators_are_python_s_wrappers_and_nodes_of_autograd)
+{
+	static const struct {
+		const char *symbol, *name;
+		bool entry_only;
+	} some[] = {
+		{ "_ZN5torch8autogradL15THPVariable_addEP7_objectS2_S2_", "aten.add", false },
+		{ "_ZN5torch8autograd16THPVariable_add_EP7_objectS2_S2_", "aten.add_", false },
+		{ "_ZN5torch8autogradL18THPVariable_linearEP7_objectS2_S2_", "aten.linear", false },
+		{ "_ZN5torch8autogradL22THPVariable_contiguousEP7_objectS2_S2_", "aten.contiguous", false },
+		{ "_ZN5torch8autograd9generated14AddmmBackward05applyEOSt6vectorIN2at6TensorESaIS4_EE",
+		  "AddmmBackward0", true },
+		{ "_ZN5torch8autograd14AccumulateGrad5applyEOSt6vectorIN2at6TensorESaIS4_EE",
+		  "AccumulateGrad", true },
+		{ "slot_tp_call", "", false },
+		/* The compiler's pieces, properties, and others of the same names. */
+		{ "_ZN5torch8autogradL15THPVariable_addEP7_objectS2_S2_.cold", NULL, false },
+		{ "_ZN5torch8autograd20THPVariable_get_ndimEP11THPVariablePv", NULL, false },
+		{ "_ZN5torch8autograd12THPVariable_EP7_object", NULL, false },
+		{ "_ZN5torch8autograd6Engine17evaluate_functionERSt10shared_ptrINS0_9GraphTaskEE", NULL, false },
+		{ "_ZN5torch8autograd4Node5applyEv", NULL, false },
+		{ "_ZN5torch8autograd5applyEOSt6vectorIN2at6TensorESaIS4_EE", NULL, false },
+		{ "_ZN2at4_ops10add_Tensor4callERKNS_6TensorES4_RKN3c106ScalarE", NULL, false },
+		/* Lies. */
+		{ "_ZN5torch8autogradL99THPVariable_addEP7_object", NULL, false },
+		{ "_ZN5torch8autogradL0EP7_object", NULL, false },
+		{ "_ZN5torch8autogradL18446744073709551615xEP7_object", NULL, false },
+		{ "_ZN5torch8autograd", NULL, false },
+		{ "_ZN5torch8autogradIiEE", NULL, false },
+		{ "", NULL, false },
+	};
+
+	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
+		struct op_symbol op = { .id = 0 };
+		const bool is_one = op_of_symbol(some[i].symbol, &op);
+
+		if (is_one != (some[i].name != NULL))
+			fail_msg("%s", some[i].symbol);
+		if (!is_one)
+			continue;
+		assert_string_equal(op.name, some[i].name);
+		assert_int_equal(op.entry_only, some[i].entry_only);
+		assert_int_equal(op.id, *some[i].name ? op_id(some[i].name) : GP_OP_MODULE);
+		assert_true(op.id > GP_OP_BACKWARD && !(op.id & ~GP_COOKIE_OP_BITS));
+	}
+}
+
+TEST(operators_are_in_libraries_of_pytorch)
+{
+	assert_non_null(ops_file_of("libtorch_python.so"));
+	assert_non_null(ops_file_of("libtorch_cpu.so"));
+	assert_non_null(ops_file_of("libpython3.13.so.1.0"));
+	assert_non_null(ops_file_of("python3.11"));
+	assert_true(ops_file_of("libtorch_python.so")->with_locals);
+	assert_null(ops_file_of("libtorch_cuda.so"));
+	assert_null(ops_file_of("libc10.so"));
+}
+
+TEST(a_name_that_is_too_long_is_no_operator)
+{
+	char symbol[400] = "_ZN5torch8autogradL212THPVariable_";
+	struct op_symbol op;
+
+	memset(symbol + strlen(symbol), 'x', 200);
+	strcat(symbol, "EP7_object");
+	assert_false(op_of_symbol(symbol, &op));
+}
+
+/* ---- the model -------------------------------------------------------------------------------- */
+
+BEFORE_EACH
+{
+	restart(BASE);
+}
+
+static void named(const char *name)
+{
+	struct event ev = { .kind = EVENT_FRAME, .frame.function = name };
+
+	ev.frame.number = op_id(name);
+	ev.frame.flags = FRAME_OP;
+	push(m, ev);
+}
+
+enum module { NONE, NET, NET_LINEAR };
+
+static uint64_t module_id(enum module module)
+{
+	return module ? GP_OPS_FIRST | (1000 + module) : 0;
+}
+
+static void module_named(enum module module, enum module outer, const char *name)
+{
+	struct event ev = { .kind = EVENT_FRAME, .frame.function = name };
+
+	ev.frame.number = module_id(module);
+	ev.frame.caller = module_id(outer);
+	ev.frame.flags = FRAME_MODULE;
+	push(m, ev);
+}
+
+static void op_of(uint64_t id, uint32_t tid, uint64_t start, uint64_t end, uint64_t inner, bool measured)
+{
+	struct event ev = { .kind = EVENT_OP, .pid = 7, .tid = tid, .has = measured ? HAS_END : 0,
+			    .start_ns = BASE + start, .end_ns = BASE + end };
+
+	ev.op.id = id;
+	ev.op.inner_ns = inner;
+	push(m, ev);
+}
+
+static void launch_of(uint32_t seq, uint64_t start, uint64_t end, uint64_t op, uint64_t module)
+{
+	push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 8, .seq = seq, .func = L,
+				.has = HAS_END, .start_ns = BASE + start, .end_ns = BASE + end,
+				.call.op = op, .call.module = module });
+	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 8, .api.correlation = seq,
+				.api.cbid = 211, .api.domain = 5, .start_ns = BASE + start + 1,
+				.end_ns = BASE + end - 1 });
+}
+
+static void launch_in(uint32_t seq, uint64_t start, uint64_t end, const char *op)
+{
+	launch_of(seq, start, end, op ? op_id(op) : 0, 0);
+}
+
+static void work_of(uint32_t correlation, uint64_t start, uint64_t end)
+{
+	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = correlation };
+
+	push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .start_ns = BASE + start,
+				.end_ns = BASE + end, .work = work_named(w, "sgemm") });
+}
+
+/* The columns (separated by blanks) of each row, a line each. */
+static void assert_table(const struct view *v, const char *columns, const char *wanted)
+{
+	struct table *t = view_now(v, m);
+	struct strbuf text = STRBUF_INIT;
+
+	assert_non_null(t);
+	for (size_t row = 0; row < t->n_rows; row++) {
+		char *names = strdup(columns), *rest = names, *name;
+
+		while ((name = strsep(&rest, " "))) {
+			const int at = table_column(t, name);
+			const struct cell *c = &table_cells(t, row)[at];
+
+			assert_true(at >= 0);
+			if (!c->known)
+				strbuf_addch(&text, '?');
+			else if (t->columns[at].type == CELL_TEXT)
+				strbuf_addstr(&text, c->s);
+			else
+				strbuf_addf(&text, "%llu", (unsigned long long)c->u);
+			strbuf_addch(&text, rest ? ' ' : '\n');
+		}
+		free(names);
+	}
+	assert_string_equal(text.s, wanted);
+	strbuf_free(&text);
+	table_free(t);
+}
+
+static void assert_rows(const char *wanted)
+{
+	assert_table(&view_ops, "op count host_total_ns host_self_ns device_ns launches time_source",
+		     wanted);
+}
+
+TEST(an_operator_has_its_launches_and_their_device_time_and_not_those_of_inner_ones)
+{
+	named("aten.linear");
+	named("aten.relu");
+	launch_in(1, 12, 16, "aten.relu");
+	launch_in(2, 17, 19, "aten.relu");
+	op_of(op_id("aten.relu"), 8, 11, 20, 0, true);
+	launch_in(3, 22, 26, "aten.linear");
+	op_of(op_id("aten.linear"), 8, 10, 30, 9, true);
+	launch_in(4, 32, 36, NULL);
+	work_of(1, 40, 45);
+	work_of(2, 45, 50);
+	work_of(3, 50, 57);
+	work_of(4, 57, 60);
+	finish(m, BASE + 100);
+	assert_rows("aten.linear 1 20 11 7 1 measured\n"
+		    "aten.relu 1 9 9 10 2 measured\n");
+}
+
+TEST(a_module_has_the_device_time_of_those_inside_it_too)
+{
+	module_named(NET, NONE, "Net");
+	module_named(NET_LINEAR, NET, "Linear");
+	launch_of(1, 12, 16, 0, module_id(NET_LINEAR));
+	launch_of(2, 17, 19, 0, module_id(NET_LINEAR));
+	op_of(module_id(NET_LINEAR), 8, 11, 20, 0, true);
+	launch_of(3, 22, 26, 0, module_id(NET));
+	op_of(module_id(NET), 8, 10, 30, 9, true);
+	work_of(1, 40, 45);
+	work_of(2, 45, 50);
+	work_of(3, 50, 57);
+	finish(m, BASE + 100);
+	assert_table(&view_modules, "module calls host_ns host_self_ns device_ns device_self_ns launches",
+		     "Net 1 20 11 17 7 1\n"
+		     "Net/Linear 1 9 9 10 10 2\n");
+	assert_rows("");
+}
+
+/* The last node is only seen to be over in the next backward pass. */
+TEST(a_node_is_over_with_the_backward_pass_that_it_began_in)
+{
+	named("MulBackward0");
+	named("AccumulateGrad");
+	op_of(op_id("MulBackward0"), 9, 12, 15, 0, false);
+	op_of(GP_OP_BACKWARD, 8, 10, 20, 0, true);
+	op_of(op_id("AccumulateGrad"), 9, 15, 52, 0, false);
+	op_of(op_id("MulBackward0"), 9, 52, 55, 0, false);
+	op_of(GP_OP_BACKWARD, 8, 50, 60, 0, true);
+	op_of(op_id("AccumulateGrad"), 9, 55, 99, 0, false);
+	finish(m, BASE + 100);
+	assert_rows("0x8000000000000001 2 20 20 ? 0 measured\n"
+		    "AccumulateGrad 2 10 10 ? 0 upper bound\n"
+		    "MulBackward0 2 6 6 ? 0 upper bound\n");
+}
+
+TEST(operators_of_a_time_outside_of_the_session_are_not_counted)
+{
+	named("aten.add");
+	op_of(op_id("aten.add"), 8, 10, 20, 0, true);
+	push(m, (struct event){ .kind = EVENT_OP, .pid = 7, .tid = 8, .has = HAS_END,
+				.start_ns = BASE - 10, .end_ns = BASE + 5, .op.id = op_id("aten.add") });
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });
+	op_of(op_id("aten.add"), 8, 90, 120, 0, true);
+	op_of(op_id("aten.add"), 8, 110, 120, 0, true);
+	assert_int_equal(model_finish(m), 0);
+	assert_rows("aten.add 2 20 20 ? 0 measured\n");
+}
+
+TEST(an_interval_has_what_came_in_it)
+{
+	struct snapshot *before, *after;
+
+	named("aten.add");
+	op_of(op_id("aten.add"), 8, 10, 20, 0, true);
+	before = snapshot_take(m, BASE + 50);
+	op_of(op_id("aten.add"), 8, 60, 63, 0, true);
+	after = snapshot_take(m, BASE + 100);
+	assert_non_null(before);
+	assert_non_null(after);
+	snapshot_subtract(after, before);
+	assert_int_equal(ops_count(after->ops), 1);
+	assert_int_equal(ops_at(after->ops, 0)->count, 1);
+	assert_int_equal(ops_at(after->ops, 0)->time.total, 3);
+	snapshot_free(before);
+	snapshot_free(after);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Operators of frameworks, by the functions that run them: which symbols of a library are
+ * operators, what they are called, and whether their return may be followed. Pure: knows no files
+ * and no links.
+ *
+ *   torch::autograd::THPVariable_add(PyObject *, ...)
+ *			"aten.add", called by Python. A C function of Python's: it catches what C++
+ *			throws
+ *   torch::autograd::generated::AddBackward0::apply
+ *			"AddBackward0", a node of the backward pass. C++ may throw through it: entry
+ *			only
+ *   slot_tp_call	of CPython, calls objects of Python's classes: PyTorch's modules
+ */
+#ifndef PROBE_OPS_H
+#define PROBE_OPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum ops_level {
+	OPS_OFF = 0,
+	OPS_PYTHON,		/* those that Python calls, and nodes of the backward pass */
+};
+
+#define OP_NAME_MAX 128
+
+struct op_symbol {
+	char name[OP_NAME_MAX];		/* "aten.add"; "": of GP_OP_MODULE */
+	uint64_t id;			/* of the name: op_id */
+	bool entry_only;
+};
+
+/* The operator that the function of this (mangled) symbol runs. False: none. */
+bool op_of_symbol(const char *symbol, struct op_symbol *out);
+
+/* The id of an operator's name: GP_OPS_FIRST or more, in GP_COOKIE_OP_BITS. Its frame (EVENT_FRAME)
+ * has that number, which no other has. */
+uint64_t op_id(const char *name);
+
+struct ops_file {		/* a library with operators */
+	const char *begins;	/* how its name begins */
+	const char *symbols;	/* ... and those of all symbols that op_of_symbol takes */
+	bool with_locals;	/* they are local functions */
+	/* else the function is that for this slot of CPython's types, at this offset; NULL: none */
+	const char *slot;
+	uint32_t slot_offset;
+};
+
+/* NULL: it is none. */
+const struct ops_file *ops_file_of(const char *basename);
+
+#endif

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The tables `ops` and `modules`: a framework's operators and PyTorch's modules, how long they
+ * took on the host, and the device time of the works that they launched. Read a snapshot.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "base/num.h"
+#include "facts/ops.h"
+#include "gpuprof/event.h"
+#include "view/view.h"
+
+enum { PID, OP, COUNT, HOST, SELF, AVG, P50, P99, SOURCE, DEVICE, LAUNCHES, N_COLUMNS };
+
+static const struct column columns[N_COLUMNS] = {
+	[PID] = COLUMN_PID,
+	[OP] = { "op", NULL, CELL_TEXT, 0, ROLE_KEY,
+		"operator, as Python calls it; of the backward pass, node of autograd" },
+	[COUNT] = { "count", NULL, CELL_INT, 0, ROLE_SUM, "times that it ran" },
+	[HOST] = { "host_total_ns", "host", CELL_NS, 0, ROLE_SUM, "time in it" },
+	[SELF] = { "host_self_ns", "host self", CELL_NS, 1, ROLE_SUM,
+		"of that, outside of operators inside it" },
+	[AVG] = { "host_avg_ns", "avg", CELL_NS, 0, ROLE_MEAN, "mean time of one" },
+	[P50] = { "host_p50_ns", "p50", CELL_NS, 0, ROLE_MEAN, "median time of one" },
+	[P99] = { "host_p99_ns", "p99", CELL_NS, 0, ROLE_MEAN, "time that 99 of 100 stay below" },
+	[SOURCE] = { "time_source", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"measured; or an upper bound, until its thread was seen outside of it" },
+	[DEVICE] = { "device_ns", NULL, CELL_NS, 0, ROLE_SUM,
+		"device time of the work that it launched, itself" },
+	[LAUNCHES] = { "launches", NULL, CELL_INT, 0, ROLE_SUM, "launches in it, itself" },
+};
+
+static bool is_module(const struct snapshot *snap, const struct op_row *op)
+{
+	const struct stacks_frame *f = stacks_frame(&snap->stacks, op->key.op);
+
+	return f && f->flags & FRAME_MODULE;
+}
+
+static void fill_pid(struct cell *cell, const struct snapshot *snap, const struct op_row *op)
+{
+	const struct snapshot_process *p = snapshot_process(snap, op->key.process);
+
+	if (p)
+		view_put_pid(cell, p->pid);
+}
+
+static void fill_times(struct cell *row, const struct op_row *op)
+{
+	const struct hist *h = &op->time;
+
+	if (!h->count)
+		return;
+	cell_u(&row[HOST], h->total);
+	cell_u(&row[SELF], op->self_ns);
+	cell_u(&row[AVG], h->total / h->count);
+	cell_u(&row[P50], hist_quantile(h, 0.50));
+	cell_u(&row[P99], hist_quantile(h, 0.99));
+}
+
+static void add_row(struct table *t, const struct snapshot *snap, const struct op_row *op)
+{
+	const struct stacks_frame *f = stacks_frame(&snap->stacks, op->key.op);
+	struct cell *row = table_row(t);
+
+	fill_pid(&row[PID], snap, op);
+	cell_u(&row[COUNT], op->count);
+	fill_times(row, op);
+	if (op->works)
+		cell_u(&row[DEVICE], op->works_ns);
+	cell_u(&row[LAUNCHES], op->launches);
+	if (f)
+		cell_s(t, &row[OP], f->function);
+	else if (op->key.op)
+		cell_f(t, &row[OP], "0x%" PRIx64, op->key.op);
+	else
+		cell_s(t, &row[OP], "[other]");
+	cell_s(t, &row[SOURCE], op->bound ? "upper bound" : "measured");
+}
+
+static void fill(struct table *t, const struct view_query *q)
+{
+	const struct ops *ops = q->snapshot->ops;
+
+	t->none = "no operator was recorded: --torch python";
+	for (size_t i = 0; i < ops_count(ops); i++)
+		if (!is_module(q->snapshot, ops_at(ops, i)))
+			add_row(t, q->snapshot, ops_at(ops, i));
+}
+
+const struct view view_ops = {
+	.name = "ops",
+	.help = "a process and operator of PyTorch (--torch python)",
+	.columns = columns, .n_columns = N_COLUMNS,
+	.never_null = "op count time_source launches",
+	.sort = "host_total_ns",
+	.shown = VIEW_WITH_ROWS,
+	.fill = fill,
+};
+
+/* ---- modules --------------------------------------------------------------------------------- */
+
+enum { M_PID, MODULE, CALLS, M_HOST, M_SELF, M_DEVICE, M_DEVICE_SELF, M_LAUNCHES, N_M_COLUMNS };
+
+static const struct column module_columns[N_M_COLUMNS] = {
+	[M_PID] = COLUMN_PID,
+	[MODULE] = { "module", NULL, CELL_TEXT, 0, ROLE_KEY,
+		"classes of the modules around it, the outermost first, and its own" },
+	[CALLS] = { "calls", NULL, CELL_INT, 0, ROLE_SUM, "times that it was called" },
+	[M_HOST] = { "host_ns", NULL, CELL_NS, 0, ROLE_SUM, "time in it" },
+	[M_SELF] = { "host_self_ns", "host self", CELL_NS, 0, ROLE_SUM,
+		"of that, outside of modules inside it" },
+	[M_DEVICE] = { "device_ns", NULL, CELL_NS, 0, ROLE_SUM,
+		"device time of the work that it launched, and modules inside it" },
+	[M_DEVICE_SELF] = { "device_self_ns", "device self", CELL_NS, 0, ROLE_SUM,
+		"of that, what it launched itself" },
+	[M_LAUNCHES] = { "launches", NULL, CELL_INT, 0, ROLE_SUM, "launches in it, itself" },
+};
+
+static uint64_t key_of(uint32_t process, uint64_t module)
+{
+	return module ^ map_hash(process);
+}
+
+/* The device time of each module is that of all modules around it, too. 0 or -ENOMEM. */
+static int add_up(struct map *device_ns, const struct snapshot *snap)
+{
+	for (size_t i = 0; i < ops_count(snap->ops); i++) {
+		const struct op_row *row = ops_at(snap->ops, i);
+		const struct stacks_frame *f = is_module(snap, row) && row->works_ns ?
+			stacks_frame(&snap->stacks, row->key.op) : NULL;
+
+		for (; f; f = stacks_frame(&snap->stacks, f->caller)) {
+			struct map_slot *sum = map_put(device_ns, key_of(row->key.process,
+									 f->number), NULL);
+
+			if (!sum)
+				return -ENOMEM;
+			sum->value = num_add(sum->value, row->works_ns);
+		}
+	}
+	return 0;
+}
+
+static void fill_module(struct table *t, struct cell *cell, const struct snapshot *snap,
+			uint64_t module)
+{
+	const char *name[GP_OPS_DEPTH];
+	struct strbuf text = STRBUF_INIT;
+	size_t n = 0;
+
+	for (const struct stacks_frame *f = stacks_frame(&snap->stacks, module);
+	     f && n < GP_OPS_DEPTH; f = stacks_frame(&snap->stacks, f->caller))
+		name[n++] = f->function ? f->function : "?";
+	while (n--)
+		strbuf_addf(&text, "%s%s", name[n], n ? "/" : "");
+	cell_text(t, cell, &text);
+}
+
+static void add_module(struct table *t, const struct snapshot *snap, const struct op_row *op,
+		       const struct map *device_ns)
+{
+	const struct map_slot *sum = map_find(device_ns, key_of(op->key.process, op->key.op));
+	struct cell *row = table_row(t);
+
+	fill_pid(&row[M_PID], snap, op);
+	cell_u(&row[CALLS], op->count);
+	cell_u(&row[M_HOST], op->time.total);
+	cell_u(&row[M_SELF], op->self_ns);
+	if (sum)
+		cell_u(&row[M_DEVICE], sum->value);
+	if (op->works)
+		cell_u(&row[M_DEVICE_SELF], op->works_ns);
+	cell_u(&row[M_LAUNCHES], op->launches);
+	fill_module(t, &row[MODULE], snap, op->key.op);
+}
+
+static void fill_modules(struct table *t, const struct view_query *q)
+{
+	const struct ops *ops = q->snapshot->ops;
+	struct map device_ns = { 0 };
+
+	t->none = "no module was recorded: --torch python";
+	t->failed |= add_up(&device_ns, q->snapshot) < 0;
+	for (size_t i = 0; i < ops_count(ops); i++)
+		if (is_module(q->snapshot, ops_at(ops, i)))
+			add_module(t, q->snapshot, ops_at(ops, i), &device_ns);
+	map_free(&device_ns);
+}
+
+const struct view view_modules = {
+	.name = "modules",
+	.help = "a process and PyTorch module, by its classes (--torch python)",
+	.columns = module_columns, .n_columns = N_M_COLUMNS,
+	.never_null = "module calls host_ns host_self_ns launches",
+	.sort = "host_ns",
+	.shown = VIEW_WITH_ROWS,
+	.fill = fill_modules,
+};
