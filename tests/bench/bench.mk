@@ -46,6 +46,9 @@ bench-helper: $(BUILD)/libgpuprof.so $(BENCH_HELPER) sim ## what the helper cost
 bench-switches: $(BUILD)/gpuprof $(BENCH_SWITCHES) ## what --off-cpu costs a switch, of watched threads and others (root)
 	$(Q)$(BENCH_RUN) switches
 
+bench-operators: $(BUILD)/gpuprof torch ## what --torch costs steps of PyTorch, beside torch.profiler (root)
+	$(Q)$(BENCH_RUN) operators
+
 $(BENCH_OUT)/switcher: $(BENCH)/switcher.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
