@@ -554,6 +554,18 @@ static void look_at_opening(const struct elf_file *ef, struct elf_symbol *s, uin
 	s->offset += start.skip;
 }
 
+/* Where the function of this address is, and how it begins. 0 or -ENOENT. */
+static int symbol_at(const struct elf_file *ef, uint64_t vaddr, struct elf_symbol *out)
+{
+	struct elf_range code;
+
+	if (!elf_locate(ef, vaddr, PF_X, &code) || !code.at)
+		return -ENOENT;
+	out->offset = code.at;
+	look_at_opening(ef, out, code.len);
+	return out->offset ? 0 : -ENOENT;
+}
+
 int elf_find_symbols(struct elf_file *ef, struct elf_symbol *symbols, size_t n)
 {
 	struct search s = { .ef = ef, .symbol = symbols };
@@ -596,15 +608,9 @@ static void pass_on(void *ctx, const struct table *table, uint64_t index, const 
 	const char *name = b->strings + sym->st_name;
 	struct elf_symbol out = { .name = name, .size = sym->st_size,
 				  .local = ELF64_ST_BIND(sym->st_info) == STB_LOCAL };
-	struct elf_range code;
 
 	(void)table, (void)index;
-	if (strncmp(name, b->begins, b->len) ||
-	    !elf_locate(b->ef, sym->st_value, PF_X, &code) || !code.at)
-		return;
-	out.offset = code.at;
-	look_at_opening(b->ef, &out, code.len);
-	if (out.offset)
+	if (!strncmp(name, b->begins, b->len) && !symbol_at(b->ef, sym->st_value, &out))
 		b->fn(b->ctx, &out);
 }
 
@@ -759,17 +765,6 @@ static void find_relocated(struct slotdefs *s)
 		if (ELF64_R_TYPE(all[i].r_info) == RELATIVE && all[i].r_offset == record + 16)
 			s->function = (uint64_t)all[i].r_addend;
 	free(all);
-}
-
-static int symbol_at(const struct elf_file *ef, uint64_t vaddr, struct elf_symbol *out)
-{
-	struct elf_range code;
-
-	if (!elf_locate(ef, vaddr, PF_X, &code) || !code.at)
-		return -ENOENT;
-	out->offset = code.at;
-	look_at_opening(ef, out, code.len);
-	return out->offset ? 0 : -ENOENT;
 }
 
 int elf_find_slot(struct elf_file *ef, const char *name, uint32_t slot, struct elf_symbol *out)

@@ -30,8 +30,8 @@ enum stack_known {
 #define FRAME_SIGNAL 0x02	/* a signal handler returns to it */
 #define FRAME_PYTHON 0x04	/* a Python function: offset is its line, or 0; file its path */
 #define FRAME_GAP 0x08		/* native frames that are not known, between known ones */
-#define FRAME_MODULE 0x20	/* the same of a module of PyTorch's: its class */
 #define FRAME_OP 0x10		/* no place in code: the operator of an event_op */
+#define FRAME_MODULE 0x20	/* the same of a module of PyTorch's: its class */
 
 enum range_what {
 	RANGE_PUSH = 1,		/* begins within the one before */

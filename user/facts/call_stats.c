@@ -86,18 +86,26 @@ int call_stat_add(struct call_stat *s, const struct event *call)
 	return 0;
 }
 
+/* The call's row, at its place of the cache from now on. */
+static struct call_stat *find_row(struct call_stat **at, struct call_stats *cs,
+				  const struct event *call)
+{
+	struct call_stat *s = call_stats_find(cs, call);
+
+	if (s && s->key.shape != CALL_SHAPE_MORE)
+		*at = s;
+	return s;
+}
+
 int call_cache_add(struct call_cache *c, struct call_stats *cs, const struct event *call)
 {
 	struct call_stat **at = &c->v[call->func % CACHED], *s = *at;
 
 	if (__builtin_expect(!s || !is_row_of(s, call), 0)) {
-		s = call_stats_find(cs, call);
+		s = find_row(at, cs, call);
 		if (!s)
 			return -ENOMEM;
-		if (s->key.shape == CALL_SHAPE_MORE)
-			cs->more++;
-		else
-			*at = s;
+		cs->more += s->key.shape == CALL_SHAPE_MORE;
 	}
 	return call_stat_add(s, call);
 }
@@ -109,11 +117,9 @@ int call_cache_add_works(struct call_cache *c, struct call_stats *cs,
 	struct call_stat **at = &c->v[of->func % CACHED], *s = *at;
 
 	if (__builtin_expect(!s || !is_row_of(s, &call), 0)) {
-		s = call_stats_find(cs, &call);
+		s = find_row(at, cs, &call);
 		if (!s)
 			return -ENOMEM;
-		if (s->key.shape != CALL_SHAPE_MORE)
-			*at = s;
 	}
 	s->works += n;
 	s->works_ns += ns;

@@ -385,6 +385,13 @@ static int attach_range(struct attach *a, const struct loader_probes *how, struc
 	return err ? err : attach_range(a, how, plan, rest, result);
 }
 
+/* Of its links. */
+static unsigned int group_of(enum plan_part part)
+{
+	return part == PLAN_RUNTIME_LAUNCHES ? GP_GROUP_RUNTIME_LAUNCHES :
+	       part == PLAN_DRIVER_LAUNCHES  ? GP_GROUP_DRIVER_LAUNCHES : 0;
+}
+
 static int attach_plan(struct attach *a, int fd, struct plan *plan, enum plan_part part,
 		       const struct loader_probes *how, struct attach_result *result)
 {
@@ -396,6 +403,8 @@ static int attach_plan(struct attach *a, int fd, struct plan *plan, enum plan_pa
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	p.path = path;
+	p.group = group_of(part);
+	p.is_entry_only = part == PLAN_ENTRIES;
 	for (size_t i = 0; i < all.n && !err; i += at_once)
 		err = attach_range(a, &p, plan, (struct range){ all.from + i, at_once }, result);
 	return err;
@@ -457,21 +466,12 @@ static bool changes_launches(const struct attach *a, const struct known *k)
 	       plan_size(k->plan) > plan_begin(k->plan, PLAN_RUNTIME_LAUNCHES);
 }
 
-/* Of its links. */
-static unsigned int group_of(enum plan_part part)
-{
-	return part == PLAN_RUNTIME_LAUNCHES ? GP_GROUP_RUNTIME_LAUNCHES :
-	       part == PLAN_DRIVER_LAUNCHES  ? GP_GROUP_DRIVER_LAUNCHES : 0;
-}
-
 /* Makes the links of a part. 0 or -errno, logged once for the file but for -ESRCH. */
 static int make_links(struct attach *a, struct known *k, enum plan_part part,
 		      const struct attach_for *to, struct attach_result *result)
 {
 	int err = attach_plan(a, to->fd, k->plan, part,
-			      &(struct loader_probes){ .pid = to->pid, .group = group_of(part),
-						       .is_entry_only = part == PLAN_ENTRIES },
-			      result);
+			      &(struct loader_probes){ .pid = to->pid }, result);
 
 	if (err == -ESRCH)
 		return err;
@@ -701,9 +701,7 @@ static int hand_over(struct attach *a, size_t index, enum plan_part part)
 	if (rc == 1)
 		rc = part < a->launches.until ?
 			     attach_plan(a, k->fd, k->plan, part,
-					 &(struct loader_probes){
-						.waits = true, .group = group_of(part),
-						.is_entry_only = part == PLAN_ENTRIES },
+					 &(struct loader_probes){ .waits = true },
 					 &result) : 0;
 	if (rc < 0)
 		map_del(&a->done, part_key(index, part));

@@ -1016,14 +1016,19 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list 
 	return 0;
 }
 
+static void create_maps(struct bpf_map *const *maps, size_t n, bool wanted)
+{
+	for (size_t i = 0; i < n; i++)
+		bpf_map__set_autocreate(maps[i], wanted);
+}
+
 /* Without stacks the programs' way to these maps is dead code. */
 static void configure_stacks(struct gpuprof_bpf *skel, uint32_t bytes)
 {
 	struct bpf_map *maps[] = { skel->maps.stacks, skel->maps.copies, skel->maps.pythons,
 				   skel->maps.askers, skel->maps.sent };
 
-	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
-		bpf_map__set_autocreate(maps[i], bytes);
+	create_maps(maps, sizeof(maps) / sizeof(maps[0]), bytes);
 	skel->rodata->stack_bytes = bytes;
 	if (!bytes)
 		return;
@@ -1040,8 +1045,7 @@ static void configure_ops(const struct loader *l, bool follow)
 	struct bpf_map *maps[] = { skel->maps.ops, skel->maps.op_buf, skel->maps.types,
 				   skel->maps.chains };
 
-	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
-		bpf_map__set_autocreate(maps[i], follow);
+	create_maps(maps, sizeof(maps) / sizeof(maps[0]), follow);
 	skel->rodata->follow_ops = follow;
 	if (!follow)
 		return;
