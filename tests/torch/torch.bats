@@ -74,8 +74,15 @@ yielded() {
 @test "torch: device time, launches and syncs of each line of Python are the simulation's" {
 	run -0 "${WITH_TORCH[@]}" "$GPUPROF" stat --stacks --off-cpu off --table lines --format json \
 		-o r.json -- "${TRAIN[@]}" --steps 10 --lines lines.json
-	run -0 "$TEST_LIB/check_lines.py" r.json ./"$(of_train 't["pid"]')".log lines.json "$ROOT/tests/torch/train.py"
-	assert_output --regexp "^[0-9]+ launches of [0-9]+ are on [0-9]+ lines, as they were$"
+	run -0 "$TEST_LIB/check_marks.py" lines r.json ./"$(of_train 't["pid"]')".log lines.json "$ROOT/tests/torch/train.py"
+	assert_output --regexp "^[0-9]+ launches of [0-9]+ are in [0-9]+ lines, as they were$"
+}
+
+@test "torch: device time and launches of each module of PyTorch's are the simulation's" {
+	run -0 "${WITH_TORCH[@]}" "$GPUPROF" stat --torch python --off-cpu off --table modules --format json \
+		-o r.json -- "${TRAIN[@]}" --steps 10 --modules modules.json
+	run -0 "$TEST_LIB/check_marks.py" modules r.json ./"$(of_train 't["pid"]')".log modules.json
+	assert_output --regexp "^[0-9]+ launches of [0-9]+ are in [0-9]+ modules, as they were$"
 }
 
 @test "torch: each launch stands on the lines of Python that asked for it, in the backward pass too" {

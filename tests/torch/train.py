@@ -4,13 +4,16 @@
 
 usage: train.py [--steps N] [--workers N] [--graph-steps N] [--compile] [--profile WINDOWS]
                 [--ready FILE --go FILE] [--halfway FILE --on FILE] [--json FILE] [--lines FILE]
+                [--modules FILE]
 
 A Transformer encoder is trained by AdamW on batches of a DataLoader (worker processes, page-locked
 memory), checks now and then that bytes come back as they went, copies on a stream of its own, replays a
 CUDA graph, with --compile runs a function that Triton compiled, and with --profile windows of
 torch.profiler, of so many steps each. --ready/--go: has set the device up and then waits for the file
-GO before it trains; --halfway/--on: the same in the middle of the first window. Prints one line of JSON, what it did by its own count, and to FILE if one is given. --lines: writes when it came to
-which line of this file, as [ns, line] (0: to none), by its own tracing. Times are of
+GO before it trains; --halfway/--on: the same in the middle of the first window. Prints one line of JSON,
+what it did by its own count, and to FILE if one is given. --lines: writes when it came to which line of
+this file, as [ns, line] (0: to none), by its own tracing; --modules: when it entered and left modules, as
+[ns, chain of classes] ("": none), by PyTorch's hooks. Times are of
 CLOCK_MONOTONIC. Values are not looked at: the simulated GPU computes nothing.
 """
 import argparse
@@ -160,6 +163,32 @@ class Lines:
             json.dump(self.marks, file)
 
 
+class Modules:
+    """The chain of classes of modules that the main thread is in, as PyTorch's hooks are called."""
+
+    def __init__(self):
+        self.marks, self.chain = [], []
+
+    def start(self):
+        nn.modules.module.register_module_forward_pre_hook(self.enter)
+        nn.modules.module.register_module_forward_hook(self.leave)
+
+    def mark(self):
+        self.marks.append((time.monotonic_ns(), "/".join(self.chain)))
+
+    def enter(self, module, _):
+        self.chain.append(type(module).__name__)
+        self.mark()
+
+    def leave(self, *_):
+        self.chain.pop()
+        self.mark()
+
+    def write(self, path):
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(self.marks, file)
+
+
 def wait_for(ready, go):
     with open(ready, "x", encoding="utf-8"):
         pass
@@ -180,10 +209,13 @@ def main():
     parser.add_argument("--on")
     parser.add_argument("--json")
     parser.add_argument("--lines")
+    parser.add_argument("--modules")
     args = parser.parse_args()
-    lines = Lines()
+    lines, modules = Lines(), Modules()
     if args.lines:
         lines.start()
+    if args.modules:
+        modules.start()
     torch.manual_seed(0)
     torch.set_num_threads(1)
     training = Training()
@@ -206,6 +238,8 @@ def main():
     done["begin_ns"], done["ns"] = started, time.monotonic_ns() - started
     if args.lines:
         lines.write(args.lines)
+    if args.modules:
+        modules.write(args.modules)
     done["threads"] = sorted({t.name for t in threading.enumerate()})
     done["peak_bytes"] = torch.cuda.max_memory_allocated()
     line = json.dumps(done)
