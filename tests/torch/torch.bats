@@ -85,6 +85,13 @@ yielded() {
 	assert_output --regexp "^[0-9]+ launches of [0-9]+ are in [0-9]+ modules, as they were$"
 }
 
+@test "torch: launches and device time of each operator are torch.profiler's, forward and backward" {
+	run -0 "${WITH_TORCH[@]}" "$GPUPROF" stat --torch python --off-cpu off --table ops --format json \
+		-o r.json -- "${TRAIN[@]}" --steps 10 --trace trace.json
+	run -0 "$TEST_LIB/check_ops.py" r.json ./"$(of_train 't["pid"]')".log trace.json
+	assert_output --regexp "^[0-9]+ launches are in [0-9]+ operators, 20 in none, as torch.profiler has it$"
+}
+
 @test "torch: each launch stands on the lines of Python that asked for it, in the backward pass too" {
 	# Stacks of calls alone: how often threads leave the CPU is the machine's.
 	run -0 "${WITH_TORCH[@]}" "$GPUPROF" stat --stacks --off-cpu off --by stack --table calls,events --format json \

@@ -4,7 +4,7 @@
 
 usage: train.py [--steps N] [--workers N] [--graph-steps N] [--compile] [--profile WINDOWS]
                 [--ready FILE --go FILE] [--halfway FILE --on FILE] [--json FILE] [--lines FILE]
-                [--modules FILE]
+                [--modules FILE] [--trace FILE]
 
 A Transformer encoder is trained by AdamW on batches of a DataLoader (worker processes, page-locked
 memory), checks now and then that bytes come back as they went, copies on a stream of its own, replays a
@@ -13,8 +13,9 @@ torch.profiler, of so many steps each. --ready/--go: has set the device up and t
 GO before it trains; --halfway/--on: the same in the middle of the first window. Prints one line of JSON,
 what it did by its own count, and to FILE if one is given. --lines: writes when it came to which line of
 this file, as [ns, line] (0: to none), by its own tracing; --modules: when it entered and left modules, as
-[ns, chain of classes] ("": none), by PyTorch's hooks. Times are of
-CLOCK_MONOTONIC. Values are not looked at: the simulated GPU computes nothing.
+[ns, chain of classes] ("": none), by PyTorch's hooks; --trace: the operators that ran on the CPU, as
+torch.profiler has them. Times are of CLOCK_MONOTONIC. Values are not looked at: the simulated GPU computes
+nothing.
 """
 import argparse
 import json
@@ -25,6 +26,7 @@ import time
 
 import torch
 from torch import nn
+from torch.profiler import ProfilerActivity, profile
 from torch.utils.data import DataLoader, Dataset
 
 BATCH, LENGTH, WIDTH = 8, 32, 128
@@ -120,7 +122,6 @@ def run_compiled():
 
 def profiled(training, halfway):
     """What torch.profiler has of a window, by its own trace, and when that was."""
-    from torch.profiler import ProfilerActivity, profile
     batch = torch.randn(BATCH, LENGTH, WIDTH).pin_memory()
     torch.cuda.synchronize()
     begin = time.monotonic_ns()
@@ -189,6 +190,26 @@ class Modules:
             json.dump(self.marks, file)
 
 
+class Operators:
+    """Those that ran on the CPU, as torch.profiler has them."""
+
+    def __init__(self):
+        self.profiler = profile(activities=[ProfilerActivity.CPU])
+
+    def start(self):
+        self.profiler.start()
+
+    def write(self, path):
+        self.profiler.stop()
+        clock = time.time_ns() - time.monotonic_ns()
+        self.profiler.export_chrome_trace(path)
+        with open(path, encoding="utf-8") as file:
+            trace = json.load(file)
+        trace["baseTimeNanoseconds"] -= clock
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(trace, file)
+
+
 def wait_for(ready, go):
     with open(ready, "x", encoding="utf-8"):
         pass
@@ -210,12 +231,12 @@ def main():
     parser.add_argument("--json")
     parser.add_argument("--lines")
     parser.add_argument("--modules")
+    parser.add_argument("--trace")
     args = parser.parse_args()
-    lines, modules = Lines(), Modules()
-    if args.lines:
-        lines.start()
-    if args.modules:
-        modules.start()
+    watched = [(watch(), path) for watch, path in
+               ((Lines, args.lines), (Modules, args.modules), (Operators, args.trace)) if path]
+    for watch, _ in watched:
+        watch.start()
     torch.manual_seed(0)
     torch.set_num_threads(1)
     training = Training()
@@ -236,10 +257,8 @@ def main():
     done["compiled"] = run_compiled() if args.compile else 0
     torch.cuda.synchronize()
     done["begin_ns"], done["ns"] = started, time.monotonic_ns() - started
-    if args.lines:
-        lines.write(args.lines)
-    if args.modules:
-        modules.write(args.modules)
+    for watch, path in watched:
+        watch.write(path)
     done["threads"] = sorted({t.name for t in threading.enumerate()})
     done["peak_bytes"] = torch.cuda.max_memory_allocated()
     line = json.dumps(done)
