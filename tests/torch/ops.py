@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Calls operators of PyTorch on the CPU, each a known number of times, and prints how often as JSON.
 
-usage: ops.py
+usage: ops.py [THROWS]
 
-Operators that throw, that are nested (a tensor's class handles them in Python), in several threads,
+Operators that throw (1,000 times, or THROWS), that are nested (a tensor's class handles them in Python), in several threads,
 backward passes, some of which throw, and modules, as their own hooks count them.
 """
 import collections
 import json
+import sys
 import threading
 
 import torch
@@ -122,7 +123,7 @@ def main():
     for _ in range(20):
         functional.linear(torch.ones(2, 3), torch.ones(4, 3))
     called["aten.linear"] = 20
-    called["aten.mm"] = throw_often(1000)
+    called["aten.mm"] = throw_often(int(sys.argv[1]) if sys.argv[1:] else 1000)
     go_backward(25)
     throwers = throw_backward(40)
     called["aten.exp"] = throwers

@@ -236,3 +236,27 @@ has_yielded() { [[ $("$TEST_LIB/helper_state.py" "$TARGET") == "yielded "* ]]; }
 	EOF
 	assert_output "{} True True measured upper bound 0"
 }
+
+PYTHON=("${WITH_TORCH[@]}" "$GPUPROF" stat --off-cpu off --format json -o r.json --table "ops,threads,events")
+
+@test "torch: with --torch all each operator is counted as torch.profiler does, overloads apart" {
+	run -0 "${PYTHON[@]}" --torch all -- "$ROOT/build/torch-venv/bin/python" "$ROOT/tests/torch/models.py"
+	grep '^{"aten' <<<"$output" >called.json
+	run -0 python3 - <<-'EOF'
+		import json
+		called, tables = json.load(open("called.json")), json.load(open("r.json"))["tables"]
+		ops = {r["op"].removesuffix(".default").replace(".", "::", 1): r["count"] for r in tables["ops"] if r["op"].startswith("aten.")}
+		wrong = {op: (n, ops.get(op)) for op, n in called.items() if ops.get(op) != n}
+		print(wrong, set(ops) - set(called), len(called) > 100, sorted({r["time_source"] for r in tables["ops"]}),
+		      sum(e["lost"] or 0 for e in tables["events"]))
+	EOF
+	assert_output "{} set() True ['measured', 'upper bound'] 0"
+}
+
+# linear() without a bias is 20 more of mm.
+@test "torch: 100,000 operators that throw are counted, and their program lives" {
+	run -0 "${PYTHON[@]}" --torch all -- "$ROOT/build/torch-venv/bin/python" "$ROOT/tests/torch/ops.py" 100000
+	grep -q '"aten.mm": 100000' <<<"$output"
+	assert_value r.json '[o["count"] for o in t["ops"] if o["op"] == "aten.mm.default"][0]' 100020
+	laws r.json
+}

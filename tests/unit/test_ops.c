@@ -29,6 +29,7 @@ TEST(operators_are_python_s_wrappers_and_nodes_of_autograd)
 		  "AddmmBackward0", true },
 		{ "_ZN5torch8autograd14AccumulateGrad5applyEOSt6vectorIN2at6TensorESaIS4_EE",
 		  "AccumulateGrad", true },
+		{ "_ZN2at4_ops10add_Tensor4callERKNS_6TensorES4_RKN3c106ScalarE", "aten.add_Tensor", true },
 		{ "slot_tp_call", "", false },
 		/* The compiler's pieces, properties, and others of the same names. */
 		{ "_ZN5torch8autogradL15THPVariable_addEP7_objectS2_S2_.cold", NULL, false },
@@ -37,7 +38,8 @@ TEST(operators_are_python_s_wrappers_and_nodes_of_autograd)
 		{ "_ZN5torch8autograd6Engine17evaluate_functionERSt10shared_ptrINS0_9GraphTaskEE", NULL, false },
 		{ "_ZN5torch8autograd4Node5applyEv", NULL, false },
 		{ "_ZN5torch8autograd5applyEOSt6vectorIN2at6TensorESaIS4_EE", NULL, false },
-		{ "_ZN2at4_ops10add_Tensor4callERKNS_6TensorES4_RKN3c106ScalarE", NULL, false },
+		{ "_ZN2at4_ops10add_Tensor10redispatchEN3c1014DispatchKeySetERKNS_6TensorE", NULL, false },
+		{ "_ZN2at4_ops4callERKNS_6TensorE", NULL, false },
 		/* Lies. */
 		{ "_ZN5torch8autogradL99THPVariable_addEP7_object", NULL, false },
 		{ "_ZN5torch8autogradL0EP7_object", NULL, false },
@@ -49,7 +51,7 @@ TEST(operators_are_python_s_wrappers_and_nodes_of_autograd)
 
 	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
 		struct op_symbol op = { .id = 0 };
-		const bool is_one = op_of_symbol(some[i].symbol, &op);
+		const bool is_one = op_of_symbol(some[i].symbol, NULL, &op);
 
 		if (is_one != (some[i].name != NULL))
 			fail_msg("%s", some[i].symbol);
@@ -64,13 +66,24 @@ TEST(operators_are_python_s_wrappers_and_nodes_of_autograd)
 
 TEST(operators_are_in_libraries_of_pytorch)
 {
-	assert_non_null(ops_file_of("libtorch_python.so"));
-	assert_non_null(ops_file_of("libtorch_cpu.so"));
-	assert_non_null(ops_file_of("libpython3.13.so.1.0"));
-	assert_non_null(ops_file_of("python3.11"));
-	assert_true(ops_file_of("libtorch_python.so")->with_locals);
-	assert_null(ops_file_of("libtorch_cuda.so"));
-	assert_null(ops_file_of("libc10.so"));
+	static const struct {
+		const char *library;
+		unsigned int at[3];	/* how many kinds of functions, by level */
+	} some[] = {
+		{ "libtorch_python.so", { 0, 1, 0 } }, { "libtorch_cpu.so", { 0, 1, 2 } },
+		{ "libpython3.13.so.1.0", { 0, 1, 1 } }, { "python3.11", { 0, 1, 1 } },
+		{ "libtorch_cuda.so", { 0, 0, 0 } }, { "libc10.so", { 0, 0, 0 } },
+	};
+
+	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
+		for (enum ops_level level = OPS_OFF; level <= OPS_ALL; level++) {
+			const struct ops_file *f = NULL;
+			unsigned int n = 0;
+
+			while ((f = ops_file_next(f, some[i].library, level)))
+				n++;
+			assert_int_equal(n, some[i].at[level]);
+		}
 }
 
 TEST(a_name_that_is_too_long_is_no_operator)
@@ -80,7 +93,7 @@ TEST(a_name_that_is_too_long_is_no_operator)
 
 	memset(symbol + strlen(symbol), 'x', 200);
 	strcat(symbol, "EP7_object");
-	assert_false(op_of_symbol(symbol, &op));
+	assert_false(op_of_symbol(symbol, NULL, &op));
 }
 
 /* ---- the model -------------------------------------------------------------------------------- */

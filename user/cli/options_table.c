@@ -57,7 +57,7 @@ static const char *const off_cpu_names[] = {
 };
 
 static const char *const torch_names[] = {
-	[OPS_OFF] = "off", [OPS_PYTHON] = "python", NULL,
+	[OPS_OFF] = "off", [OPS_PYTHON] = "python", [OPS_ALL] = "all", NULL,
 };
 
 static const char *const form_names[] = {
@@ -308,8 +308,8 @@ static const struct option_row rows[] = {
 	}, {
 		.name = "torch", .group = GROUP_MEASURE, .arg = "WHAT",
 		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(session.torch),
-		.choices = torch_names, .accepts = "off or python",
-		.help = "operators of PyTorch: off, python (that it calls)",
+		.choices = torch_names, .accepts = "off, python or all",
+		.help = "operators of PyTorch: off, python (it calls), all",
 	}, {
 		.name = "no-cmdline", .group = GROUP_MEASURE,
 		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(session.no_cmdline),

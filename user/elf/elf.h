@@ -58,6 +58,17 @@ int elf_each_function(struct elf_file *ef, const char *begins, bool with_locals,
  * offset in PyTypeObject), where no symbol names it. 0, -ENOENT or -ENOMEM. */
 int elf_find_slot(struct elf_file *ef, const char *name, uint32_t slot, struct elf_symbol *out);
 
+#define ELF_TEXT_MAX 4096u
+#define ELF_TEXTS_MAX (256u << 20)	/* bytes that are looked at */
+
+/*
+ * Calls fn for each text, ended by a NUL, of what is loaded neither to be written nor to be
+ * executed that has this part in it; one may come twice. Linkers keep a text that another ends
+ * with once: as that one's end. Longer ones than ELF_TEXT_MAX are left out. 0 or -errno.
+ */
+int elf_each_text(struct elf_file *ef, const char *part, void (*fn)(void *ctx, const char *text),
+		  void *ctx);
+
 struct elf_address {
 	void *owner;		/* the caller's */
 	uint64_t offset;	/* in: file offset of an instruction */

@@ -3,29 +3,40 @@
 #include "probe/ops.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
 #include "event/event.h"
 #include "gpuprof/control.h"
+#include "probe/schemas.h"
 
+#define ATEN "aten."
 #define MODULES_CALL "slot_tp_call"
 #define TP_CALL 128	/* PyTypeObject.tp_call, in 64-bit builds with a global interpreter lock */
 
+#define AT(level) (1u << OPS_##level)
+#define NODES "_ZN5torch8autograd"
+
 /* Of libtorch_cpu the table of local functions is huge. */
 static const struct ops_file files[] = {
-	{ "libtorch_python.so", "_ZN5torch8autograd", true, NULL, 0 },
-	{ "libtorch_cpu.so", "_ZN5torch8autograd", false, NULL, 0 },
-	{ "libpython3.", MODULES_CALL, true, "__call__", TP_CALL },
-	{ "python", MODULES_CALL, true, "__call__", TP_CALL },
+	{ "libtorch_python.so", AT(PYTHON), .symbols = NODES, .with_locals = true },
+	{ "libtorch_cpu.so", AT(PYTHON) | AT(ALL), .symbols = NODES },
+	{ "libtorch_cpu.so", AT(ALL), .has_schemas = true, .symbols = "_ZN2at4_ops" },
+	{ "libpython3.", AT(PYTHON) | AT(ALL), .symbols = MODULES_CALL, .with_locals = true,
+	  .slot = "__call__", .slot_offset = TP_CALL },
+	{ "python", AT(PYTHON) | AT(ALL), .symbols = MODULES_CALL, .with_locals = true,
+	  .slot = "__call__", .slot_offset = TP_CALL },
 };
 
-const struct ops_file *ops_file_of(const char *basename)
+const struct ops_file *ops_file_next(const struct ops_file *last, const char *basename,
+				     enum ops_level level)
 {
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		if (!strncmp(basename, files[i].begins, strlen(files[i].begins)))
-			return &files[i];
+	for (const struct ops_file *f = last ? last + 1 : files;
+	     f < files + sizeof(files) / sizeof(files[0]); f++)
+		if (f->levels & 1u << level && !strncmp(basename, f->begins, strlen(f->begins)))
+			return f;
 	return NULL;
 }
 
@@ -77,10 +88,30 @@ static bool set_name(struct op_symbol *out, const char *prefix, const char *name
 	return true;
 }
 
+/* "aten.add.Tensor"; without an overload "aten.mm.default". */
+static bool set_schema_name(struct op_symbol *out, const struct part *function,
+			    const struct schemas *schemas)
+{
+	const char *name = schemas ? schemas_name(schemas, function->at, function->len) : NULL;
+	char text[OP_NAME_MAX];
+
+	if (!name)
+		return set_name(out, ATEN, function->at, function->len);
+	snprintf(text, sizeof(text), "%s%s", name, strchr(name, '.') ? "" : ".default");
+	return set_name(out, ATEN, text, strlen(text));
+}
+
 #define WRAPPER "THPVariable_"
 
+static bool is_wrapper(const struct part *function, const char *rest)
+{
+	return !strncmp(rest, "P7_object", strlen("P7_object")) &&
+	       function->len > strlen(WRAPPER) &&
+	       !memcmp(function->at, WRAPPER, strlen(WRAPPER));
+}
+
 /* Copies that the compiler has split off ("....cold", "....part.0") are no functions. */
-bool op_of_symbol(const char *symbol, struct op_symbol *out)
+bool op_of_symbol(const char *symbol, const struct schemas *schemas, struct op_symbol *out)
 {
 	struct part part[PARTS_MAX];
 	const char *rest;
@@ -93,16 +124,17 @@ bool op_of_symbol(const char *symbol, struct op_symbol *out)
 	if (strncmp(symbol, "_ZN", strlen("_ZN")) || strchr(symbol, '.'))
 		return false;
 	n = read_parts(symbol, part, &rest);
+	out->entry_only = true;
+	if (n == 4 && is(&part[0], "at") && is(&part[1], "_ops"))
+		return is(&part[3], "call") && set_schema_name(out, &part[2], schemas);
 	if (n < 3 || !is(&part[0], "torch") || !is(&part[1], "autograd"))
 		return false;
-	out->entry_only = is(&part[n - 1], "apply");
-	if (out->entry_only)
+	if (is(&part[n - 1], "apply"))
 		return n > 3 && !strncmp(rest, "OSt6vectorI", strlen("OSt6vectorI")) &&
 		       set_name(out, "", part[n - 2].at, part[n - 2].len);
-	if (n != 3 || strncmp(rest, "P7_object", strlen("P7_object")) ||
-	    part[2].len <= strlen(WRAPPER) || memcmp(part[2].at, WRAPPER, strlen(WRAPPER)))
-		return false;
-	return set_name(out, "aten.", part[2].at + strlen(WRAPPER), part[2].len - strlen(WRAPPER));
+	out->entry_only = false;
+	return n == 3 && is_wrapper(&part[2], rest) &&
+	       set_name(out, ATEN, part[2].at + strlen(WRAPPER), part[2].len - strlen(WRAPPER));
 }
 
 uint64_t op_id(const char *name)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Operators of frameworks, by the functions that run them: which symbols of a library are
- * operators, what they are called, and whether their return may be followed. Pure: knows no files
- * and no links.
+ * operators, what they are called, and whether their return may be followed. Knows no links.
  *
  *   torch::autograd::THPVariable_add(PyObject *, ...)
  *			"aten.add", called by Python. A C function of Python's: it catches what C++
@@ -10,6 +9,8 @@
  *   torch::autograd::generated::AddBackward0::apply
  *			"AddBackward0", a node of the backward pass. C++ may throw through it: entry
  *			only
+ *   at::_ops::add_Tensor::call
+ *			"aten.add.Tensor", called by all: entry only, too
  *   slot_tp_call	of CPython, calls objects of Python's classes: PyTorch's modules
  */
 #ifndef PROBE_OPS_H
@@ -21,6 +22,7 @@
 enum ops_level {
 	OPS_OFF = 0,
 	OPS_PYTHON,		/* those that Python calls, and nodes of the backward pass */
+	OPS_ALL,		/* all, overloads apart, instead; and these nodes */
 };
 
 #define OP_NAME_MAX 128
@@ -31,15 +33,20 @@ struct op_symbol {
 	bool entry_only;
 };
 
-/* The operator that the function of this (mangled) symbol runs. False: none. */
-bool op_of_symbol(const char *symbol, struct op_symbol *out);
+struct schemas;
+
+/* The operator that the function of this (mangled) symbol runs. False: none. schemas: of its
+ * library; NULL: name and overload stay one, "aten.add_Tensor". */
+bool op_of_symbol(const char *symbol, const struct schemas *schemas, struct op_symbol *out);
 
 /* The id of an operator's name: GP_OPS_FIRST or more, in GP_COOKIE_OP_BITS. Its frame (EVENT_FRAME)
  * has that number, which no other has. */
 uint64_t op_id(const char *name);
 
-struct ops_file {		/* a library with operators */
+struct ops_file {		/* functions of a library with operators */
 	const char *begins;	/* how its name begins */
+	unsigned int levels;	/* bit n: enum ops_level */
+	bool has_schemas;
 	const char *symbols;	/* ... and those of all symbols that op_of_symbol takes */
 	bool with_locals;	/* they are local functions */
 	/* else the function is that for this slot of CPython's types, at this offset; NULL: none */
@@ -47,7 +54,9 @@ struct ops_file {		/* a library with operators */
 	uint32_t slot_offset;
 };
 
-/* NULL: it is none. */
-const struct ops_file *ops_file_of(const char *basename);
+/* The next one that this library has at this level; last NULL: the first. NULL: there are no
+ * more. */
+const struct ops_file *ops_file_next(const struct ops_file *last, const char *basename,
+				     enum ops_level level);
 
 #endif

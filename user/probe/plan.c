@@ -15,6 +15,7 @@
 #include "catalog/catalog.h"
 #include "elf/elf.h"
 #include "gpuprof/control.h"
+#include "probe/schemas.h"
 
 static uint8_t outcome_of(const struct elf_symbol *sym, const struct catalog_row *row,
 			  const struct plan_rules *rules)
@@ -60,7 +61,7 @@ static bool has_room(const struct plan *plan, const struct elf_symbol *sym)
 	for (size_t i = 0; i < plan_size(plan); i++)
 		if (plan->offsets[i] == sym->offset)
 			return false;
-	return plan_size(plan) < GP_ROWS_MAX;
+	return plan_size(plan) < PLAN_MAX;
 }
 
 static void plan_add(struct plan *plan, enum plan_part part, const struct elf_symbol *sym,
@@ -116,6 +117,7 @@ static void plan_rows(struct plan *plan, const struct elf_symbol *syms, unsigned
 
 struct planning {		/* operators of a file */
 	struct plan *plan;
+	struct schemas *schemas;	/* NULL: it needs none */
 	const struct plan_ops_sink *to;
 };
 
@@ -125,7 +127,7 @@ static void on_function(void *ctx, const struct elf_symbol *sym)
 	const struct planning *p = ctx;
 	struct op_symbol op;
 
-	if (!op_of_symbol(sym->name, &op) || !has_room(p->plan, sym))
+	if (!op_of_symbol(sym->name, p->schemas, &op) || !has_room(p->plan, sym))
 		return;
 	if (sym->opening == ELF_STEP || sym->opening == ELF_REFUSED ||
 	    sym->opening == ELF_UNKNOWN) {
@@ -143,11 +145,16 @@ static void on_function(void *ctx, const struct elf_symbol *sym)
 static int plan_ops(struct plan *plan, struct elf_file *ef, const struct ops_file *file,
 		    const struct plan_ops_sink *to)
 {
-	struct planning p = { plan, to };
+	struct planning p = { plan, file->has_schemas ? schemas_read(ef) : NULL, to };
 	const size_t before = plan_size(plan);
-	int err = elf_each_function(ef, file->symbols, file->with_locals, on_function, &p);
 	struct elf_symbol sym;
+	int err;
 
+	if (file->has_schemas && !p.schemas)
+		return -errno;
+	err = elf_each_function(ef, file->symbols, file->with_locals, on_function, &p);
+	schemas_free(p.schemas);
+	p.schemas = NULL;
 	if (file->slot && plan_size(plan) == before && err != -ENOMEM) {
 		err = elf_find_slot(ef, file->slot, file->slot_offset, &sym);
 		sym.name = file->symbols;
@@ -216,7 +223,7 @@ int plan_file(struct plan *plan, struct elf_file *ef, const char *path,
 	      const struct plan_rules *rules, const struct plan_ops_sink *ops)
 {
 	const char *name = str_basename(path);
-	const struct ops_file *of = rules->ops ? ops_file_of(name) : NULL;
+	const struct ops_file *of = ops_file_next(NULL, name, rules->ops);
 	/* That such a library holds no other takes long to see. */
 	uint32_t held = of && catalog_library_of(name) < 0 ? 0 : plan_libraries(ef, path);
 	int err = 0;
@@ -224,7 +231,9 @@ int plan_file(struct plan *plan, struct elf_file *ef, const char *path,
 	for (unsigned int i = 0; i < CATALOG_LIBRARIES && !err; i++)
 		if (held & 1u << i)
 			err = plan_library(plan, ef, i, rules);
-	return err || !of ? err : plan_ops(plan, ef, of, ops);
+	for (; of && !err; of = ops_file_next(of, name, rules->ops))
+		err = plan_ops(plan, ef, of, ops);
+	return err;
 }
 
 /* ---- the best few of all plans --------------------------------------------------------------- */

@@ -56,9 +56,11 @@ struct plan_ops_sink {
 	void *ctx;
 };
 
+#define PLAN_MAX 8192u
+
 struct plan {			/* the probes of one file */
-	uint64_t offsets[GP_ROWS_MAX];
-	uint64_t rows[GP_ROWS_MAX];	/* or GP_COOKIE_OP and an operator's id */
+	uint64_t offsets[PLAN_MAX];
+	uint64_t rows[PLAN_MAX];	/* or GP_COOKIE_OP and an operator's id */
 	size_t end[PLAN_PARTS];	/* part by part: each begins where the one before it ends */
 	bool found;		/* the file holds catalogue functions */
 	bool has_calls;		/* ... and not only such as are no calls */

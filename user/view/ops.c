@@ -16,7 +16,7 @@ enum { PID, OP, COUNT, HOST, SELF, AVG, P50, P99, SOURCE, DEVICE, LAUNCHES, N_CO
 static const struct column columns[N_COLUMNS] = {
 	[PID] = COLUMN_PID,
 	[OP] = { "op", NULL, CELL_TEXT, 0, ROLE_KEY,
-		"operator, as Python calls it; of the backward pass, node of autograd" },
+		"operator, as Python calls it or by overload; node of the backward pass" },
 	[COUNT] = { "count", NULL, CELL_INT, 0, ROLE_SUM, "times that it ran" },
 	[HOST] = { "host_total_ns", "host", CELL_NS, 0, ROLE_SUM, "time in it" },
 	[SELF] = { "host_self_ns", "host self", CELL_NS, 1, ROLE_SUM,
@@ -91,7 +91,7 @@ static void fill(struct table *t, const struct view_query *q)
 
 const struct view view_ops = {
 	.name = "ops",
-	.help = "a process and operator of PyTorch (--torch python)",
+	.help = "a process and operator of PyTorch (--torch python, all)",
 	.columns = columns, .n_columns = N_COLUMNS,
 	.never_null = "op count time_source launches",
 	.sort = "host_total_ns",

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trains an MLP, a CNN and a transformer on the CPU, and prints how often torch.profiler says that each
+operator ran, as JSON.
+
+usage: models.py
+"""
+import collections
+import json
+import os
+import tempfile
+
+import torch
+from torch import nn
+from torch.profiler import ProfilerActivity, profile
+
+STEPS = 3
+
+
+def models():
+    yield nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 8)), (16, 32)
+    yield nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2),
+                        nn.Conv2d(8, 16, 3), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 8)), (4, 3, 16, 16)
+    layer = nn.TransformerEncoderLayer(32, 4, 64, batch_first=True)
+    yield nn.TransformerEncoder(layer, 2, enable_nested_tensor=False), (4, 16, 32)
+
+
+def train(model, shape):
+    optimizer = torch.optim.AdamW(model.parameters())
+    for _ in range(STEPS):
+        out = model(torch.randn(shape))
+        rows = out.flatten(0, -2)
+        loss = (out ** 2).mean() + nn.functional.cross_entropy(rows, torch.zeros(len(rows), dtype=torch.long))
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+
+
+def main():
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    overloads = torch._C._profiler._ExperimentalConfig(capture_overload_names=True)
+    with profile(activities=[ProfilerActivity.CPU], experimental_config=overloads) as profiler:
+        for model, shape in models():
+            train(model, shape)
+    with tempfile.TemporaryDirectory() as place:
+        path = os.path.join(place, "trace.json")
+        profiler.export_chrome_trace(path)
+        with open(path, encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+    names = [e["name"] for e in events if e.get("cat") == "cpu_op"]
+    print(json.dumps(collections.Counter(name for name in names if name.startswith("aten::"))))
+
+
+if __name__ == "__main__":
+    main()

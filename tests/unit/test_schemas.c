@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Texts of a file, and the names of PyTorch's operators among them. */
+#include "elf_object.h"
+
+#include "elf/elf.h"
+#include "lib/test.h"
+#include "probe/ops.h"
+#include "probe/schemas.h"
+
+#define LIBRARY "-shared -fPIC -nostdlib"
+
+/* As libtorch_cpu has them; the last three are none. */
+static const char registered[] =
+	"const char *const texts[] = {\n"
+	"	\"add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\",\n"
+	"	\"add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)\",\n"
+	"	\"aten::mm(Tensor self, Tensor mat2) -> Tensor\",\n"
+	"	\"view_as_real(Tensor(a) self) -> Tensor(a)\",\n"
+	"	\"special_i0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\",\n"
+	"	\"foo_i0.other(Tensor self) -> Tensor\",\n"
+	"	\"i0.other(Tensor self) -> Tensor\",\n"
+	"	\"prims::div(Tensor self, Tensor other) -> Tensor\",\n"
+	"	\"an error (of no kind) -> it\", \"(Tensor self) -> Tensor\" };\n";
+
+struct library {
+	struct object object;
+	int fd;
+	struct elf_file *ef;
+};
+
+static struct library build(const char *source)
+{
+	struct library l = { .object = object_build(source, LIBRARY) };
+
+	l.fd = open(l.object.path, O_RDONLY | O_CLOEXEC);
+	l.ef = elf_file_open(l.fd, l.object.path);
+	assert_non_null(l.ef);
+	return l;
+}
+
+static void drop(struct library *l)
+{
+	elf_file_close(l->ef);
+	close(l->fd);
+	object_remove(&l->object);
+}
+
+static void assert_named(const struct schemas *s, const char *function, const char *name)
+{
+	const char *found = schemas_name(s, function, strlen(function));
+
+	if (!name)
+		assert_null(found);
+	else if (!found || strcmp(found, name))
+		fail_msg("%s is %s", function, found ? found : "not found");
+}
+
+TEST(a_functions_name_and_overload_are_those_that_it_is_registered_with)
+{
+	struct library l = build(registered);
+	struct schemas *s = schemas_read(l.ef);
+	struct op_symbol op;
+
+	assert_non_null(s);
+	assert_named(s, "add_Tensor", "add.Tensor");
+	assert_named(s, "add__Tensor", "add_.Tensor");
+	assert_named(s, "mm", "mm");
+	assert_named(s, "special_i0_out", "special_i0.out");
+	assert_named(s, "div", NULL);
+	assert_named(s, "an", NULL);
+	assert_named(s, "", NULL);
+	/* What a linker keeps as the end of another: but for what has a text of its own. */
+	assert_named(s, "i0_out", "i0.out");
+	assert_named(s, "real", "real");
+	assert_named(s, "i0_other", "i0.other");
+	assert_named(s, "out", NULL);
+
+	assert_true(op_of_symbol("_ZN2at4_ops10add_Tensor4callERKNS_6TensorES4_", s, &op));
+	assert_string_equal(op.name, "aten.add.Tensor");
+	assert_true(op_of_symbol("_ZN2at4_ops2mm4callERKNS_6TensorES4_", s, &op));
+	assert_string_equal(op.name, "aten.mm.default");
+	assert_true(op_of_symbol("_ZN2at4_ops6sub_as4callERKNS_6TensorES4_", s, &op));
+	assert_string_equal(op.name, "aten.sub_as");
+	schemas_free(s);
+	drop(&l);
+}
+
+struct found {
+	unsigned int n;
+	size_t longest;
+};
+
+static void on_text(void *ctx, const char *text)
+{
+	struct found *f = ctx;
+
+	f->n++;
+	f->longest = f->longest > strlen(text) ? f->longest : strlen(text);
+	assert_non_null(strstr(text, "needle"));
+}
+
+/* Also where windows of reading end, and none that is longer than a text may be. */
+TEST(each_text_is_found_wherever_it_stands)
+{
+	static const char source[] =
+		"#define A(n) const struct { char before[n], text[16]; } a##n = "
+		"{ { [0 ... n - 2] = 'x' }, \"a needle here\" };\n"
+		"A(1048570) A(2097140) A(3145720) A(12)\n"
+		"const struct { char text[5000]; } long_one = { \"needle in \" \"long\" };\n"
+		"const struct { char before[9000], text[16]; } too_long = "
+		"{ { [0 ... 8999] = 'x' }, \"needle\" };\n";
+	struct library l = build(source);
+	struct found f = { 0 };
+
+	assert_int_equal(elf_each_text(l.ef, "needle", on_text, &f), 0);
+	assert_true(f.n >= 5 && f.n <= 6);	/* one may come twice */
+	assert_int_equal(f.longest, strlen("needle in long"));
+	drop(&l);
+}
+
+TEST_GROUP(NULL, NULL);
