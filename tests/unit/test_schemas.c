@@ -47,12 +47,12 @@ static void drop(struct library *l)
 
 static void assert_named(const struct schemas *s, const char *function, const char *name)
 {
-	const char *found = schemas_name(s, function, strlen(function));
+	const struct schema *found = schemas_find(s, function, strlen(function));
 
 	if (!name)
 		assert_null(found);
-	else if (!found || strcmp(found, name))
-		fail_msg("%s is %s", function, found ? found : "not found");
+	else if (!found || strcmp(found->name, name))
+		fail_msg("%s is %s", function, found ? found->name : "not found");
 }
 
 TEST(a_functions_name_and_overload_are_those_that_it_is_registered_with)
@@ -81,6 +81,52 @@ TEST(a_functions_name_and_overload_are_those_that_it_is_registered_with)
 	assert_string_equal(op.name, "aten.mm.default");
 	assert_true(op_of_symbol("_ZN2at4_ops6sub_as4callERKNS_6TensorES4_", s, &op));
 	assert_string_equal(op.name, "aten.sub_as");
+	schemas_free(s);
+	drop(&l);
+}
+
+TEST(the_first_tensor_is_behind_a_hidden_result_and_what_is_before_it)
+{
+	static const struct {
+		const char *function, *rest;
+		unsigned int tensor;
+	} some[] = {
+		{ "a", "(Tensor self, Tensor mat2) -> Tensor", 2 },
+		{ "b", "(Tensor(a!) self, *, float p=0.5) -> Tensor(a!)", 1 },
+		{ "c", "(Tensor(a) self, int dim) -> Tensor(a)", 2 },
+		{ "d", "(Scalar self, Tensor other) -> Tensor", 3 },
+		{ "e", "(float p, Tensor self) -> (Tensor, Tensor)", 2 },
+		{ "f", "(SymInt[] size, Tensor self) -> Tensor[]", 4 },
+		{ "g", "(int a, int b, int c, int d, int e, Tensor self) -> bool", 6 },
+		{ "h", "(Tensor self, Tensor other) -> bool", 1 },
+		{ "i", "(Tensor self) -> ()", 1 },
+		{ "j", "(*, Tensor self) -> Tensor", 0 },
+		/* No register is left; a list; what may be none; what the compiler chooses; unknown. */
+		{ "k", "(int a, int b, int c, int d, int e, Tensor self) -> Tensor", 0 },
+		{ "l", "(Tensor[] tensors, int dim=0) -> Tensor", 0 },
+		{ "m", "(Tensor? self) -> Tensor", 0 },
+		{ "n", "(Tensor self, *, Tensor(a!) q, Tensor(b!) r) -> (Tensor(a!), Tensor(b!))", 0 },
+		{ "o", "(Dimname[] names, Tensor self) -> Tensor", 0 },
+		{ "p", "(SymInt[] size, *, ScalarType? dtype=None) -> Tensor", 0 },
+		{ "q", "() -> Tensor", 0 },
+	};
+	char source[8192] = "const char *const texts[] = {\n";
+	struct library l;
+	struct schemas *s;
+
+	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
+		snprintf(source + strlen(source), sizeof(source) - strlen(source), "\"%s%s\",\n",
+			 some[i].function, some[i].rest);
+	strcat(source, "};\n");
+	l = build(source);
+	s = schemas_read(l.ef);
+	assert_non_null(s);
+	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
+		const struct schema *found = schemas_find(s, some[i].function, 1);
+
+		if (!found || found->tensor != some[i].tensor)
+			fail_msg("%s%s: %d", some[i].function, some[i].rest, found ? found->tensor : -1);
+	}
 	schemas_free(s);
 	drop(&l);
 }

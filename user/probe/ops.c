@@ -92,12 +92,14 @@ static bool set_name(struct op_symbol *out, const char *prefix, const char *name
 static bool set_schema_name(struct op_symbol *out, const struct part *function,
 			    const struct schemas *schemas)
 {
-	const char *name = schemas ? schemas_name(schemas, function->at, function->len) : NULL;
+	const struct schema *s =
+		schemas ? schemas_find(schemas, function->at, function->len) : NULL;
 	char text[OP_NAME_MAX];
 
-	if (!name)
+	if (!s)
 		return set_name(out, ATEN, function->at, function->len);
-	snprintf(text, sizeof(text), "%s%s", name, strchr(name, '.') ? "" : ".default");
+	out->tensor = s->tensor;
+	snprintf(text, sizeof(text), "%s%s", s->name, strchr(s->name, '.') ? "" : ".default");
 	return set_name(out, ATEN, text, strlen(text));
 }
 
@@ -125,6 +127,7 @@ bool op_of_symbol(const char *symbol, const struct schemas *schemas, struct op_s
 		return false;
 	n = read_parts(symbol, part, &rest);
 	out->entry_only = true;
+	out->tensor = 0;
 	if (n == 4 && is(&part[0], "at") && is(&part[1], "_ops"))
 		return is(&part[3], "call") && set_schema_name(out, &part[2], schemas);
 	if (n < 3 || !is(&part[0], "torch") || !is(&part[1], "autograd"))

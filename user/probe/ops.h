@@ -31,6 +31,7 @@ struct op_symbol {
 	char name[OP_NAME_MAX];		/* "aten.add"; "": of GP_OP_MODULE */
 	uint64_t id;			/* of the name: op_id */
 	bool entry_only;
+	uint8_t tensor;			/* as struct schema has it */
 };
 
 struct schemas;
