@@ -28,7 +28,7 @@ struct askers_t askers SEC(".maps");
 struct sent_t sent SEC(".maps");
 struct ops_t ops SEC(".maps");
 struct types_t types SEC(".maps");
-struct chains_t chains SEC(".maps");
+struct named_t named SEC(".maps");
 
 const volatile __u8 follow_all = 0;
 const volatile __u8 follow_children = 0;
@@ -36,6 +36,8 @@ const volatile __u64 wake_bytes = 2 << 20;
 const volatile __u32 stack_bytes = 0;
 const volatile __u8 all_stacks = 0;
 const volatile __u8 follow_ops = 0;
+const volatile __u8 follow_shapes = 0;
+volatile struct gp_layout layouts[GP_LAYOUTS] = {};
 volatile __u8 handed_over = 0;
 volatile __u8 returns = GP_RETURNS_ALL;
 volatile __u64 quiet = 0;
@@ -293,7 +295,7 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 		if ((cookie & GP_COOKIE_OP_BITS) == GP_OP_MODULE)
 			followed = followed && module_enter(ctx);
 		else
-			op_enter(ctx, cookie & GP_COOKIE_OP_BITS);
+			op_enter(ctx, cookie);
 		return followed ? RETURN_LEG : NO_RETURN_LEG;
 	}
 	if (row_id >= GP_ROWS_MAX)

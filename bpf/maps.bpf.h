@@ -71,8 +71,7 @@ extern struct counts_t counts SEC(".maps");
 
 /* Settings, written by the loader before the programs are loaded. */
 extern const volatile __u8 follow_all;		/* every process, not only those in `pids` */
-/* children of followed processes are followed too */
-extern const volatile __u8 follow_children;
+extern const volatile __u8 follow_children;	/* ... and children of these */
 extern const volatile __u64 wake_bytes;		/* this much waiting in `calls` wakes the reader */
 /* copied of each stack, whole blocks; 0: no stacks */
 extern const volatile __u32 stack_bytes;
@@ -110,5 +109,12 @@ static __always_inline bool link_is_inactive(__u64 cookie)
 		if (c_)                                                 \
 			__sync_fetch_and_add(&c_->field, 1);            \
 	})
+
+/* A hash of all words that are mixed in, one after the other. */
+static __always_inline __u64 mix(__u64 h, __u64 v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
+	return h ^ h >> 32;
+}
 
 #endif

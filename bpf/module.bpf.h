@@ -28,14 +28,6 @@ struct types_t {
 };
 extern struct types_t types SEC(".maps");
 
-struct chains_t {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1);
-	__type(key, __u64);	/* a module whose names were sent */
-	__type(value, __u8);
-};
-extern struct chains_t chains SEC(".maps");
-
 static __always_inline __u64 read_type_word(__u64 type, __u32 at)
 {
 	__u64 word = 0;
@@ -72,18 +64,12 @@ static __always_inline struct gp_module *name_type(__u64 type)
 	return rec;
 }
 
-static __always_inline __u64 mix_name(__u64 h, __u64 word)
-{
-	h = (h ^ word) * 0x9e3779b97f4a7c15ull;
-	return h ^ h >> 32;
-}
-
 static __noinline __u64 hash_name(const struct gp_module *rec)
 {
 	__u64 h = 0;
 
 	for (__u32 i = 0; i < GP_MODULE_NAME / 8; i++)
-		h = mix_name(h, ((const __u64 *)rec->name)[i]);
+		h = mix(h, ((const __u64 *)rec->name)[i]);
 	return h | !h;
 }
 
@@ -123,7 +109,7 @@ static __noinline int send_module(__u64 object, __u64 module, __u64 outer)
 	struct gp_module *rec;
 	__u8 yes = 1;
 
-	if (bpf_map_lookup_elem(&chains, &module))
+	if (bpf_map_lookup_elem(&named, &module))
 		return 0;
 	count(hits[GP_MODULE]);
 	rec = name_type(read_type_word(object, OBJECT_TYPE));
@@ -138,7 +124,7 @@ static __noinline int send_module(__u64 object, __u64 module, __u64 outer)
 	rec->pid = id >> 32;
 	rec->tid = (__u32)id;
 	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
-	bpf_map_update_elem(&chains, &module, &yes, BPF_ANY);
+	bpf_map_update_elem(&named, &module, &yes, BPF_ANY);
 	return 0;
 }
 
@@ -154,7 +140,7 @@ static __noinline int module_enter(struct pt_regs *ctx)
 	if (!hash)
 		return 0;
 	outer = innermost_op(&t->modules, sp);
-	module = mix_name(outer, hash) | GP_OPS_FIRST;
+	module = mix(outer, hash) | GP_OPS_FIRST;
 	send_module(object, module, outer);
 	return enter_op(&t->modules, sp, module);
 }

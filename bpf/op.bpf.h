@@ -23,8 +23,23 @@ struct op_stack {
 	struct op_frame v[GP_OPS_DEPTH];
 };
 
+/* What is read of a tensor, from its sizes on. */
+struct tensor {
+	__u64 dims;
+	__u64 sizes[5], strides[5];	/* of more dimensions, sizes[0] is where they are */
+	__u64 offset;
+	__u64 elements;
+	__u16 type;
+	__u8 device[4];
+	__u8 policy;			/* bits 2 and 3: whether these are its sizes */
+	__u8 flags;
+};
+
 struct thread_ops {
 	struct op_stack ops, modules;
+	/* room for one that is looked at */
+	struct tensor tensor;
+	struct gp_shape shape;
 };
 
 struct ops_t {
@@ -34,6 +49,15 @@ struct ops_t {
 	__type(value, struct thread_ops);
 };
 extern struct ops_t ops SEC(".maps");
+
+/* Those that were sent. */
+struct named_t {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u64);	/* a module, or an operator with a shape */
+	__type(value, __u8);
+};
+extern struct named_t named SEC(".maps");
 
 extern const volatile __u8 follow_ops;	/* 0: there are no probes of operators, and no map */
 

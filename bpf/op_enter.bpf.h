@@ -3,7 +3,7 @@
 #ifndef GPUPROF_OP_ENTER_BPF_H
 #define GPUPROF_OP_ENTER_BPF_H
 
-#include "op.bpf.h"
+#include "shape.bpf.h"
 
 /* One has been entered. False: it is too deep. */
 static __noinline int enter_op(struct op_stack *s, __u64 sp, __u64 op)
@@ -69,13 +69,16 @@ static __noinline struct thread_ops *ops_of_thread(void)
 	return t;
 }
 
-static __noinline int op_enter(struct pt_regs *ctx, __u64 op)
+static __noinline int op_enter(struct pt_regs *ctx, __u64 cookie)
 {
 	struct thread_ops *t = ops_of_thread();
+	__u64 op = cookie & GP_COOKIE_OP_BITS;
 
-	if (t)
-		enter_op(&t->ops, PT_REGS_SP(ctx), op);
-	return 0;
+	if (!t)
+		return 0;
+	if (follow_shapes && cookie & GP_COOKIE_SHAPE_BITS)
+		op = op_with_shape(ctx, t, cookie);
+	return enter_op(&t->ops, PT_REGS_SP(ctx), op);
 }
 
 static __noinline int op_return(struct pt_regs *ctx)

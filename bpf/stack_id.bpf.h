@@ -26,12 +26,6 @@ struct stack_copy {		/* sent without the part behind the words */
 /* Where nothing is known of a process: all that could be an address of code. */
 static const struct gp_code any_code = { .start = { 0x10000 }, .len = { (1ull << 47) - 0x10000 } };
 
-static __always_inline __u64 mix(__u64 h, __u64 v)
-{
-	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
-	return h ^ h >> 32;
-}
-
 /* The part of the id in registers: where the thread is, where the frame pointer points, and arm64's
  * return address. */
 static __always_inline __u64 hash_regs(struct pt_regs *ctx)

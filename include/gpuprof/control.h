@@ -21,7 +21,19 @@
  */
 #define GP_COOKIE_OP (1ull << 31)
 #define GP_COOKIE_OP_ENTRY (1ull << 30)
-#define GP_COOKIE_OP_BITS (((1ull << 30) - 1) | ~0ull << 40)
+#define GP_COOKIE_OP_BITS (((1ull << 24) - 1) | ~0ull << 40)
+
+/* Where it has its first tensor, if shapes are recorded: the integer argument that refers to it,
+ * from 1 (0: nowhere), and the layout of tensors in its library, a number in `layouts`. */
+#define GP_COOKIE_TENSOR_SHIFT 24
+#define GP_COOKIE_LAYOUT_SHIFT 27
+#define GP_COOKIE_SHAPE_BITS (63ull << GP_COOKIE_TENSOR_SHIFT)
+#define GP_LAYOUTS 8
+
+struct gp_layout {		/* of PyTorch's tensors (c10::TensorImpl) */
+	gp_u16 type_at;		/* of the type of elements; sizes and strides are before it */
+	gp_u16 types;		/* the types are below: the next one stands for no tensor */
+};
 
 /* Links of launches are groups of their own, which can be taken off and be made again. First the
  * bit of their generation is set in `quiet`, so that they begin no call any more, then they go; new

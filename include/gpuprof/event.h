@@ -8,10 +8,10 @@
  * padded and append-only; 0 is no valid kind. Readers accept records longer than they know and
  * skip unknown kinds.
  *
- * Three rings: `calls` carries gp_call, gp_op, gp_module and gp_off, `tasks` gp_task (few, and
- * must not drown in calls), `stacks` gp_stack and what it refers to (large; a lost one is a stack
- * that stays unknown, and takes no number). Times are CLOCK_MONOTONIC nanoseconds; pids and tids
- * are those of the initial pid namespace.
+ * Three rings: `calls` carries gp_call, gp_op, gp_module, gp_shape and gp_off, `tasks` gp_task
+ * (few, and must not drown in calls), `stacks` gp_stack and what it refers to (large; a lost one is
+ * a stack that stays unknown, and takes no number). Times are CLOCK_MONOTONIC nanoseconds; pids and
+ * tids are those of the initial pid namespace.
  *
  * Every record that a thread tries to send takes the next number of that thread (`seq`, from 1).
  * A hole in a thread's numbers is therefore a loss between two known times. A GP_TASK_EXIT takes
@@ -23,7 +23,7 @@
 #include "regs.h"
 #include "types.h"
 
-#define GP_EVENT_VERSION 12
+#define GP_EVENT_VERSION 13
 
 /* Kinds of records. A new kind must reach: source/bpf/decode.c, bpf counters (GP_KINDS). */
 #define GP_CALL 1	/* gp_call: a call that returned, complete */
@@ -39,7 +39,9 @@
 #define GP_PYTHON_CODE 11	/* gp_python_code: one of them; no seq */
 #define GP_OP 12	/* gp_op: an operator of a framework that returned; no seq */
 #define GP_MODULE 13	/* gp_module: one of PyTorch's modules, before its first gp_op; no seq */
-#define GP_KINDS 14
+/* gp_shape: an operator with a first tensor of this shape, before its first gp_op; no seq */
+#define GP_SHAPE 14
+#define GP_KINDS 15
 
 /* Raw words per record: 0-5 are the ABI's first six integer arguments, then the row's extra
  * words. */
@@ -152,6 +154,21 @@ struct gp_module {		/* the same */
 	char name[GP_MODULE_NAME];	/* of its class; cut */
 };
 
+#define GP_DIMS_MAX 8		/* of tensors with more, the shape is not recorded */
+
+struct gp_shape {		/* the same */
+	gp_u8 kind;
+	gp_u8 dims;
+	gp_u16 type;		/* of its elements: PyTorch's ScalarType */
+	gp_u32 pad;
+	gp_u64 start_ns;
+	gp_u64 id;		/* of the operator with this shape, which records have instead */
+	gp_u32 pid;
+	gp_u32 tid;
+	gp_u64 op;
+	gp_u64 size[GP_DIMS_MAX];
+};
+
 #define GP_COMM_LEN 16
 
 struct gp_task {
@@ -173,6 +190,7 @@ struct gp_task {
 _Static_assert(sizeof(struct gp_call) == 32, "header of a call record");
 _Static_assert(sizeof(struct gp_op) == 48, "operator record");
 _Static_assert(sizeof(struct gp_module) == 40 + GP_MODULE_NAME, "module record");
+_Static_assert(sizeof(struct gp_shape) == 40 + 8 * GP_DIMS_MAX, "shape record");
 _Static_assert(sizeof(struct gp_task) == 64, "task record");
 _Static_assert(sizeof(struct gp_stack) == 56 + sizeof(struct gp_thread_regs),
 	       "header of a stack record");

@@ -63,8 +63,9 @@ static void push_call(struct run *r, const void *rec, size_t len)
 	if (decode_call(r->decoder, rec, len, &ev, &texts) != DECODE_OK || ev.kind == EVENT_OFF)
 		return;
 	if (ev.kind == EVENT_FRAME) {
-		check(ev.frame.number >= GP_OPS_FIRST && ev.frame.flags == FRAME_MODULE);
-		check(strlen(ev.frame.function) < GP_MODULE_NAME);
+		check(ev.frame.number >= GP_OPS_FIRST);
+		check(ev.frame.flags == FRAME_MODULE || ev.frame.flags == FRAME_SHAPE);
+		check(strlen(ev.frame.function) < (ev.frame.flags == FRAME_MODULE ? GP_MODULE_NAME : sizeof(texts.what)));
 	} else {
 		check(ev.kind == EVENT_TAIL || ev.kind == EVENT_OP ||
 		      (ev.kind >= EVENT_CALL && ev.kind <= EVENT_OPEN));

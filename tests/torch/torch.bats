@@ -246,11 +246,48 @@ PYTHON=("${WITH_TORCH[@]}" "$GPUPROF" stat --off-cpu off --format json -o r.json
 		import json
 		called, tables = json.load(open("called.json")), json.load(open("r.json"))["tables"]
 		ops = {r["op"].removesuffix(".default").replace(".", "::", 1): r["count"] for r in tables["ops"] if r["op"].startswith("aten.")}
+		called = {op: sum(shapes.values()) for op, shapes in called.items()}
 		wrong = {op: (n, ops.get(op)) for op, n in called.items() if ops.get(op) != n}
 		print(wrong, set(ops) - set(called), len(called) > 100, sorted({r["time_source"] for r in tables["ops"]}),
 		      sum(e["lost"] or 0 for e in tables["events"]))
 	EOF
 	assert_output "{} set() True ['measured', 'upper bound'] 0"
+}
+
+# The operator whose first tensor is behind a list has none for gpuprof.
+@test "torch: with --shapes each operator's first tensor is the one that torch.profiler has" {
+	run -0 "${PYTHON[@]}" --torch all --shapes -- "$ROOT/build/torch-venv/bin/python" "$ROOT/tests/torch/models.py"
+	grep '^{"aten' <<<"$output" >called.json
+	run -0 python3 - <<-'EOF'
+		import collections, json
+		called, tables = json.load(open("called.json")), json.load(open("r.json"))["tables"]
+		names = {"float": "float32", "long int": "int64", "bool": "bool"}
+		ops, wrong, n = collections.defaultdict(dict), {}, 0
+		for r in tables["ops"]:
+		    shape = f'{r["input_shape"]} {r["input_dtype"]}' if r["input_shape"] else "none"
+		    ops[r["op"].removesuffix(".default").replace(".", "::", 1)][shape] = r["count"]
+		for op, shapes in called.items():
+		    shapes = {s if s == "none" else s[:s.index("]") + 2] + names[s[s.index("]") + 2:]]: c for s, c in shapes.items()}
+		    n += sum(shapes.values())
+		    if shapes != ops[op]:
+		        wrong[op] = shapes, ops[op]
+		print(wrong, n > 8000, sum(e["lost"] or 0 for e in tables["events"]))
+	EOF
+	assert_output "{'aten::_foreach_mul_.Tensor': ({'[] float32': 9}, {'none': 9})} True 0"
+}
+
+@test "torch: shapes of any type of element and up to 8 dimensions are right; of others unknown" {
+	run -0 "${PYTHON[@]}" --torch all --shapes -- "$ROOT/build/torch-venv/bin/python" "$ROOT/tests/torch/shapes.py"
+	grep '^{"aten' <<<"$output" >made.json
+	run -0 python3 - <<-'EOF'
+		import json
+		made, tables = json.load(open("made.json")), json.load(open("r.json"))["tables"]
+		ops = {}
+		for r in tables["ops"]:
+		    ops.setdefault(r["op"], {})[f'{r["input_shape"]} {r["input_dtype"]}'] = r["count"]
+		print({op: (shapes, ops.get(op)) for op, shapes in made.items() if ops.get(op) != shapes})
+	EOF
+	assert_output "{}"
 }
 
 # linear() without a bias is 20 more of mm.

@@ -67,6 +67,13 @@ struct loader_facts loader_facts(const struct loader *l)
 				      .returns = GP_RETURNS_ALL };
 }
 
+unsigned int loader_layout(struct loader *l, const struct gp_layout *layout)
+{
+	(void)l;
+	(void)layout;
+	return 0;
+}
+
 bool loader_follows(const struct loader *l, pid_t pid)
 {
 	(void)l;

@@ -278,7 +278,7 @@ TEST_TITLED("call: short is invalid, longer is accepted, unknown kinds are skipp
 	memset(longer.more, 0xab, sizeof(longer.more));
 	assert_int_equal(status_of(state, &longer.raw, sizeof(longer)), DECODE_OK);
 	for (unsigned int kind = GP_TASK_NEW; kind < 256; kind++) {
-		if (kind == GP_OFF || kind == GP_OP || kind == GP_MODULE)
+		if (kind == GP_OFF || kind == GP_OP || kind == GP_MODULE || kind == GP_SHAPE)
 			continue;	/* test_decode_off, and below */
 		raw.head.kind = (uint8_t)kind;
 		assert_int_equal(status_of(state, &raw, len), DECODE_SKIP);
@@ -347,6 +347,36 @@ TEST_TITLED("module: its class is a frame inside that of the module around it", 
 	assert_int_equal(strlen(ev.frame.function), sizeof(rec.name) - 1);
 	for (size_t n = 1; n < sizeof(rec); n++)
 		assert_int_equal(decode_call(NULL, &rec, n, &ev, &texts), DECODE_INVALID);
+	rec.id = 9;
+	assert_int_equal(decode_call(NULL, &rec, sizeof(rec), &ev, &texts), DECODE_INVALID);
+}
+
+TEST_TITLED("shape: sizes and type of a tensor are a frame that knows its operator's", shapes)
+{
+	struct gp_shape rec = { .kind = GP_SHAPE, .start_ns = 1000, .id = GP_OPS_FIRST | 9, .op = GP_OPS_FIRST | 8,
+				.dims = 3, .type = 6, .size = { 2, 0, 4, 5 }, .pid = 10, .tid = 11 };
+	struct decode_off_texts texts;
+	struct event ev;
+
+	assert_int_equal(decode_call(NULL, &rec, sizeof(rec), &ev, &texts), DECODE_OK);
+	assert_true(ev.kind == EVENT_FRAME && ev.frame.number == rec.id && ev.frame.offset == rec.op &&
+		    !ev.frame.caller && ev.frame.flags == FRAME_SHAPE && !ev.pid);
+	assert_string_equal(ev.frame.function, "[2, 0, 4] float32");
+	for (size_t n = 1; n < sizeof(rec); n++)
+		assert_int_equal(decode_call(NULL, &rec, n, &ev, &texts), DECODE_INVALID);
+	rec.dims = 0;
+	rec.type = 11;
+	assert_int_equal(decode_call(NULL, &rec, sizeof(rec), &ev, &texts), DECODE_OK);
+	assert_string_equal(ev.frame.function, "[] bool");
+	rec.dims = GP_DIMS_MAX;
+	rec.type = UINT16_MAX;
+	memset(rec.size, 0xff, sizeof(rec.size));
+	assert_int_equal(decode_call(NULL, &rec, sizeof(rec), &ev, &texts), DECODE_OK);
+	assert_int_equal(strlen(ev.frame.function),
+			 strlen("[] type 65535") + GP_DIMS_MAX * strlen("18446744073709551615, ") - 2);
+	rec.dims = GP_DIMS_MAX + 1;
+	assert_int_equal(decode_call(NULL, &rec, sizeof(rec), &ev, &texts), DECODE_INVALID);
+	rec.dims = 3;
 	rec.id = 9;
 	assert_int_equal(decode_call(NULL, &rec, sizeof(rec), &ev, &texts), DECODE_INVALID);
 }

@@ -236,6 +236,40 @@ TEST(a_module_has_the_device_time_of_those_inside_it_too)
 	assert_rows("");
 }
 
+/* Which of two is known first, the operator or its shape, is chance. */
+TEST(an_operator_is_split_by_the_shapes_of_its_first_tensor)
+{
+	static const struct { uint64_t id; const char *op, *shape; } shapes[] = {
+		{ GP_OPS_FIRST | 501, "aten.mm.default", "[8, 64] float32" },
+		{ GP_OPS_FIRST | 502, "aten.mm.default", "[] bool" },
+		{ GP_OPS_FIRST | 503, "aten.add.Tensor", "[8, 64] float32" },
+	};
+
+	named("aten.mm.default");
+	for (size_t i = 0; i < 3; i++) {
+		struct event ev = { .kind = EVENT_FRAME, .frame.function = shapes[i].shape };
+
+		ev.frame.number = shapes[i].id;
+		ev.frame.offset = op_id(shapes[i].op);
+		ev.frame.flags = FRAME_SHAPE;
+		push(m, ev);
+	}
+	launch_of(1, 12, 16, shapes[0].id, 0);
+	op_of(shapes[0].id, 8, 10, 50, 0, true);
+	op_of(shapes[0].id, 8, 60, 64, 0, false);
+	op_of(shapes[1].id, 8, 70, 73, 0, true);
+	op_of(op_id("aten.mm.default"), 8, 80, 82, 0, true);
+	op_of(shapes[2].id, 8, 90, 91, 0, true);
+	named("aten.add.Tensor");
+	work_of(1, 90, 95);
+	finish(m, BASE + 100);
+	assert_table(&view_ops, "op input_shape input_dtype count host_total_ns device_ns launches time_source",
+		     "aten.mm.default [8, 64] float32 2 44 5 1 upper bound\n"
+		     "aten.mm.default [] bool 1 3 ? 0 measured\n"
+		     "aten.mm.default ? ? 1 2 ? 0 measured\n"
+		     "aten.add.Tensor [8, 64] float32 1 1 ? 0 measured\n");
+}
+
 /* The last node is only seen to be over in the next backward pass. */
 TEST(a_node_is_over_with_the_backward_pass_that_it_began_in)
 {

@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "base/exit.h"
 #include "cli/option_row.h"
+#include "probe/ops.h"
 #include "base/utf8.h"
 #include "view/render.h"
 #include "view/view.h"
@@ -345,6 +346,8 @@ static int check_measure(const struct options *o)
 		  "frames" },
 		{ o->session.torch && is_whole_host(o),
 		  "'--torch' needs chosen processes: -p, -- CMD or a selector" },
+		{ o->session.shapes && o->session.torch != OPS_ALL,
+		  "'--shapes' needs '--torch all': of what Python calls no tensor is seen" },
 	};
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {

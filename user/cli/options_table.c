@@ -311,6 +311,10 @@ static const struct option_row rows[] = {
 		.choices = torch_names, .accepts = "off, python or all",
 		.help = "operators of PyTorch: off, python (it calls), all",
 	}, {
+		.name = "shapes", .group = GROUP_MEASURE,
+		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(session.shapes),
+		.help = "--torch all by the shape of the first tensor",
+	}, {
 		.name = "no-cmdline", .group = GROUP_MEASURE,
 		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(session.no_cmdline),
 		.help = "do not keep command lines of processes",

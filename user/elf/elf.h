@@ -90,6 +90,9 @@ int elf_name_addresses(struct elf_file *ef, struct elf_address *addresses, size_
  * believable section headers. */
 uint64_t elf_section_address(struct elf_file *ef, const char *name);
 
+/* All of len bytes of the file from there, or -EBADMSG (not all inside the file), or -errno. */
+int elf_read(const struct elf_file *ef, uint64_t at, void *buf, size_t len);
+
 /* The file's bytes for [vaddr, vaddr + len), which is loaded: all of it, or -EFAULT. */
 int elf_read_loaded(const struct elf_file *ef, uint64_t vaddr, void *buf, size_t len);
 

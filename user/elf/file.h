@@ -34,9 +34,6 @@ static inline bool elf_holds(const struct elf_file *ef, uint64_t at, uint64_t le
 /* The first of its type, or NULL. */
 const Elf64_Phdr *elf_segment(const struct elf_file *ef, uint32_t type);
 
-/* All of len bytes, or -EBADMSG (not all inside the file), or -errno. */
-int elf_read(const struct elf_file *ef, uint64_t at, void *buf, size_t len);
-
 /* The range in new memory with a NUL behind it, caller frees; NULL + errno. */
 void *elf_read_new(const struct elf_file *ef, struct elf_range range);
 

@@ -32,6 +32,7 @@ enum stack_known {
 #define FRAME_GAP 0x08		/* native frames that are not known, between known ones */
 #define FRAME_OP 0x10		/* no place in code: the operator of an event_op */
 #define FRAME_MODULE 0x20	/* the same of a module of PyTorch's: its class */
+#define FRAME_SHAPE 0x40	/* the same, of this shape; the operator's own frame is `offset` */
 
 enum range_what {
 	RANGE_PUSH = 1,		/* begins within the one before */

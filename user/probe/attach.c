@@ -300,6 +300,24 @@ bool attach_next_op(struct attach *a, struct attach_op *out)
 	return true;
 }
 
+/* Where it is not known what tensors look like, operators are recorded without their shapes. */
+static void number_layout(struct attach *a, struct plan *plan, const char *path)
+{
+	const uint64_t number = plan->layout.types ? loader_layout(a->loader, &plan->layout) : 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < plan_size(plan); i++) {
+		if (!(plan->rows[i] & GP_COOKIE_SHAPE_BITS))
+			continue;
+		n++;
+		plan->rows[i] = number ? plan->rows[i] | number << GP_COOKIE_LAYOUT_SHIFT :
+					 plan->rows[i] & ~GP_COOKIE_SHAPE_BITS;
+	}
+	if (n && !number)
+		log_warn("cannot find where the tensors of %s have their sizes: its operators are "
+			 "recorded without --shapes", path);
+}
+
 /* Index + 1, 0: it holds no functions, or -errno. */
 static int look_at(struct attach *a, const struct target_file *file)
 {
@@ -312,6 +330,8 @@ static int look_at(struct attach *a, const struct target_file *file)
 	plan = calloc(1, sizeof(*plan));
 	rc = plan ? plan_file(plan, ef, file->path, &a->rules,
 			      &(struct plan_ops_sink){ on_op, a }) : -ENOMEM;
+	if (!rc && plan->found && a->rules.shapes)
+		number_layout(a, plan, file->path);
 	if (!rc && plan->found)
 		rc = know(a, file, ef, plan);
 	if (rc <= 0 || a->known.v[rc - 1].plan != plan)

@@ -1039,18 +1039,19 @@ static void configure_stacks(struct gpuprof_bpf *skel, uint32_t bytes)
 }
 
 /* The same of operators. */
-static void configure_ops(const struct loader *l, bool follow)
+static void configure_ops(const struct loader *l, bool follow, bool shapes)
 {
 	struct gpuprof_bpf *skel = l->skel;
 	struct bpf_map *maps[] = { skel->maps.ops, skel->maps.op_buf, skel->maps.types,
-				   skel->maps.chains };
+				   skel->maps.named };
 
 	create_maps(maps, sizeof(maps) / sizeof(maps[0]), follow);
 	skel->rodata->follow_ops = follow;
+	skel->rodata->follow_shapes = follow && shapes;
 	if (!follow)
 		return;
 	bpf_map__set_max_entries(skel->maps.types, TYPES_KNOWN);
-	bpf_map__set_max_entries(skel->maps.chains, TYPES_KNOWN);
+	bpf_map__set_max_entries(skel->maps.named, TYPES_KNOWN);
 	bpf_program__set_autoload(skel->progs.task_ops, true);
 	bpf_program__set_autoload(skel->progs.call_entry, true);
 	bpf_program__set_expected_attach_type(skel->progs.call_entry, entry_type(l));
@@ -1073,7 +1074,7 @@ static void configure(struct loader *l, const struct loader_options *o)
 		bpf_program__set_autoload(calls[i], true);
 		bpf_program__set_expected_attach_type(calls[i], ways[l->way].attach_type);
 	}
-	configure_ops(l, o->ops);
+	configure_ops(l, o->ops, o->shapes);
 	bpf_map__set_max_entries(skel->maps.calls, (uint32_t)o->ring_bytes);
 	configure_stacks(skel, o->stack_bytes);
 	skel->rodata->all_stacks = o->all_stacks;
@@ -1225,6 +1226,19 @@ bool loader_follows(const struct loader *l, pid_t pid)
 void loader_hand_over(struct loader *l)
 {
 	__atomic_store_n(&l->skel->bss->handed_over, 1, __ATOMIC_RELEASE);
+}
+
+unsigned int loader_layout(struct loader *l, const struct gp_layout *layout)
+{
+	struct gp_layout *known = (struct gp_layout *)l->skel->bss->layouts;
+
+	for (unsigned int i = 1; i < GP_LAYOUTS; i++) {
+		if (!known[i].types)
+			known[i] = *layout;	/* no probe refers to it yet */
+		if (!memcmp(&known[i], layout, sizeof(*layout)))
+			return i;
+	}
+	return 0;
 }
 
 void loader_set_code(struct loader *l, pid_t pid, const struct gp_code *code)

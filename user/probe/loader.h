@@ -44,7 +44,7 @@ struct loader_options {
 	uint32_t stack_bytes;
 	bool all_stacks;		/* else of calls that block alone, and sampled */
 	bool off_cpu;			/* scheduler events of threads that make calls */
-	bool ops;			/* operators, too */
+	bool ops, shapes;		/* operators, too; and the shapes of their tensors */
 };
 
 struct loader;
@@ -101,6 +101,9 @@ struct loader_probes {
 /* 0, or -errno, not logged: -524 (ENOTSUPP; arm64: -EINVAL) when one of the offsets cannot
  * be probed, -ESRCH. */
 int loader_attach(struct loader *l, const struct loader_probes *probes);
+
+/* The number of a layout of tensors for cookies (GP_COOKIE_LAYOUT_SHIFT); 0: there are too many. */
+unsigned int loader_layout(struct loader *l, const struct gp_layout *layout);
 
 /* From now on, and for good: links with a process filter are silent, those that waited are not.
  * Nothing is counted twice or missed at that moment; calls that have begun end as they began. */

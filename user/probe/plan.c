@@ -16,6 +16,7 @@
 #include "elf/elf.h"
 #include "gpuprof/control.h"
 #include "probe/schemas.h"
+#include "probe/tensors.h"
 
 static uint8_t outcome_of(const struct elf_symbol *sym, const struct catalog_row *row,
 			  const struct plan_rules *rules)
@@ -118,6 +119,7 @@ static void plan_rows(struct plan *plan, const struct elf_symbol *syms, unsigned
 struct planning {		/* operators of a file */
 	struct plan *plan;
 	struct schemas *schemas;	/* NULL: it needs none */
+	bool shapes;
 	const struct plan_ops_sink *to;
 };
 
@@ -137,21 +139,25 @@ static void on_function(void *ctx, const struct elf_symbol *sym)
 	}
 	p->plan->found = true;
 	plan_insert(p->plan, op.entry_only ? PLAN_ENTRIES : PLAN_OTHERS, sym->offset,
-		    op.id | GP_COOKIE_OP | (op.entry_only ? GP_COOKIE_OP_ENTRY : 0));
+		    op.id | GP_COOKIE_OP | (op.entry_only ? GP_COOKIE_OP_ENTRY : 0) |
+			    (p->shapes ? (uint64_t)op.tensor << GP_COOKIE_TENSOR_SHIFT : 0));
 	if (*op.name)
 		p->to->found(p->to->ctx, op.id, op.name);
 }
 
 static int plan_ops(struct plan *plan, struct elf_file *ef, const struct ops_file *file,
-		    const struct plan_ops_sink *to)
+		    const struct plan_rules *rules, const struct plan_ops_sink *to)
 {
-	struct planning p = { plan, file->has_schemas ? schemas_read(ef) : NULL, to };
+	struct planning p = { plan, file->has_schemas ? schemas_read(ef) : NULL,
+			      file->has_schemas && rules->shapes, to };
 	const size_t before = plan_size(plan);
 	struct elf_symbol sym;
 	int err;
 
 	if (file->has_schemas && !p.schemas)
 		return -errno;
+	if (p.shapes)
+		p.shapes = tensors_read(ef, &plan->layout);
 	err = elf_each_function(ef, file->symbols, file->with_locals, on_function, &p);
 	schemas_free(p.schemas);
 	p.schemas = NULL;
@@ -232,7 +238,7 @@ int plan_file(struct plan *plan, struct elf_file *ef, const char *path,
 		if (held & 1u << i)
 			err = plan_library(plan, ef, i, rules);
 	for (; of && !err; of = ops_file_next(of, name, rules->ops))
-		err = plan_ops(plan, ef, of, ops);
+		err = plan_ops(plan, ef, of, rules, ops);
 	return err;
 }
 

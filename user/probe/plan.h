@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gpuprof/control.h"
 #include "gpuprof/row.h"
 #include "probe/ops.h"
 
@@ -38,6 +39,7 @@ struct plan_rules {
 	unsigned int tier;	/* no rows above it */
 	bool asks;		/* also rows that are no calls */
 	enum ops_level ops;	/* which operators of frameworks */
+	bool shapes;		/* ... and the shapes of their tensors */
 	/* the cost that single-stepping adds on this host; 0: unknown, too much */
 	uint64_t step_ns;
 	uint64_t budget_ns;	/* its limit; 0: PLAN_STEP_BUDGET_NS */
@@ -60,7 +62,9 @@ struct plan_ops_sink {
 
 struct plan {			/* the probes of one file */
 	uint64_t offsets[PLAN_MAX];
-	uint64_t rows[PLAN_MAX];	/* or GP_COOKIE_OP and an operator's id */
+	/* or GP_COOKIE_OP, an operator's id, and its tensor but for the number of the layout */
+	uint64_t rows[PLAN_MAX];
+	struct gp_layout layout;	/* of tensors; types 0: unknown, or not of use */
 	size_t end[PLAN_PARTS];	/* part by part: each begins where the one before it ends */
 	bool found;		/* the file holds catalogue functions */
 	bool has_calls;		/* ... and not only such as are no calls */

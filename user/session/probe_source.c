@@ -615,10 +615,12 @@ static int start_loader(struct probe_source *p)
 		.stack_bytes = takes_stacks(o) ? (uint32_t)o->stack_bytes : 0,
 		.all_stacks = o->stacks,
 		.ops = torch_level(o),
+		.shapes = o->shapes,
 	};
 	const struct plan_rules rules = { .tier = (unsigned int)o->tier,
 					  .asks = !o->all && (takes_stacks(o) || o->torch),
 					  .ops = torch_level(o),
+					  .shapes = o->shapes,
 					  .budget_ns = o->budget_ns,
 					  .launch = (enum plan_launch)o->launch };
 
@@ -776,7 +778,7 @@ static const char *const kind_names[GP_KINDS] = {
 	[GP_TASK_EXEC] = "exec", [GP_STACK] = "stack",
 	[GP_OFF] = "off",
 	[GP_PYTHON] = "stack-python", [GP_PYTHON_CODE] = "stack-code", [GP_OP] = "op",
-	[GP_MODULE] = "module",
+	[GP_MODULE] = "module", [GP_SHAPE] = "shape",
 };
 
 /* The kernel's counters; the worker counts the events of its own ring. */

@@ -5,18 +5,23 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/num.h"
 #include "facts/ops.h"
 #include "gpuprof/event.h"
 #include "view/view.h"
 
-enum { PID, OP, COUNT, HOST, SELF, AVG, P50, P99, SOURCE, DEVICE, LAUNCHES, N_COLUMNS };
+enum { PID, OP, SHAPE, TYPE, COUNT, HOST, SELF, AVG, P50, P99, SOURCE, DEVICE, LAUNCHES, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[PID] = COLUMN_PID,
 	[OP] = { "op", NULL, CELL_TEXT, 0, ROLE_KEY,
 		"operator, as Python calls it or by overload; node of the backward pass" },
+	[SHAPE] = { "input_shape", "shape", CELL_TEXT, 0, ROLE_KEY,
+		"sizes of its first tensor, with --shapes; unknown: it has none, or not ones" },
+	[TYPE] = { "input_dtype", "dtype", CELL_TEXT, 0, ROLE_KEY,
+		"type of that tensor's elements" },
 	[COUNT] = { "count", NULL, CELL_INT, 0, ROLE_SUM, "times that it ran" },
 	[HOST] = { "host_total_ns", "host", CELL_NS, 0, ROLE_SUM, "time in it" },
 	[SELF] = { "host_self_ns", "host self", CELL_NS, 1, ROLE_SUM,
@@ -59,12 +64,29 @@ static void fill_times(struct cell *row, const struct op_row *op)
 	cell_u(&row[P99], hist_quantile(h, 0.99));
 }
 
+/* "[8, 64] float32". The number of the operator's own frame. */
+static uint64_t fill_shape(struct table *t, struct cell *row, const struct stacks_frame *f)
+{
+	const char *type = f->function ? strstr(f->function, "] ") : NULL;
+
+	if (type) {
+		cell_f(t, &row[SHAPE], "%.*s", (int)(type + 1 - f->function), f->function);
+		cell_s(t, &row[TYPE], type + strlen("] "));
+	}
+	return f->offset;
+}
+
 static void add_row(struct table *t, const struct snapshot *snap, const struct op_row *op)
 {
 	const struct stacks_frame *f = stacks_frame(&snap->stacks, op->key.op);
 	struct cell *row = table_row(t);
+	uint64_t number = op->key.op;
 
 	fill_pid(&row[PID], snap, op);
+	if (f && f->flags & FRAME_SHAPE) {
+		number = fill_shape(t, row, f);
+		f = stacks_frame(&snap->stacks, number);
+	}
 	cell_u(&row[COUNT], op->count);
 	fill_times(row, op);
 	if (op->works)
@@ -72,8 +94,8 @@ static void add_row(struct table *t, const struct snapshot *snap, const struct o
 	cell_u(&row[LAUNCHES], op->launches);
 	if (f)
 		cell_s(t, &row[OP], f->function);
-	else if (op->key.op)
-		cell_f(t, &row[OP], "0x%" PRIx64, op->key.op);
+	else if (number)
+		cell_f(t, &row[OP], "0x%" PRIx64, number);
 	else
 		cell_s(t, &row[OP], "[other]");
 	cell_s(t, &row[SOURCE], op->bound ? "upper bound" : "measured");

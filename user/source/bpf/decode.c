@@ -6,11 +6,13 @@
  */
 #include "source/bpf/decode.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "catalog/catalog.h"
+#include "catalog/tensor_types.h"
 #include "host/syscalls.h"
 
 struct decode_row {
@@ -333,13 +335,42 @@ static enum decode_status decode_module(const void *data, size_t len, struct eve
 
 	if (len < sizeof(*rec) || rec->id < GP_OPS_FIRST)
 		return DECODE_INVALID;
-	memcpy(texts->what, rec->name, sizeof(texts->what) - 1);
-	texts->what[sizeof(texts->what) - 1] = '\0';
+	memcpy(texts->what, rec->name, sizeof(rec->name));
+	texts->what[sizeof(rec->name) - 1] = '\0';
 	*out = (struct event){ .kind = EVENT_FRAME };
 	out->frame.number = rec->id;
 	out->frame.caller = rec->outer;
 	out->frame.function = texts->what;
 	out->frame.flags = FRAME_MODULE;
+	return DECODE_OK;
+}
+
+/* "[8, 64] float32" */
+static void describe(const struct gp_shape *rec, char *text, size_t size)
+{
+	char type[TENSOR_TYPE_NAME_MAX];
+	int n = snprintf(text, size, "[");
+
+	tensor_type_name(rec->type, type);
+	for (unsigned int i = 0; i < rec->dims; i++)
+		n += snprintf(text + n, size - (size_t)n, "%s%" PRIu64, i ? ", " : "",
+			      rec->size[i]);
+	snprintf(text + n, size - (size_t)n, "] %s", type);
+}
+
+static enum decode_status decode_shape(const void *data, size_t len, struct event *out,
+				       struct decode_off_texts *texts)
+{
+	const struct gp_shape *rec = data;
+
+	if (len < sizeof(*rec) || rec->id < GP_OPS_FIRST || rec->dims > GP_DIMS_MAX)
+		return DECODE_INVALID;
+	describe(rec, texts->what, sizeof(texts->what));
+	*out = (struct event){ .kind = EVENT_FRAME };
+	out->frame.number = rec->id;
+	out->frame.offset = rec->op;
+	out->frame.function = texts->what;
+	out->frame.flags = FRAME_SHAPE;
 	return DECODE_OK;
 }
 
@@ -391,6 +422,8 @@ enum decode_status decode_call(const struct decoder *d, const void *data, size_t
 		return decode_op(data, len, out);
 	if (len && rec->kind == GP_MODULE)
 		return decode_module(data, len, out, texts);
+	if (len && rec->kind == GP_SHAPE)
+		return decode_shape(data, len, out, texts);
 	if (len < sizeof(*rec))
 		return DECODE_INVALID;
 	if (rec->kind >= GP_KINDS || (rec->kind && !call_kinds[rec->kind]))
