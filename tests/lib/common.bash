@@ -89,6 +89,8 @@ needs() {
 			;;
 		pty) [ -e /dev/pts/ptmx ] || skip "no pseudo terminals: mount devpts on /dev/pts" ;;
 		torch) [ -e "$ROOT/build/torch/made" ] || skip "build/torch is missing: make torch" ;;
+		torch-debian)
+			[ -e "$ROOT/build/torch-debian/run" ] || skip "build/torch-debian is missing: make torch-debian" ;;
 		jax) [ -e "$ROOT/build/jax/made" ] || skip "build/jax is missing: make jax" ;;
 		targets | sim) [ -d "$ROOT/build/$what" ] || skip "build/$what is missing: make $what" ;;
 		esac

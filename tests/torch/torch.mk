@@ -7,8 +7,11 @@
 TORCH := tests/torch
 TORCH_OUT := $(BUILD)/torch
 
-.PHONY: torch
+.PHONY: torch torch-debian
 torch: sim $(TORCH_OUT)/made ## fetch PyTorch, 830 MB, and build what it needs to run on the simulated GPU
+
+torch-debian: ## fetch Debian's PyTorch, 140 MB, of 2022
+	$(Q)scripts/framework torch-debian >/dev/null
 
 $(TORCH_OUT)/made: scripts/framework $(wildcard $(TORCH)/*.[ch]) $(TORCH)/stand_ins.py $(SIM)/cudart_api.h | $(SIM_OUT)/libcudart.so.13
 	$(call say,TORCH,$(TORCH_OUT))
