@@ -123,6 +123,31 @@ TEST_TITLED("own cost: each interval has that of its own calls",
 	assert_int_equal(t.book.ns[BUCKET_GPUPROF], 3 * 600);
 }
 
+TEST_TITLED("own cost: an operator costs a call's, one whose return is not probed half of that",
+	    operators_are_part_of_the_sum_and_in_no_thread)
+{
+	struct snapshot_thread t;
+	struct own_cost c;
+	struct event op = { .kind = EVENT_OP, .pid = 7, .tid = 7, .start_ns = MS + 100, .end_ns = MS + 200,
+			    .op.id = 77 };
+
+	fact("cost_per_hit_ns", "600");
+	fact("cost_per_nested_ns", "200");
+	fact("nested", "0");
+	calls(L, 1, 8);
+	for (int i = 0; i < 5; i++) {
+		op.has = i < 3 ? HAS_END : 0;
+		push(m, op);
+	}
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = MS + 200000 });
+	c = cost_of(m);
+	assert_true(c.ops == 3 && c.entries == 2 && !c.calls_only);
+	assert_int_equal(own_cost_ns(&c), (8 + 3) * 600 + 2 * 300);
+	t = snap_at(m, MS + 200000)->threads.v[0];
+	own_cost_take(&c, &t.book);
+	assert_int_equal(t.book.ns[BUCKET_GPUPROF], 8 * 600);
+}
+
 /* Their bucket is empty: all that they cost is around them. */
 TEST_TITLED("own cost: of calls seen at their entry only it is around them",
 	    calls_seen_at_their_entry_only_cost_what_is_around_them)

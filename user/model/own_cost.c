@@ -39,6 +39,16 @@ static void count_calls(struct own_cost *c, const struct snapshot *snap)
 	}
 }
 
+static void count_ops(struct own_cost *c, const struct ops *ops)
+{
+	for (size_t i = 0; i < ops_count(ops); i++) {
+		const struct op_row *row = ops_at(ops, i);
+
+		c->ops = num_add(c->ops, num_sub(row->count, row->bound));
+		c->entries = num_add(c->entries, row->bound);
+	}
+}
+
 struct own_cost own_cost_read(const struct snapshot *snap)
 {
 	bool is_first = snap->since_ns == snap->session.start_ns;
@@ -52,6 +62,7 @@ struct own_cost own_cost_read(const struct snapshot *snap)
 
 	c.calls_only = c.nested_ns && !(is_first && snapshot_fact(snap, nested));
 	count_calls(&c, snap);
+	count_ops(&c, snap->ops);
 	c.calls = num_sub(c.calls, snap->counts.cupti_calls);	/* no probe saw these */
 	/* As many in each call as in those of the whole capture. */
 	if (snapshot_fact(snap, "part"))
@@ -67,7 +78,9 @@ static uint64_t more_ns(const struct own_cost *c)
 
 uint64_t own_cost_ns(const struct own_cost *c)
 {
-	return num_add(num_mul(c->calls, c->call_ns), more_ns(c));
+	const uint64_t halves = num_add(num_mul(2, num_add(c->calls, c->ops)), c->entries);
+
+	return num_add(num_mul(halves, c->call_ns) / 2, more_ns(c));
 }
 
 static void take(struct book_sum *sum, unsigned int class, uint64_t ns)

@@ -316,7 +316,7 @@ static void add_cost(struct strbuf *out, const struct summary *s)
 		strbuf_addf(out, "not known, %s calls%s", count_text(c->calls).s, interval);
 		return;
 	}
-	strbuf_addstr(out, c->calls_only ? "at least " : "");
+	strbuf_addstr(out, c->calls_only || c->ops || c->entries ? "at least " : "");
 	if (s->thread_ns)
 		add_cost_share(out, s);
 	else
@@ -325,11 +325,15 @@ static void add_cost(struct strbuf *out, const struct summary *s)
 		    (unsigned long long)c->call_ns);
 	add_cost_term(out, "nested", c->nested, c->nested_ns);
 	add_cost_term(out, "single-stepped", c->stepped, c->step_ns);
+	add_cost_term(out, "operators and modules", c->ops, c->call_ns);
+	add_cost_term(out, "entries of others", c->entries, c->call_ns / 2);
 	if (c->calls_only)
 		strbuf_addstr(out, "; calls inside these are not in it: how many there were is "
 			      "known at the end, of the whole session");
-	strbuf_addstr(out, cost_share(s) < CUPTI_SHARE ? ")" :
-		      "; in threads the bucket gpuprof)");
+	if (cost_share(s) >= CUPTI_SHARE)
+		strbuf_addf(out, "; in threads the bucket gpuprof%s",
+			    c->ops || c->entries ? ", without operators" : "");
+	strbuf_addch(out, ')');
 }
 
 /* "not followed: 2 children of pid 1234: 1240 (sh), 1241" */
