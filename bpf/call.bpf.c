@@ -141,19 +141,19 @@ static __noinline void note_op(struct thread_state *st)
 	struct thread_ops *t =
 		bpf_task_storage_get(&ops, bpf_get_current_task_btf(), 0, 0);
 	__u32 at = row_at(st->rec.head.row)->words;
-	__u64 op;
+	const struct op_frame *in;
 
 	if (!t || at > GP_WORDS_LARGE)
 		return;
 	at += !!(st->rec.head.flags & GP_CALL_STACK);
-	op = innermost_op(&t->ops, st->sp);
-	if (op) {
-		st->rec.words[at++] = op;
+	in = innermost_op(&t->ops, st->sp);
+	if (in) {
+		st->rec.words[at++] = in->op;
 		st->rec.head.flags |= GP_CALL_OP;
 	}
-	op = innermost_op(&t->modules, st->sp);
-	if (op) {
-		st->rec.words[at] = op;
+	in = innermost_op(&t->modules, st->sp);
+	if (in) {
+		st->rec.words[at] = in->op;
 		st->rec.head.flags |= GP_CALL_MODULE;
 	}
 }

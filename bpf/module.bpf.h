@@ -132,6 +132,7 @@ static __noinline int send_module(__u64 object, __u64 module, __u64 outer)
 static __noinline int module_enter(struct pt_regs *ctx)
 {
 	__u64 object = PT_REGS_PARM1(ctx), sp = PT_REGS_SP(ctx), hash, outer, module;
+	const struct op_frame *around;
 	struct thread_ops *t = ops_of_thread();
 
 	if (!t)
@@ -139,10 +140,11 @@ static __noinline int module_enter(struct pt_regs *ctx)
 	hash = module_of(object);
 	if (!hash)
 		return 0;
-	outer = innermost_op(&t->modules, sp);
+	around = innermost_op(&t->modules, sp);
+	outer = around ? around->plain : 0;
 	module = mix(outer, hash) | GP_OPS_FIRST;
 	send_module(object, module, outer);
-	return enter_op(&t->modules, sp, module);
+	return enter_op(&t->modules, sp, module, module);
 }
 
 static __noinline int module_return(struct pt_regs *ctx)

@@ -14,7 +14,9 @@
 struct op_frame {
 	__u64 sp;		/* at its entry */
 	__u64 start_ns;
-	__u64 op;
+	__u64 op;		/* with its shape, when that is known */
+	__u64 plain;		/* without */
+	__u64 shaped;		/* of a module: one of its operators had a shape */
 	__u64 inner_ns;		/* in others inside it that have returned */
 };
 

@@ -5,8 +5,8 @@
 
 #include "shape.bpf.h"
 
-/* One has been entered. False: it is too deep. */
-static __noinline int enter_op(struct op_stack *s, __u64 sp, __u64 op)
+/* One has been entered, of the shape that op has (plain: none). False: it is too deep. */
+static __noinline int enter_op(struct op_stack *s, __u64 sp, __u64 op, __u64 plain)
 {
 	__u64 now = bpf_ktime_get_ns(), n;
 
@@ -19,6 +19,8 @@ static __noinline int enter_op(struct op_stack *s, __u64 sp, __u64 op)
 	s->v[n].sp = sp;
 	s->v[n].start_ns = now;
 	s->v[n].op = op;
+	s->v[n].plain = plain;
+	s->v[n].shaped = 0;
 	s->v[n].inner_ns = 0;
 	s->n = n + 1;
 	return 1;
@@ -36,8 +38,8 @@ static __noinline int return_op(struct op_stack *s, __u64 sp)
 	return leave_op(s, now, 0);
 }
 
-/* The innermost that the thread is in, which is at sp; 0: none. */
-static __noinline __u64 innermost_op(const struct op_stack *s, __u64 sp)
+/* The innermost that the thread is in, which is at sp; NULL: none. */
+static __noinline const struct op_frame *innermost_op(const struct op_stack *s, __u64 sp)
 {
 	__u64 at = s->n - 1;
 
@@ -46,9 +48,9 @@ static __noinline __u64 innermost_op(const struct op_stack *s, __u64 sp)
 		if (at >= GP_OPS_DEPTH)
 			break;
 		if (s->v[at].sp > sp)
-			return s->v[at].op;
+			return &s->v[at];
 	}
-	return 0;
+	return NULL;
 }
 
 /* Made if the process is followed; else NULL. */
@@ -72,13 +74,15 @@ static __noinline struct thread_ops *ops_of_thread(void)
 static __noinline int op_enter(struct pt_regs *ctx, __u64 cookie)
 {
 	struct thread_ops *t = ops_of_thread();
-	__u64 op = cookie & GP_COOKIE_OP_BITS;
+	__u64 plain = cookie & GP_COOKIE_OP_BITS, op = plain;
 
 	if (!t)
 		return 0;
-	if (follow_shapes && cookie & GP_COOKIE_SHAPE_BITS)
-		op = op_with_shape(ctx, t, cookie);
-	return enter_op(&t->ops, PT_REGS_SP(ctx), op);
+	if (follow_shapes && cookie & GP_COOKIE_SHAPE_BITS && read_shape(ctx, t, cookie)) {
+		op = with_shape(&t->shape, plain);
+		shape_modules(t, PT_REGS_SP(ctx));
+	}
+	return enter_op(&t->ops, PT_REGS_SP(ctx), op, plain);
 }
 
 static __noinline int op_return(struct pt_regs *ctx)

@@ -2,7 +2,8 @@
 /*
  * The shape of an operator's first tensor: its sizes and the type of its elements, as PyTorch's
  * c10::TensorImpl has them. What cannot be one (undefined, of symbolic sizes, nested, with more
- * dimensions) leaves the operator without a shape.
+ * dimensions) leaves the operator without a shape. A module has that of the first in it that has
+ * one.
  */
 #ifndef GPUPROF_SHAPE_BPF_H
 #define GPUPROF_SHAPE_BPF_H
@@ -55,8 +56,7 @@ static __noinline int read_sizes(struct gp_shape *shape, const struct tensor *te
 	__u64 dims = tensor->dims, elements = 1;
 
 	if (dims > INLINE_DIMS) {
-		if (bpf_probe_read_user(shape->size, sizeof(shape->size),
-					(void *)tensor->sizes[0]))
+		if (bpf_probe_read_user(shape->size, sizeof(shape->size), (void *)tensor->sizes[0]))
 			return 0;
 	} else {
 		__builtin_memcpy(shape->size, tensor->sizes, sizeof(tensor->sizes));
@@ -104,20 +104,41 @@ static __noinline int send_shape(struct gp_shape *shape)
 	return 1;
 }
 
-/* The operator of this cookie with its shape, or without one. */
-static __noinline __u64 op_with_shape(struct pt_regs *ctx, struct thread_ops *t, __u64 cookie)
+/* The shape of an operator's tensor, into t->shape. False: it has none. */
+static __noinline int read_shape(struct pt_regs *ctx, struct thread_ops *t, __u64 cookie)
 {
-	struct gp_shape *shape = &t->shape;
+	__u64 reference = argument(ctx, cookie >> GP_COOKIE_TENSOR_SHIFT & 7);
 
-	shape->op = cookie & GP_COOKIE_OP_BITS;
-	if (!read_tensor(&t->tensor, argument(ctx, cookie >> GP_COOKIE_TENSOR_SHIFT & 7), cookie))
-		return shape->op;
-	shape->dims = t->tensor.dims;
-	shape->type = t->tensor.type;
-	if (!read_sizes(shape, &t->tensor))
-		return shape->op;
+	if (!read_tensor(&t->tensor, reference, cookie))
+		return 0;
+	t->shape.dims = t->tensor.dims;
+	t->shape.type = t->tensor.type;
+	return read_sizes(&t->shape, &t->tensor);
+}
+
+/* The operator or module with this shape, if that can be sent. */
+static __noinline __u64 with_shape(struct gp_shape *shape, __u64 plain)
+{
+	shape->op = plain;
 	shape->id = hash_shape(shape);
-	return send_shape(shape) ? shape->id : shape->op;
+	return send_shape(shape) ? shape->id : plain;
+}
+
+/* To the modules that the thread at sp is in, and that have none yet. */
+static __noinline int shape_modules(struct thread_ops *t, __u64 sp)
+{
+	__u64 at = t->modules.n - 1;
+
+	for (__u32 i = 0; i < GP_OPS_DEPTH; i++, at--) {
+		asm volatile("" : "+r"(at));
+		if (at >= GP_OPS_DEPTH || t->modules.v[at].shaped)
+			break;
+		if (t->modules.v[at].sp <= sp)
+			continue;
+		t->modules.v[at].shaped = 1;
+		t->modules.v[at].op = with_shape(&t->shape, t->modules.v[at].plain);
+	}
+	return 0;
 }
 
 #endif

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs operators on tensors of every type and of many shapes, and prints which, as JSON:
+"""Runs operators and modules on tensors of every type and of many shapes, and prints which, as JSON:
 {"aten.squeeze.default": {"[2, 3] int8": 1}}; "None None": of a tensor whose shape gpuprof does not record.
 
 usage: shapes.py
@@ -9,6 +9,7 @@ import collections
 import json
 
 import torch
+from torch import nn
 
 # Types of which a tensor can be made.
 TYPES = ("uint8 int8 int16 int32 int64 float16 float32 float64 complex32 complex64 complex128 bool bfloat16 "
@@ -17,6 +18,15 @@ TYPES = ("uint8 int8 int16 int32 int64 float16 float32 float64 complex32 complex
          "float8_e8m0fnu float4_e2m1fn_x2").split()
 SHAPES = [(), (0,), (7,), (1, 0), (2, 3), (2, 3, 4), (1, 1, 1, 5), (2, 1, 2, 1, 2), (1, 2, 3, 1, 2, 1),
           (1, 1, 1, 1, 1, 1, 9), (2, 1, 1, 1, 1, 1, 1, 2)]
+
+
+class Maker(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Sequential(nn.Linear(6, 2), nn.ReLU())
+
+    def forward(self, n):
+        return self.inner(torch.ones(n, 6))
 
 
 def text(tensor):
@@ -53,6 +63,13 @@ def main():
     for _ in range(100):
         torch.erf(matrix)
         made["aten.erf.default"][text(matrix)] += 1
+    # A module has the shape of the first operator in it that has a tensor.
+    module = Maker()
+    for n in (4, 4, 5):
+        module(n)
+        for inner in ("Maker", "Maker/Sequential", "Maker/Sequential/Linear"):
+            made[inner][f"[{n}, 6] float32"] += 1
+        made["Maker/Sequential/ReLU"][f"[{n}, 2] float32"] += 1
     print(json.dumps(made))
 
 

@@ -237,7 +237,7 @@ has_yielded() { [[ $("$TEST_LIB/helper_state.py" "$TARGET") == "yielded "* ]]; }
 	assert_output "{} True True measured upper bound 0"
 }
 
-PYTHON=("${WITH_TORCH[@]}" "$GPUPROF" stat --off-cpu off --format json -o r.json --table "ops,threads,events")
+PYTHON=("${WITH_TORCH[@]}" "$GPUPROF" stat --off-cpu off --format json -o r.json --table "ops,modules,threads,events")
 
 @test "torch: with --torch all each operator is counted as torch.profiler does, overloads apart" {
 	run -0 "${PYTHON[@]}" --torch all -- "$ROOT/build/torch-venv/bin/python" "$ROOT/tests/torch/models.py"
@@ -285,6 +285,8 @@ PYTHON=("${WITH_TORCH[@]}" "$GPUPROF" stat --off-cpu off --format json -o r.json
 		ops = {}
 		for r in tables["ops"]:
 		    ops.setdefault(r["op"], {})[f'{r["input_shape"]} {r["input_dtype"]}'] = r["count"]
+		for r in tables["modules"]:
+		    ops.setdefault(r["module"], {})[f'{r["input_shape"]} {r["input_dtype"]}'] = r["calls"]
 		print({op: (shapes, ops.get(op)) for op, shapes in made.items() if ops.get(op) != shapes})
 	EOF
 	assert_output "{}"

@@ -270,6 +270,40 @@ TEST(an_operator_is_split_by_the_shapes_of_its_first_tensor)
 		     "aten.add.Tensor [8, 64] float32 1 1 ? 0 measured\n");
 }
 
+TEST(of_a_module_with_several_shapes_it_is_unknown_which_has_the_time_of_inner_ones)
+{
+	static const struct { enum module module; const char *shape; } shapes[] = {
+		{ NET, "[8, 64] float32" }, { NET, "[2, 64] float32" },
+		{ NET_LINEAR, "[8, 64] float32" }, { NET_LINEAR, "[2, 64] float32" },
+	};
+	uint64_t id[4];
+
+	module_named(NET, NONE, "Net");
+	module_named(NET_LINEAR, NET, "Linear");
+	for (size_t i = 0; i < 4; i++) {
+		struct event ev = { .kind = EVENT_FRAME, .frame.function = shapes[i].shape };
+
+		ev.frame.number = id[i] = GP_OPS_FIRST | (2000 + i);
+		ev.frame.offset = module_id(shapes[i].module);
+		ev.frame.flags = FRAME_SHAPE;
+		push(m, ev);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		launch_of((uint32_t)(1 + 2 * i), 12 + 20 * i, 16 + 20 * i, 0, id[2 + i]);
+		op_of(id[2 + i], 8, 11 + 20 * i, 20 + 20 * i, 0, true);
+		launch_of((uint32_t)(2 + 2 * i), 22 + 20 * i, 24 + 20 * i, 0, id[i]);
+		op_of(id[i], 8, 10 + 20 * i, 28 + 20 * i, 9, true);
+	}
+	for (uint32_t i = 1; i <= 4; i++)
+		work_of(i, 60 + 8 * i, 60 + 8 * i + i);
+	finish(m, BASE + 200);
+	assert_table(&view_modules, "module input_shape calls device_ns device_self_ns launches",
+		     "Net [8, 64] 1 ? 2 1\n"
+		     "Net [2, 64] 1 ? 4 1\n"
+		     "Net/Linear [8, 64] 1 1 1 1\n"
+		     "Net/Linear [2, 64] 1 3 3 1\n");
+}
+
 /* The last node is only seen to be over in the next backward pass. */
 TEST(a_node_is_over_with_the_backward_pass_that_it_began_in)
 {

@@ -12,14 +12,15 @@
 #include "gpuprof/event.h"
 #include "view/view.h"
 
-enum { PID, OP, SHAPE, TYPE, COUNT, HOST, SELF, AVG, P50, P99, SOURCE, DEVICE, LAUNCHES, N_COLUMNS };
+enum { PID, OP, SHAPE, TYPE, COUNT, HOST, SELF, AVG, P50, P99, SOURCE, DEVICE, LAUNCHES,
+       N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[PID] = COLUMN_PID,
 	[OP] = { "op", NULL, CELL_TEXT, 0, ROLE_KEY,
 		"operator, as Python calls it or by overload; node of the backward pass" },
 	[SHAPE] = { "input_shape", "shape", CELL_TEXT, 0, ROLE_KEY,
-		"sizes of its first tensor, with --shapes; unknown: it has none, or not ones" },
+		"sizes of its first tensor, with --shapes" },
 	[TYPE] = { "input_dtype", "dtype", CELL_TEXT, 0, ROLE_KEY,
 		"type of that tensor's elements" },
 	[COUNT] = { "count", NULL, CELL_INT, 0, ROLE_SUM, "times that it ran" },
@@ -36,11 +37,33 @@ static const struct column columns[N_COLUMNS] = {
 	[LAUNCHES] = { "launches", NULL, CELL_INT, 0, ROLE_SUM, "launches in it, itself" },
 };
 
-static bool is_module(const struct snapshot *snap, const struct op_row *op)
+/* The frame with the name of an operator or module; *shape: that of its shape. NULL: unknown. */
+static const struct stacks_frame *frame_of(const struct snapshot *snap, const struct op_row *op,
+					   const struct stacks_frame **shape)
 {
 	const struct stacks_frame *f = stacks_frame(&snap->stacks, op->key.op);
 
+	*shape = f && f->flags & FRAME_SHAPE ? f : NULL;
+	return *shape ? stacks_frame(&snap->stacks, f->offset) : f;
+}
+
+static bool is_module(const struct snapshot *snap, const struct op_row *op)
+{
+	const struct stacks_frame *shape, *f = frame_of(snap, op, &shape);
+
 	return f && f->flags & FRAME_MODULE;
+}
+
+/* "[8, 64] float32" in two cells. */
+static void fill_shape(struct table *t, struct cell *sizes, struct cell *type,
+		       const struct stacks_frame *f)
+{
+	const char *at = f && f->function ? strstr(f->function, "] ") : NULL;
+
+	if (!at)
+		return;
+	cell_f(t, sizes, "%.*s", (int)(at + 1 - f->function), f->function);
+	cell_s(t, type, at + strlen("] "));
 }
 
 static void fill_pid(struct cell *cell, const struct snapshot *snap, const struct op_row *op)
@@ -64,29 +87,14 @@ static void fill_times(struct cell *row, const struct op_row *op)
 	cell_u(&row[P99], hist_quantile(h, 0.99));
 }
 
-/* "[8, 64] float32". The number of the operator's own frame. */
-static uint64_t fill_shape(struct table *t, struct cell *row, const struct stacks_frame *f)
-{
-	const char *type = f->function ? strstr(f->function, "] ") : NULL;
-
-	if (type) {
-		cell_f(t, &row[SHAPE], "%.*s", (int)(type + 1 - f->function), f->function);
-		cell_s(t, &row[TYPE], type + strlen("] "));
-	}
-	return f->offset;
-}
-
 static void add_row(struct table *t, const struct snapshot *snap, const struct op_row *op)
 {
-	const struct stacks_frame *f = stacks_frame(&snap->stacks, op->key.op);
+	const struct stacks_frame *shape, *f = frame_of(snap, op, &shape);
+	const uint64_t number = shape ? shape->offset : op->key.op;
 	struct cell *row = table_row(t);
-	uint64_t number = op->key.op;
 
 	fill_pid(&row[PID], snap, op);
-	if (f && f->flags & FRAME_SHAPE) {
-		number = fill_shape(t, row, f);
-		f = stacks_frame(&snap->stacks, number);
-	}
+	fill_shape(t, &row[SHAPE], &row[TYPE], shape);
 	cell_u(&row[COUNT], op->count);
 	fill_times(row, op);
 	if (op->works)
@@ -123,57 +131,92 @@ const struct view view_ops = {
 
 /* ---- modules --------------------------------------------------------------------------------- */
 
-enum { M_PID, MODULE, CALLS, M_HOST, M_SELF, M_DEVICE, M_DEVICE_SELF, M_LAUNCHES, N_M_COLUMNS };
+enum { M_PID, MODULE, M_SHAPE, M_TYPE, CALLS, M_HOST, M_SELF, M_DEVICE, M_DEVICE_SELF, M_LAUNCHES,
+       N_M_COLUMNS };
 
 static const struct column module_columns[N_M_COLUMNS] = {
 	[M_PID] = COLUMN_PID,
 	[MODULE] = { "module", NULL, CELL_TEXT, 0, ROLE_KEY,
 		"classes of the modules around it, the outermost first, and its own" },
+	[M_SHAPE] = { "input_shape", "shape", CELL_TEXT, 0, ROLE_KEY,
+		"of the first tensor of the first operator in it, with --shapes" },
+	[M_TYPE] = { "input_dtype", "dtype", CELL_TEXT, 0, ROLE_KEY,
+		"type of that tensor's elements" },
 	[CALLS] = { "calls", NULL, CELL_INT, 0, ROLE_SUM, "times that it was called" },
 	[M_HOST] = { "host_ns", NULL, CELL_NS, 0, ROLE_SUM, "time in it" },
 	[M_SELF] = { "host_self_ns", "host self", CELL_NS, 0, ROLE_SUM,
 		"of that, outside of modules inside it" },
 	[M_DEVICE] = { "device_ns", NULL, CELL_NS, 0, ROLE_SUM,
-		"device time of the work that it launched, and modules inside it" },
+		"of the work launched in it and modules inside; of several shapes: unknown" },
 	[M_DEVICE_SELF] = { "device_self_ns", "device self", CELL_NS, 0, ROLE_SUM,
 		"of that, what it launched itself" },
 	[M_LAUNCHES] = { "launches", NULL, CELL_INT, 0, ROLE_SUM, "launches in it, itself" },
 };
 
-static uint64_t key_of(uint32_t process, uint64_t module)
+struct module {			/* of all its shapes together */
+	uint64_t rows;
+	uint64_t self_ns;		/* device time of what it launched itself */
+	uint64_t device_ns;		/* ... and the modules inside it */
+};
+
+struct modules {
+	VEC(struct module) all;
+	struct map by_key;		/* process and number -> index + 1 */
+};
+
+/* Found or made, until the next one is; NULL: out of memory. */
+static struct module *find_module(struct modules *m, uint32_t process, uint64_t number)
 {
-	return module ^ map_hash(process);
+	struct map_slot *slot = map_put(&m->by_key, number ^ map_hash(process), NULL);
+
+	if (slot && !slot->value && VEC_PUSH(&m->all)) {
+		slot->value = m->all.n;
+		m->all.v[slot->value - 1] = (struct module){ 0 };
+	}
+	return slot && slot->value ? &m->all.v[slot->value - 1] : NULL;
 }
 
 /* The device time of each module is that of all modules around it, too. 0 or -ENOMEM. */
-static int add_up(struct map *device_ns, const struct snapshot *snap)
+static int add_up(struct modules *m, const struct snapshot *snap)
 {
 	for (size_t i = 0; i < ops_count(snap->ops); i++) {
 		const struct op_row *row = ops_at(snap->ops, i);
-		const struct stacks_frame *f = is_module(snap, row) && row->works_ns ?
-			stacks_frame(&snap->stacks, row->key.op) : NULL;
+		const struct stacks_frame *shape, *f = frame_of(snap, row, &shape);
+		struct module *module;
+		bool is_self = true;
 
+		if (!is_module(snap, row))
+			continue;
 		for (; f; f = stacks_frame(&snap->stacks, f->caller)) {
-			struct map_slot *sum = map_put(device_ns, key_of(row->key.process,
-									 f->number), NULL);
-
-			if (!sum)
+			module = find_module(m, row->key.process, f->number);
+			if (!module)
 				return -ENOMEM;
-			sum->value = num_add(sum->value, row->works_ns);
+			module->rows += is_self;
+			module->self_ns += is_self ? row->works_ns : 0;
+			module->device_ns = num_add(module->device_ns, row->works_ns);
+			is_self = false;
 		}
 	}
 	return 0;
 }
 
+/* The time of modules inside it is that of its shape if it has but one, or if there is none. */
+static void fill_device(struct cell *cell, const struct op_row *op, const struct module *module)
+{
+	if (module->rows == 1 && module->device_ns)
+		cell_u(cell, module->device_ns);
+	else if (module->device_ns == module->self_ns && op->works)
+		cell_u(cell, op->works_ns);
+}
+
 static void fill_module(struct table *t, struct cell *cell, const struct snapshot *snap,
-			uint64_t module)
+			const struct stacks_frame *f)
 {
 	const char *name[GP_OPS_DEPTH];
 	struct strbuf text = STRBUF_INIT;
 	size_t n = 0;
 
-	for (const struct stacks_frame *f = stacks_frame(&snap->stacks, module);
-	     f && n < GP_OPS_DEPTH; f = stacks_frame(&snap->stacks, f->caller))
+	for (; f && n < GP_OPS_DEPTH; f = stacks_frame(&snap->stacks, f->caller))
 		name[n++] = f->function ? f->function : "?";
 	while (n--)
 		strbuf_addf(&text, "%s%s", name[n], n ? "/" : "");
@@ -181,34 +224,37 @@ static void fill_module(struct table *t, struct cell *cell, const struct snapsho
 }
 
 static void add_module(struct table *t, const struct snapshot *snap, const struct op_row *op,
-		       const struct map *device_ns)
+		       struct modules *m)
 {
-	const struct map_slot *sum = map_find(device_ns, key_of(op->key.process, op->key.op));
+	const struct stacks_frame *shape, *f = frame_of(snap, op, &shape);
+	const struct module *module = find_module(m, op->key.process, f->number);
 	struct cell *row = table_row(t);
 
 	fill_pid(&row[M_PID], snap, op);
+	fill_module(t, &row[MODULE], snap, f);
+	fill_shape(t, &row[M_SHAPE], &row[M_TYPE], shape);
 	cell_u(&row[CALLS], op->count);
 	cell_u(&row[M_HOST], op->time.total);
 	cell_u(&row[M_SELF], op->self_ns);
-	if (sum)
-		cell_u(&row[M_DEVICE], sum->value);
+	if (module)
+		fill_device(&row[M_DEVICE], op, module);
 	if (op->works)
 		cell_u(&row[M_DEVICE_SELF], op->works_ns);
 	cell_u(&row[M_LAUNCHES], op->launches);
-	fill_module(t, &row[MODULE], snap, op->key.op);
 }
 
 static void fill_modules(struct table *t, const struct view_query *q)
 {
 	const struct ops *ops = q->snapshot->ops;
-	struct map device_ns = { 0 };
+	struct modules m = { 0 };
 
 	t->none = "no module was recorded: --torch python";
-	t->failed |= add_up(&device_ns, q->snapshot) < 0;
+	t->failed |= add_up(&m, q->snapshot) < 0;
 	for (size_t i = 0; i < ops_count(ops); i++)
 		if (is_module(q->snapshot, ops_at(ops, i)))
-			add_module(t, q->snapshot, ops_at(ops, i), &device_ns);
-	map_free(&device_ns);
+			add_module(t, q->snapshot, ops_at(ops, i), &m);
+	VEC_FREE(&m.all);
+	map_free(&m.by_key);
 }
 
 const struct view view_modules = {
