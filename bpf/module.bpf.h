@@ -140,6 +140,7 @@ static __noinline int module_enter(struct pt_regs *ctx)
 	hash = module_of(object);
 	if (!hash)
 		return 0;
+	leave_returned(&t->ops, sp, bpf_ktime_get_ns());
 	around = innermost_op(&t->modules, sp);
 	outer = around ? around->plain : 0;
 	module = mix(outer, hash) | GP_OPS_FIRST;
@@ -154,7 +155,10 @@ static __noinline int module_return(struct pt_regs *ctx)
 	if (!follow_ops)
 		return 0;
 	t = bpf_task_storage_get(&ops, bpf_get_current_task_btf(), 0, 0);
-	return t ? return_op(&t->modules, PT_REGS_SP(ctx) - RET_POPS) : 0;
+	if (!t)
+		return 0;
+	leave_returned(&t->ops, PT_REGS_SP(ctx), bpf_ktime_get_ns());
+	return return_op(&t->modules, PT_REGS_SP(ctx) - RET_POPS);
 }
 
 #endif
