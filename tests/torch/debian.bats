@@ -37,3 +37,29 @@ setup_file() {
 	EOF
 	assert_output "{} set() True 6 0"
 }
+
+# Their columns are what Falcon's own scripts read.
+@test "torch: pandas reads the operators and modules of Debian's PyTorch in Falcon's columns" {
+	run -0 "$GPUPROF" record --torch all --shapes --off-cpu off -o c.gpr -- \
+		"$DEBIAN/run" "$ROOT/tests/torch/models.py"
+	run -0 "$GPUPROF" report c.gpr --format falcon -o ops.csv
+	run -0 "$GPUPROF" report c.gpr --format falcon --table modules -o modules.csv
+	run -0 "$GPUPROF" report c.gpr --format json --table ops,modules -o r.json
+	run -0 "$DEBIAN/run" - <<-'EOF'
+		import ast, json, pandas
+		ops, modules, tables = pandas.read_csv("ops.csv"), pandas.read_csv("modules.csv"), json.load(open("r.json"))["tables"]
+		print(",".join(ops.columns))
+		print(",".join(modules.columns))
+		addmm = ops[ops.operator == "aten.addmm.default"]
+		print(addmm["count"].sum() == sum(r["count"] for r in tables["ops"] if r["op"] == "aten.addmm.default"),
+		      abs(ops.percent_time.sum() - 100) < 1e-6, set(addmm.input_dtypes), ops.total_time_ms.is_monotonic_decreasing)
+		linear = modules[modules.layer_type == "Linear"]
+		shapes = [ast.literal_eval(key.split("|")[1]) for key in linear.original_key]
+		print(linear.call_count.sum() == sum(r["calls"] for r in tables["modules"] if r["module"].endswith("/Linear")),
+		      (16, 32) in shapes, abs((linear.time_per_call * linear.call_count - linear.total_time).max()) < 1e-9)
+	EOF
+	assert_output "operator,count,total_time_ms,avg_time_ms,median_time_ms,percent_time,input_shapes,input_dtypes
+layer_type,input_shape,input_dtype,time_per_call,call_count,total_time,original_key
+True True {'torch.float32'} True
+True True True"
+}

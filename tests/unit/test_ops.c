@@ -8,6 +8,7 @@
 #include "gpuprof/event.h"
 #include "lib/work_named.h"
 #include "probe/ops.h"
+#include "view/falcon.h"
 #include "view_of.h"
 #include "model_each.h"	/* behind all headers whose functions take a model */
 
@@ -181,6 +182,8 @@ static void assert_table(const struct view *v, const char *columns, const char *
 				strbuf_addch(&text, '?');
 			else if (t->columns[at].type == CELL_TEXT)
 				strbuf_addstr(&text, c->s);
+			else if (t->columns[at].type == CELL_REAL)
+				strbuf_addf(&text, "%g", c->d);
 			else
 				strbuf_addf(&text, "%llu", (unsigned long long)c->u);
 			strbuf_addch(&text, rest ? ' ' : '\n');
@@ -302,6 +305,80 @@ TEST(of_a_module_with_several_shapes_it_is_unknown_which_has_the_time_of_inner_o
 		     "Net [2, 64] 1 ? 4 1\n"
 		     "Net/Linear [8, 64] 1 1 1 1\n"
 		     "Net/Linear [2, 64] 1 3 3 1\n");
+}
+
+/* ---- as Falcon has it -------------------------------------------------------------------------- */
+
+static void shaped(uint64_t id, uint64_t plain, const char *shape)
+{
+	struct event ev = { .kind = EVENT_FRAME, .frame.function = shape };
+
+	ev.frame.number = id;
+	ev.frame.offset = plain;
+	ev.frame.flags = FRAME_SHAPE;
+	push(m, ev);
+}
+
+#define OPERATORS "operator count total_time_ms avg_time_ms median_time_ms percent_time"
+
+TEST(falcon_on_the_host_has_the_time_outside_of_operators_inside)
+{
+	named("aten.linear.default");
+	named("aten.addmm.default");
+	named("AddmmBackward0");
+	for (uint64_t at = 0; at < 30000000; at += 10000000) {
+		op_of(op_id("aten.addmm.default"), 8, at + 2000000, at + 5000000, 0, true);
+		op_of(op_id("aten.linear.default"), 8, at + 1000000, at + 6000000, 3000000, true);
+	}
+	op_of(op_id("AddmmBackward0"), 8, 40000000, 50000000, 0, false);
+	finish(m, BASE + 60000000);
+	assert_table(&view_falcon_operators, OPERATORS,
+		     "aten.addmm.default 3 9 3 3 60\n"
+		     "aten.linear.default 3 6 2 ? 40\n");
+}
+
+TEST(falcon_on_a_device_has_its_time_by_shape_of_what_launched_some)
+{
+	const uint64_t mm = op_id("aten.mm.default"), wide = GP_OPS_FIRST | 501, flat = GP_OPS_FIRST | 502;
+
+	named("aten.mm.default");
+	named("aten.t.default");
+	named("aten.add.Tensor");
+	shaped(wide, mm, "[8, 64] float16");
+	shaped(flat, mm, "[7] float32");
+	launch_of(1, 12, 16, wide, 0);
+	op_of(wide, 8, 10, 20, 0, true);
+	launch_of(2, 32, 36, flat, 0);
+	op_of(flat, 8, 30, 40, 0, true);
+	op_of(op_id("aten.t.default"), 8, 50, 60, 0, true);
+	launch_in(3, 72, 76, "aten.add.Tensor");
+	op_of(op_id("aten.add.Tensor"), 8, 70, 80, 0, true);
+	work_of(1, 100000, 2100000);
+	work_of(2, 3000000, 4000000);
+	work_of(3, 5000000, 6000000);
+	finish(m, BASE + 9000000);
+	assert_table(&view_falcon_operators, OPERATORS " input_shapes input_dtypes",
+		     "aten.mm.default 1 2 2 ? 50 (8, 64) torch.float16\n"
+		     "aten.mm.default 1 1 1 ? 25 (7,) torch.float32\n"
+		     "aten.add.Tensor 1 1 1 ? 25 N/A N/A\n");
+}
+
+TEST(falcon_adds_up_the_modules_of_a_class_and_shape)
+{
+	const uint64_t outer = GP_OPS_FIRST | 501, inner = GP_OPS_FIRST | 502;
+
+	module_named(NET, NONE, "Linear");
+	module_named(NET_LINEAR, NET, "Linear");
+	shaped(outer, module_id(NET), "[] bool");
+	shaped(inner, module_id(NET_LINEAR), "[] bool");
+	launch_of(1, 12, 16, 0, inner);
+	op_of(inner, 8, 11, 20, 0, true);
+	op_of(outer, 8, 10, 30, 9, true);
+	work_of(1, 1000, 500001000);
+	finish(m, BASE + 600000000);
+	assert_table(&view_falcon_modules,
+		     "layer_type input_shape input_dtype time_per_call call_count total_time original_key",
+		     "Linear () torch.bool 0.5 2 1 Linear|()|torch.bool|{}\n");
 }
 
 /* The last node is only seen to be over in the next backward pass. */

@@ -286,7 +286,7 @@ static int choose_stacks(struct options *o)
 	const char *name = o->report.format == FORMAT_FOLDED ? "folded" : "speedscope";
 	const bool is_by_other = o->report.by == CALLS_BY_LAUNCH || o->report.by == CALLS_BY_RESULT;
 
-	if (o->report.format < FORMAT_TABLES)
+	if (o->report.format != FORMAT_FOLDED && o->report.format != FORMAT_SPEEDSCOPE)
 		return 0;
 	if (o->verb == &options_verbs[VERB_STACKS]) {
 		log_error("option '--format': '%s' is not of stacks; take gpuprof stat", name);

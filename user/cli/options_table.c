@@ -22,7 +22,8 @@
 
 static const char *const format_names[] = {
 	[FORMAT_TEXT] = "text", [FORMAT_MD] = "md", [FORMAT_CSV] = "csv", [FORMAT_JSON] = "json",
-	[FORMAT_FOLDED] = "folded", [FORMAT_SPEEDSCOPE] = "speedscope", [FORMAT_END] = NULL,
+	[FORMAT_FOLDED] = "folded", [FORMAT_SPEEDSCOPE] = "speedscope",
+	[FORMAT_FALCON] = "falcon", [FORMAT_END] = NULL,
 };
 
 static const char *const by_names[] = {
@@ -192,8 +193,9 @@ static const struct option_row rows[] = {
 	}, {
 		.name = "format", .group = GROUP_OUTPUT, .arg = "FORMAT",
 		.verbs = PRINTS | ON(STACKS), .set = option_set_choice, .at = MEMBER(report.format),
-		.choices = format_names, .accepts = "text, md, csv, json, folded or speedscope",
-		.help = "text, md, csv, json; of stacks: folded, speedscope",
+		.choices = format_names,
+		.accepts = "text, md, csv, json, folded, speedscope or falcon",
+		.help = "text, md, csv, json; folded, speedscope; falcon",
 	}, {
 		.name = "color", .group = GROUP_OUTPUT, .arg = "WHEN",
 		.verbs = PRINTS | ON(STACKS), .set = option_set_choice, .at = MEMBER(report.color),

@@ -19,6 +19,7 @@
 #include "base/exit.h"
 #include "view/annotate.h"
 #include "view/chart.h"
+#include "view/falcon.h"
 #include "view/flame.h"
 #include "view/output.h"
 #include "view/render.h"
@@ -36,7 +37,9 @@
 #define TABLES_MAX 32
 
 /* Columns that --filter looks at. */
-static const char *const name_columns[] = { "function", "kernel", "name", "op", "range" };
+static const char *const name_columns[] = {
+	"function", "kernel", "name", "op", "range", "operator", "layer_type",
+};
 
 struct printout {
 	const struct view *pick[TABLES_MAX];	/* in the requested order */
@@ -116,8 +119,22 @@ static bool names_directory(const struct report_options *o)
 	return str_ends_in(o->output, "/") || (!stat(o->output, &st) && S_ISDIR(st.st_mode));
 }
 
+static int pick_falcon(struct printout *p, const char *tables)
+{
+	if (tables && strcmp(tables, view_ops.name) && strcmp(tables, view_modules.name)) {
+		log_error("option '--format falcon' is of one table: --table ops or --table "
+			  "modules");
+		return EXIT_USAGE;
+	}
+	p->pick[p->n++] = tables && !strcmp(tables, view_modules.name) ? &view_falcon_modules :
+									 &view_falcon_operators;
+	return 0;
+}
+
 static int pick_tables(struct printout *p, const struct report_options *o)
 {
+	if (o->format == FORMAT_FALCON)
+		return pick_falcon(p, o->tables);
 	p->has_directory = names_directory(o);
 	if (o->tables)
 		return pick_listed(p, o->tables);
@@ -273,7 +290,8 @@ static struct table *make_table(const struct printout *p, const struct view *v,
 static bool is_shown(const struct report_options *o, enum view_shown shown, const struct table *t,
 		     const struct snapshot *snap)
 {
-	if (t->n_rows || o->tables || o->format == FORMAT_JSON || o->format == FORMAT_CSV)
+	if (t->n_rows || o->tables || o->format == FORMAT_JSON || o->format == FORMAT_CSV ||
+	    o->format == FORMAT_FALCON)
 		return true;
 	return shown == VIEW_WITH_DEVICES ? snap->devices.n : shown != VIEW_WITH_ROWS;
 }
@@ -514,6 +532,9 @@ static int print_one(const struct report_options *o, const struct printout *p,
 		render_chart(&out, o, s);
 	else if (is_screen(o))
 		render_screen(&out, o, s, st->unjudged);
+	else if (o->format == FORMAT_FALCON)
+		report_render(&out, &(struct report){ .tables = p->tables, .n_tables = 1 },
+			      FORMAT_CSV);
 	else if (o->format < FORMAT_TABLES)
 		render(&out, o, p, s);
 	else
