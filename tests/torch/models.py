@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Trains an MLP, a CNN and a transformer on the CPU, and prints how often torch.profiler says that each
-operator ran, by the shape of its first tensor ("none": it has none): {"aten::mm": {"[16, 32] float": 3}}.
-PyTorch 1.13 says no overloads and no types, and that a number is a tensor: {"aten::zeros": {"[]": 3}}.
+operator ran, by the shape of its first tensor ("none": it has none), as JSON:
+
+  {"overloads": true, "types": true, "ops": {"aten::mm": {"[16, 32] float": 3}}}
+
+PyTorch before 2.9 does not say which overload it was; 1.13 says no types, and takes numbers for tensors.
 
 usage: models.py
 """
@@ -56,9 +59,16 @@ def train_all():
         train(model, shape)
 
 
-def ran_by_overload():
-    overloads = torch._C._profiler._ExperimentalConfig(capture_overload_names=True)
-    with profile(activities=[ProfilerActivity.CPU], record_shapes=True, experimental_config=overloads) as profiler:
+def overloads():
+    """torch.profiler's, if it can tell them apart; else None"""
+    try:
+        return torch._C._profiler._ExperimentalConfig(capture_overload_names=True)
+    except TypeError:
+        return None
+
+
+def traced():
+    with profile(activities=[ProfilerActivity.CPU], record_shapes=True, experimental_config=overloads()) as profiler:
         train_all()
     with tempfile.TemporaryDirectory() as place:
         path = os.path.join(place, "trace.json")
@@ -68,18 +78,19 @@ def ran_by_overload():
     return [(e["name"], first_tensor(e["args"])) for e in events if e.get("cat") == "cpu_op"]
 
 
-def ran_by_name():
+def listed():
     with torch.autograd.profiler.profile(record_shapes=True) as profiler:
         train_all()
     return [(e.name, str(e.input_shapes[0]) if e.input_shapes else "none") for e in profiler.function_events]
 
 
 def main():
-    ran = collections.defaultdict(collections.Counter)
-    for name, shape in ran_by_name() if torch.__version__.startswith("1.") else ran_by_overload():
+    is_old = torch.__version__.startswith("1.")
+    ops = collections.defaultdict(collections.Counter)
+    for name, shape in listed() if is_old else traced():
         if name.startswith("aten::"):
-            ran[name][shape] += 1
-    print(json.dumps(ran))
+            ops[name][shape] += 1
+    print(json.dumps({"overloads": not is_old and overloads() is not None, "types": not is_old, "ops": ops}))
 
 
 if __name__ == "__main__":

@@ -7,8 +7,18 @@
 TORCH := tests/torch
 TORCH_OUT := $(BUILD)/torch
 
-.PHONY: torch torch-debian
+# Others from PyPI, of which operators and shapes are tested on the CPU alone: with stubs that fail.
+TORCH_OLDER := 2.1.2 2.4.1 2.6.0 2.9.1
+
+.PHONY: torch torch-debian torch-older
 torch: sim $(TORCH_OUT)/made ## fetch PyTorch, 830 MB, and build what it needs to run on the simulated GPU
+
+torch-older: $(TORCH_OLDER:%=$(BUILD)/torch-%/stubs/made) ## fetch four older ones, 3.1 GB
+
+$(BUILD)/torch-%/stubs/made: scripts/framework $(TORCH)/stubs.py
+	$(call say,TORCH,$*)
+	$(Q)venv=$$(scripts/framework torch-$*) && $(TORCH)/stubs.py "$$venv"/lib/python3*/site-packages/torch/lib $(@D)
+	$(Q)touch $@
 
 torch-debian: ## fetch Debian's PyTorch, 140 MB, of 2022
 	$(Q)scripts/framework torch-debian >/dev/null
