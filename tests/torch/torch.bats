@@ -243,8 +243,8 @@ PYTHON=("${WITH_TORCH[@]}" "$GPUPROF" stat --off-cpu off --format json -o r.json
 models_as_profiler() { # GPUPROF_OPTION... [-- CHECK_OPTION...]
 	local options=()
 	while [ $# -gt 0 ] && [ "$1" != -- ]; do options+=("$1"); shift; done
-	run -0 "${PYTHON[@]}" "${options[@]}" -- "$ROOT/build/torch-venv/bin/python" "$ROOT/tests/torch/models.py"
-	grep '^{"overloads' <<<"$output" >ran.json
+	"${PYTHON[@]}" "${options[@]}" -- "$ROOT/build/torch-venv/bin/python" "$ROOT/tests/torch/models.py" >models.out
+	grep '^{"overloads' models.out >ran.json
 	assert_value r.json 'sum(e["lost"] or 0 for e in t["events"])' 0
 	run -0 "$TEST_LIB/check_shapes.py" r.json ran.json "${@:2}"
 }
@@ -283,4 +283,22 @@ models_as_profiler() { # GPUPROF_OPTION... [-- CHECK_OPTION...]
 	grep -q '"aten.mm": 100000' <<<"$output"
 	assert_value r.json '[o["count"] for o in t["ops"] if o["op"] == "aten.mm.default"][0]' 100020
 	laws r.json
+}
+
+@test "torch: a training to which operators' probes were attached 50 times has the losses of one without" {
+	local losses=("${WITH_TORCH[@]}" "$ROOT/build/torch-venv/bin/python" "$ROOT/tests/torch/losses.py") steps hash
+	"${losses[@]}" --until stop >losses.out 2>losses.err 3>&- &
+	TARGET=$!
+	STARTED+=("$TARGET")
+	wait_for 60 grep -q ready losses.out
+	for _ in {1..25}; do
+		"$GPUPROF" stat --torch all --shapes -d 20ms --format json -o r.json -p "$TARGET"
+		"$GPUPROF" stat --torch python -d 20ms --format json -o r.json -p "$TARGET"
+	done
+	assert_value r.json 'len(t["ops"]) > 5' True
+	: >stop
+	wait "$TARGET" || { cat losses.err >&2; return 1; }
+	read -r steps hash < <(tail -n 1 losses.out)
+	run -0 --separate-stderr "${losses[@]}" --steps "$steps"
+	assert_line "$steps $hash"
 }
