@@ -145,7 +145,7 @@ static __always_inline __s32 instruction_at(const struct gp_python *py, __u64 in
 					    __u64 code)
 {
 	if (!py->code_instructions)
-		return (__s32)instruction * 2;
+		return (__s32)instruction * (__s32)py->code_unit;
 	return (__s32)(instruction - code - py->code_instructions);
 }
 
@@ -297,7 +297,7 @@ static __noinline bool send_code(struct python_copy *copy, const struct gp_pytho
 		return false;
 	code = &copy->code;
 	code->head.kind = GP_PYTHON_CODE;
-	code->head.are_ranges = !py->code_instructions;
+	code->head.lines_are = py->lines_are;
 	code->head.pid = copy->head.pid;
 	code->head.id = id;
 	if (bpf_probe_read_user(&code->head.first_line, sizeof(code->head.first_line),

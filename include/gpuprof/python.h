@@ -20,6 +20,11 @@
  * changes further out would make stacks of one line many. */
 #define GP_PYTHON_STACK_BYTES 512u
 
+/* How a code object has its lines. */
+#define GP_PYTHON_LOCATIONS 0	/* since 3.11 */
+#define GP_PYTHON_RANGES 1	/* 3.10 */
+#define GP_PYTHON_STEPS 2	/* before */
+
 /* Offsets into CPython's structs. */
 struct gp_python {
 	gp_u64 interpreters;	/* address of the pointer to the first; 0: no Python is known */
@@ -41,7 +46,9 @@ struct gp_python {
 	gp_u32 code_file;
 	gp_u32 code_name;	/* and behind it the pointer to its lines */
 	gp_u32 code_first_line;
-	gp_u32 code_instructions;	/* 0: an instruction is a number of code units */
+	gp_u32 code_instructions;	/* 0: an instruction is a number, */
+	gp_u32 code_unit;		/* of so many bytes each */
+	gp_u32 lines_are;		/* GP_PYTHON_LOCATIONS, ... */
 	gp_u32 text_length;
 	gp_u32 text_state;
 	gp_u32 text_ascii;
@@ -83,7 +90,7 @@ struct gp_python_stack {
 struct gp_python_code {
 	gp_u8 kind;		/* GP_PYTHON_CODE */
 	gp_u8 file_kind, name_kind;	/* bytes of a character; 0: could not be read */
-	gp_u8 are_ranges;	/* its lines are as 3.10 has them */
+	gp_u8 lines_are;
 	gp_u32 pid;
 	gp_u64 id;
 	gp_s32 first_line;
@@ -95,7 +102,7 @@ struct gp_python_code {
 	/* co_linetable follows, of long ones the beginning */
 };
 
-_Static_assert(sizeof(struct gp_python) == 8 + 28 * 4, "python");
+_Static_assert(sizeof(struct gp_python) == 8 + 30 * 4, "python");
 _Static_assert(sizeof(struct gp_python_frame) == 16, "frame of Python");
 _Static_assert(sizeof(struct gp_python_stack) == 16, "header of a Python stack");
 _Static_assert(sizeof(struct gp_python_code) == 32 + GP_PYTHON_FILE + GP_PYTHON_NAME,

@@ -52,7 +52,8 @@ write_sites() {
 		            if _ == 2: call(); continue
 		    finally:
 		        call()
-		@(lambda f: lambda: f())
+		relay = lambda f: lambda: f()
+		@relay
 		def größe_漢字():
 		    return max([1, 2], key=lambda v:
 		        call(v))
@@ -88,7 +89,7 @@ write_sites() {
 		called_back = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(lambda n: sum(call() for _ in range(n)))
 		space = {"call": call, "called_back": called_back}
 		exec(compile(source, "/srv/\u6f22/générated.py", "exec"), space)
-		sites = [v for n, v in space.items() if callable(v) and n not in ("call", "called_back", "Iterator", "throws")]
+		sites = [v for n, v in space.items() if callable(v) and n not in ("call", "called_back", "Iterator", "throws", "relay")]
 
 		def run(rounds):
 		    for _ in range(rounds):

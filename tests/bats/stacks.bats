@@ -302,7 +302,8 @@ python_frames() { # REPORT
 		                if _ == 2: stop(); continue
 		    finally:
 		        pass
-		@(lambda f: lambda: f())
+		relay = lambda f: lambda: f()
+		@relay
 		def größe_漢字():
 		    return max([1, 2], key=lambda v:
 		        stop(v))
@@ -324,13 +325,15 @@ python_frames() { # REPORT
 		def deep(n=70):
 		    return deep(n - 1) + 1 if n else stop()
 		'''
+		if sys.version_info < (3, 10):  # has no match
+		    source = source[:source.index("def matches")] + source[source.index("def deep"):]
 
 		def stop(*args, **kwargs):
 		    time.sleep(600)
 
 		space = {"stop": stop}
 		exec(compile(source, "/srv/\u6f22/générated.py", "exec"), space)
-		names = [n for n, v in space.items() if callable(v) and n not in ("stop", "Iterator")]
+		names = [n for n, v in space.items() if callable(v) and n not in ("stop", "Iterator", "relay")]
 		for n in names:
 		    threading.Thread(target=space[n], daemon=True).start()
 
@@ -365,7 +368,7 @@ python_frames() { # REPORT
 		wait_for 20 test -e truth.json
 		run -0 --separate-stderr "$GPUPROF" stacks -p "$OTHER" --format json
 		printf '%s\n' "$output" >r.json
-		run -0 report_value r.json '(lambda truth, got: [(tid, got.get(tid), f) for tid, f in truth.items() if got.get(tid) != f] or len(truth) > 8)(
+		run -0 report_value r.json '(lambda truth, got: [(tid, got.get(tid), f) for tid, f in truth.items() if got.get(tid) != f] or len(truth) > 7)(
 			json.load(open("truth.json")),
 			{str(s["tid"]): [[f["file"], f["line"], f["function"]] for f in s["python"]] for s in t["stacks"] if s["python"]})'
 		assert_output True

@@ -278,10 +278,10 @@ report_says_the_same() { # CAPTURE REPORT
 # The CPythons here that gpuprof knows, each once: PYTHONS.
 find_pythons() { # [OLDEST_MINOR]
 	local python
-	mapfile -t PYTHONS < <(for python in python3 /usr/bin/python3 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[0-9]*/bin/python3; do
+	mapfile -t PYTHONS < <(for python in python3 /usr/bin/python3 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.{8,9,1[0-9]}*/bin/python3; do
 		"$python" -c 'import os, sys
 if sys.implementation.name == "cpython" and (3, int(sys.argv[1])) <= sys.version_info < (3, 15):
-	print(os.path.realpath(sys.executable))' "${1:-10}" 2>/dev/null || true
+	print(os.path.realpath(sys.executable))' "${1:-8}" 2>/dev/null || true
 	done | sort -u)
-	[ ${#PYTHONS[@]} -gt 0 ] || skip "no CPython of 3.${1:-10} to 3.14"
+	[ ${#PYTHONS[@]} -gt 0 ] || skip "no CPython of 3.${1:-8} to 3.14"
 }

@@ -80,6 +80,20 @@ TEST_TITLED("python: the line tables of 3.10 are of bytes and lines", ranges_hav
 	assert_int_equal(find_range(ranges, sizeof(ranges), 1, 274), 0);
 }
 
+/* 3.9 and before: 6 bytes of line 1, 300 of line 134, the rest of line 132, in steps of at most 255 and 127. */
+TEST_TITLED("python: the line tables before 3.10 are of steps", steps_have_lines)
+{
+	static const uint8_t steps[] = { 6, 127, 0, 6, 255, 0, 45, 254 };
+	static const struct { int64_t offset; uint32_t line; } some[] = {
+		{ -1, 1 }, { 0, 1 }, { 5, 1 }, { 6, 134 }, { 260, 134 }, { 261, 134 }, { 305, 134 },
+		{ 306, 132 }, { 9999, 132 },
+	};
+
+	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
+		assert_int_equal(find_step(steps, sizeof(steps), 1, some[i].offset), some[i].line);
+	assert_int_equal(find_step(steps, 0, 7, 3), 7);
+}
+
 TEST_TITLED("python: a line table of any bytes is read inside of its bounds", any_table_is_read)
 {
 	for (int round = 0; round < random_rounds(20000); round++) {
@@ -91,6 +105,7 @@ TEST_TITLED("python: a line table of any bytes is read inside of its bounds", an
 			any[i] = (uint8_t)below(256);
 		find_location(any, n, (int32_t)below(UINT32_MAX), (int64_t)below(400));
 		find_range(any, n, (int32_t)below(UINT32_MAX), (int64_t)below(400));
+		find_step(any, n, (int32_t)below(UINT32_MAX), (int64_t)below(400));
 		free(any);
 	}
 }
@@ -98,7 +113,7 @@ TEST_TITLED("python: a line table of any bytes is read inside of its bounds", an
 /* This process's own memory, as CPython 3.11 lays it out. */
 static struct python self(void)
 {
-	struct python py = { .rt = { .pid = getpid(), .layout = layouts[1] } };
+	struct python py = { .rt = { .pid = getpid(), .layout = layouts[2] } };
 
 	py.memory = stack_memory_new(py.rt.pid);
 	py.names = strpool_new();

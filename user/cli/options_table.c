@@ -436,7 +436,7 @@ static const struct verb verbs[VERB_END + 1] = {
 		.summary = "where every thread of a process is, now",
 		.usage = "stacks [-p PID[,PID...] | --name GLOB ...] [options]",
 		.about = "Works on what already hangs, and stops nothing: which ranks wait for\n"
-			 "which, the call that each thread is in, its stack (of CPython 3.10 to\n"
+			 "which, the call that each thread is in, its stack (of CPython 3.8 to\n"
 			 "3.14 with file, line and function), what it waits for. Stacks that are\n"
 			 "alike are shown once.\n",
 		.examples = "  gpuprof stacks -p 1234\n"

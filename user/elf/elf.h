@@ -86,6 +86,8 @@ struct elf_address {
  */
 int elf_name_addresses(struct elf_file *ef, struct elf_address *addresses, size_t n);
 
+/* The address (not file offset) of an exported variable; 0: there is none of this name. */
+uint64_t elf_object_address(struct elf_file *ef, const char *name);
 /* The address (not file offset) of a section that is loaded; 0: there is none of this name, or no
  * believable section headers. */
 uint64_t elf_section_address(struct elf_file *ef, const char *name);

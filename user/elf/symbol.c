@@ -32,6 +32,7 @@ struct table {		/* symbols and their names; symbols.len 0: there is none */
 	struct elf_range symbols;
 	struct elf_range strings;
 	struct elf_range versions;	/* one uint16_t a symbol; len 0: unversioned */
+	unsigned char type;		/* of the symbols that are looked at: STT_FUNC, ... */
 };
 
 /* ---- section ------------------------------------------------------------------------------- */
@@ -276,7 +277,7 @@ static uint64_t count_by_gnu_hash(const struct elf_file *ef, const struct dynami
 static void fill_dynamic(const struct elf_file *ef, const struct dynamic *dyn,
 			 struct table *dynsym)
 {
-	struct table table = { 0 };
+	struct table table = { .type = dynsym->type };
 	struct elf_range hash;
 	uint32_t head[2];
 	uint64_t n;
@@ -302,7 +303,7 @@ static void find_tables(const struct elf_file *ef, struct table *dynsym, struct 
 {
 	struct dynamic dyn;
 
-	*dynsym = *symtab = (struct table){ 0 };
+	*dynsym = *symtab = (struct table){ .type = STT_FUNC };
 	section_tables(ef, dynsym, symtab);
 	if (dynsym->symbols.len)
 		return;
@@ -311,9 +312,9 @@ static void find_tables(const struct elf_file *ef, struct table *dynsym, struct 
 	free(dyn.entry);
 }
 
-/* Calls fn for each function that is defined there and whose name begins inside the strings. 0 or
- * -errno. */
-static int each_function(const struct elf_file *ef, const struct table *table,
+/* Calls fn for each symbol of its type that is defined there and whose name begins inside the
+ * strings. 0 or -errno. */
+static int each_symbol(const struct elf_file *ef, const struct table *table,
 			 void (*fn)(void *ctx, const struct table *table, uint64_t index,
 				    const Elf64_Sym *sym), void *ctx)
 {
@@ -332,7 +333,7 @@ static int each_function(const struct elf_file *ef, const struct table *table,
 		err = elf_read(ef, table->symbols.at + i * sizeof(*batch), batch,
 			       m * sizeof(*batch));
 		for (uint64_t j = 0; j < m && !err; j++)
-			if (ELF64_ST_TYPE(batch[j].st_info) == STT_FUNC &&
+			if (ELF64_ST_TYPE(batch[j].st_info) == table->type &&
 			    batch[j].st_shndx != SHN_UNDEF && batch[j].st_shndx != SHN_ABS &&
 			    batch[j].st_name < table->strings.len)
 				fn(ctx, table, i + j, &batch[j]);
@@ -504,7 +505,7 @@ static void match_symbol(void *ctx, const struct table *table, uint64_t index,
 			offer_match(s, at - 1, sym, rank_symbol(s, table, index, sym));
 }
 
-/* As each_function, with all names of the table in *strings meanwhile. */
+/* As each_symbol, with all names of the table in *strings meanwhile. */
 static int each_named(const struct elf_file *ef, const struct table *table, const char **strings,
 		      void (*fn)(void *ctx, const struct table *table, uint64_t index,
 				 const Elf64_Sym *sym), void *ctx)
@@ -522,7 +523,7 @@ static int each_named(const struct elf_file *ef, const struct table *table, cons
 	if (!names)
 		return errno == ENOMEM ? -ENOMEM : elf_lies(ef, "its symbol names are cut off");
 	*strings = names;
-	err = each_function(ef, table, fn, ctx);
+	err = each_symbol(ef, table, fn, ctx);
 	if (err && err != -ENOMEM)
 		elf_lies(ef, "its symbols are cut off");
 	free(names);
@@ -625,6 +626,30 @@ int elf_each_function(struct elf_file *ef, const char *begins, bool with_locals,
 	find_tables(ef, &dynsym, &symtab);
 	err = each_named(ef, &dynsym, &b.strings, pass_on, &b);
 	return err || !with_locals ? err : each_named(ef, &symtab, &b.strings, pass_on, &b);
+}
+
+struct object {			/* that is looked for */
+	const char *name, *strings;
+	uint64_t address;
+};
+
+static void take_object(void *ctx, const struct table *table, uint64_t index, const Elf64_Sym *sym)
+{
+	struct object *o = ctx;
+
+	(void)table, (void)index;
+	if (!strcmp(o->strings + sym->st_name, o->name))
+		o->address = sym->st_value;
+}
+
+uint64_t elf_object_address(struct elf_file *ef, const char *name)
+{
+	struct object o = { .name = name };
+	struct table dynsym, symtab;
+
+	find_tables(ef, &dynsym, &symtab);
+	dynsym.type = STT_OBJECT;
+	return each_named(ef, &dynsym, &o.strings, take_object, &o) ? 0 : o.address;
 }
 
 /* ---- a function by CPython's type slots ------------------------------------------------------ */
@@ -909,9 +934,9 @@ int elf_name_addresses(struct elf_file *ef, struct elf_address *addresses, size_
 	if (n)
 		qsort(addresses, n, sizeof(*addresses), compare_offsets);
 	find_tables(ef, &dynsym, &symtab);
-	err = each_function(ef, &dynsym, take_symbol, &nm);
+	err = each_symbol(ef, &dynsym, take_symbol, &nm);
 	if (!err)
-		err = each_function(ef, &symtab, take_symbol, &nm);
+		err = each_symbol(ef, &symtab, take_symbol, &nm);
 	fill_gaps(&nm);
 	for (size_t i = 0; i < n && err != -ENOMEM; i++)
 		if (read_name(&nm, i))

@@ -136,7 +136,7 @@ static int read_code(struct python *py, uint64_t at, struct python_code *out)
 	if (err)
 		return err;
 	out->lines.first = first_line;
-	out->lines.are_ranges = python_has_frame_objects(&py->rt.layout);
+	out->lines.are = python_lines_are(&py->rt.layout);
 	out->instructions = at + py->rt.layout.at[CODE_INSTRUCTIONS];
 	return read_lines(py, at, out);
 }
@@ -293,12 +293,13 @@ static void read_steady_chain(struct python *py, const struct python_thread *t,
 	}
 }
 
-/* A frame's instruction is the one it is in; before 3.13 it is the last that has begun; in 3.10 it
- * is a number of code units, in the lower half of what was read. */
+/* A frame's instruction is the one it is in; before 3.13 it is the last that has begun; up to 3.10
+ * it is a number, in the lower half of what was read. */
 static int add_frame(struct python *py, const struct raw_frame *raw, struct python_stack *out)
 {
 	const struct python_code *code;
 	struct python_frame *f;
+	int64_t at;
 	int err = find_code(py, raw->code, &code);
 
 	if (err)
@@ -308,10 +309,10 @@ static int add_frame(struct python *py, const struct raw_frame *raw, struct pyth
 		return -ENOMEM;
 	*f = code->names;
 	f->is_entry = raw->is_entry;
-	f->line = python_line(&code->lines,
-			      python_has_frame_objects(&py->rt.layout) ?
-				      (int32_t)raw->instruction * (int64_t)PYTHON_UNIT :
-				      (int64_t)(raw->instruction - code->instructions));
+	at = python_has_frame_objects(&py->rt.layout) ?
+		(int32_t)raw->instruction * (int64_t)python_unit(&py->rt.layout) :
+		(int64_t)(raw->instruction - code->instructions);
+	f->line = python_line(&code->lines, at);
 	return 0;
 }
 

@@ -3,9 +3,9 @@
  * The Python functions that a thread of another process is in, read from the memory of its CPython
  * while it runs on. Nothing there is trusted: what does not fit is unknown.
  *
- * CPython 3.10 to 3.12 by tables of offsets, 3.13 and 3.14 by the _Py_DebugOffsets at the beginning
- * of their _PyRuntime. Not before 3.10, where _PyRuntime has no section of its own; not
- * free-threaded builds, whose objects and instructions are laid out otherwise.
+ * CPython 3.8 to 3.12 by tables of offsets, 3.13 and 3.14 by the _Py_DebugOffsets at the beginning
+ * of their _PyRuntime. Not free-threaded builds, whose objects and instructions are laid out
+ * otherwise.
  * Private to the room.
  */
 #ifndef STACK_PYTHON_H

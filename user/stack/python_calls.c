@@ -28,7 +28,7 @@ static int keep_lines(struct python_functions *f, const struct gp_python_code *r
 		      struct python_lines *out)
 {
 	out->first = rec->first_line;
-	out->are_ranges = rec->are_ranges;
+	out->are = rec->lines_are;
 	if (!rec->lines_bytes || f->line_bytes + rec->lines_bytes > MAX_ALL_LINES)
 		return 0;
 	out->table = malloc(rec->lines_bytes);
@@ -124,6 +124,8 @@ bool python_describe(const struct python_runtime *rt, struct gp_python *out)
 		.code_name = at[CODE_NAME],
 		.code_first_line = at[CODE_FIRST_LINE],
 		.code_instructions = at[CODE_INSTRUCTIONS],
+		.code_unit = python_unit(l),
+		.lines_are = python_lines_are(l),
 		.text_length = at[TEXT_LENGTH],
 		.text_state = at[TEXT_STATE],
 		.text_ascii = at[TEXT_ASCII],

@@ -113,8 +113,28 @@ static uint32_t find_range(const uint8_t *table, size_t n, int64_t first_line, i
 	return 0;
 }
 
+/* co_lnotab before 3.10: how many bytes further and by how many lines it is on from there. */
+static uint32_t find_step(const uint8_t *table, size_t n, int64_t first_line, int64_t offset)
+{
+	int64_t line = first_line, begin = 0;
+
+	for (size_t at = 0; at + 1 < n; at += 2) {
+		begin += table[at];
+		if (begin > offset)
+			break;
+		line += (int8_t)table[at + 1];
+	}
+	return valid_line(line);
+}
+
 uint32_t python_line(const struct python_lines *lines, int64_t offset)
 {
-	return (lines->are_ranges ? find_range : find_location)(lines->table, lines->n,
-								lines->first, offset);
+	switch (lines->are) {
+	case GP_PYTHON_STEPS:
+		return find_step(lines->table, lines->n, lines->first, offset);
+	case GP_PYTHON_RANGES:
+		return find_range(lines->table, lines->n, lines->first, offset);
+	default:
+		return find_location(lines->table, lines->n, lines->first, offset);
+	}
 }

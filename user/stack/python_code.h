@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "base/str.h"
+#include "gpuprof/python.h"
 
 #define PYTHON_UNIT 2u		/* bytes of a code unit, the least that an instruction has */
 
@@ -20,7 +21,7 @@ struct python_lines {		/* of a code object */
 	uint8_t *table;		/* co_linetable; may be NULL */
 	size_t n;		/* bytes */
 	int64_t first;
-	bool are_ranges;	/* as in 3.10 */
+	uint8_t are;		/* GP_PYTHON_LOCATIONS, ... */
 };
 
 /* Of the instruction at an offset (bytes) into the code; before the first: the function's own.

@@ -35,8 +35,9 @@ int python_read(struct python_runtime *rt, uint64_t at, void *buf, size_t len)
 }
 
 /*
- * 3.10 has no ids of the kernel. A pthread_t of glibc is the address of a struct that has one, at
- * the same place in all its versions since 2.17; another library's has no id of this process there.
+ * Up to 3.10 it has no ids of the kernel. A pthread_t of glibc is the address of a struct that has
+ * one, at the same place in all its versions since 2.17; another library's has no id of this
+ * process there.
  */
 int python_read_thread_id(struct python_runtime *rt, uint64_t state, uint64_t *id)
 {
@@ -127,7 +128,8 @@ static int choose_layout(struct python_runtime *rt)
 	bool has_cookie = err == -ENOENT && !memcmp(head, "xdebugpy", sizeof(head[0]));
 
 	for (size_t i = 0; i < N_LAYOUTS && err == -ENOENT; i++) {
-		if (layouts[i].in_debug_offsets != has_cookie)
+		if (layouts[i].in_debug_offsets != has_cookie ||
+		    (layouts[i].minor < 10) != rt->is_old)
 			continue;
 		if (has_cookie) {
 			err = read_debug_offsets(rt, &layouts[i], head);
@@ -139,7 +141,7 @@ static int choose_layout(struct python_runtime *rt)
 	return err;
 }
 
-struct search {			/* for _PyRuntime, which has a section of its own */
+struct search {			/* for _PyRuntime */
 	struct python_runtime *rt;
 	const struct stack_modules *modules;
 	char exe[PATH_MAX];
@@ -153,6 +155,14 @@ static bool may_hold_python(const struct search *s, const struct target_mapping 
 	return m->code && m->ino && (!strncmp(name, "libpython3", 10) || !strcmp(m->path, s->exe));
 }
 
+/* Before 3.10 it has no section of its own. 3.7 had other code objects, and not this function. */
+static uint64_t find_old_runtime(struct elf_file *ef)
+{
+	struct elf_symbol sym = { .name = "PyCode_NewWithPosOnlyArgs" };
+
+	return elf_find_symbols(ef, &sym, 1) > 0 ? elf_object_address(ef, "_PyRuntime") : 0;
+}
+
 static uint64_t find_runtime(const struct search *s, const struct target_mapping *m)
 {
 	const struct stack_module *module =
@@ -161,6 +171,9 @@ static uint64_t find_runtime(const struct search *s, const struct target_mapping
 	struct elf_file *ef = fd < 0 ? NULL : elf_file_open(fd, m->path);
 	uint64_t at = ef ? elf_section_address(ef, ".PyRuntime") : 0;
 
+	s->rt->is_old = ef && !at;
+	if (s->rt->is_old)
+		at = find_old_runtime(ef);
 	elf_file_close(ef);
 	if (fd >= 0)
 		close(fd);

@@ -6,13 +6,15 @@
 #ifndef STACK_PYTHON_RUNTIME_H
 #define STACK_PYTHON_RUNTIME_H
 
+#include "gpuprof/python.h"
 #include "stack/maps.h"
+#include "stack/python_code.h"
 
 enum python_field {
 	RUNTIME_INTERPRETERS,
 	INTERPRETER_NEXT, INTERPRETER_THREADS,
 	THREAD_NEXT, THREAD_INTERPRETER,
-	THREAD_PTHREAD,		/* 3.10: its pthread_t; since then: */
+	THREAD_PTHREAD,		/* up to 3.10: its pthread_t; since then: */
 	THREAD_NATIVE_ID,
 	THREAD_CFRAME,		/* 3.11, 3.12: where FRAME_CURRENT is; else in the thread state */
 	FRAME_CURRENT,
@@ -26,7 +28,7 @@ enum python_field {
 };
 
 struct python_layout {
-	uint8_t minor;
+	uint8_t minor;		/* of 3.8 and 3.9: 9 */
 	bool in_debug_offsets;	/* `at` is where _Py_DebugOffsets has the offset */
 	uint8_t shim_owner;	/* frames of this owner and above are the interpreter's; 0: none */
 	uint8_t wide_extra;	/* how much later the characters of another string begin */
@@ -34,10 +36,23 @@ struct python_layout {
 	uint32_t at[N_FIELDS];
 };
 
-/* The interpreter is entered for each Python function, whose frame is an object (3.10). */
+/* The interpreter is entered for each Python function, whose frame is an object (up to 3.10). */
 static inline bool python_has_frame_objects(const struct python_layout *l)
 {
 	return l->minor <= 10;
+}
+
+/* What the number of an instruction in a frame object counts: bytes of the code, or its units. */
+static inline uint8_t python_unit(const struct python_layout *l)
+{
+	return l->minor < 10 ? 1 : PYTHON_UNIT;
+}
+
+static inline uint8_t python_lines_are(const struct python_layout *l)
+{
+	if (l->minor < 10)
+		return GP_PYTHON_STEPS;
+	return l->minor == 10 ? GP_PYTHON_RANGES : GP_PYTHON_LOCATIONS;
 }
 
 /* Bytes of a frame up to the last field; too many: PYTHON_FRAME_BYTES + 1. */
@@ -52,6 +67,7 @@ struct python_thread {
 struct python_runtime {		/* start zeroed; python_runtime_free */
 	pid_t pid;
 	uint64_t at;		/* of _PyRuntime */
+	bool is_old;		/* before 3.10 */
 	struct python_layout layout;
 	VEC(struct python_thread) thread;
 	unsigned int reads;
