@@ -31,11 +31,13 @@ refused() { # PID REASON: no word to the process, one line, exit 4
 	start_sim hardy end "$SIM/libchained.so"
 	run "$GPUPROF" doctor -p "$TARGET"
 	assert_line --regexp "^less +device times +not known: no helper in it; gpuprof stat --inject -p $TARGET brings one"
-	run -0 "$GPUPROF" stat --inject --yes -d 2s --format json -o r.json -p "$TARGET"
+	# Its threads launch all the time: on a busy machine, more than is read in time.
+	run -0 "$GPUPROF" stat --inject --yes -d 2s --max-loss 100% --format json -o r.json -p "$TARGET"
 	assert_line --regexp "the helper is in process $TARGET; its thread [0-9]+ was stopped for [0-9.]+ ms"
 	assert_value r.json 'sum(k["count"] for k in t["kernels"]) > 10' True
 	wait_for 10 text_equals_file "$TARGET" libcuda.so.1 libcudart.so.13 libc.so.6 hardy
-	run -0 "$GPUPROF" stat --inject -d 1s --format json -o r.json -p "$TARGET" # it is there: no question
+	# It is there: no question.
+	run -0 "$GPUPROF" stat --inject -d 1s --max-loss 100% --format json -o r.json -p "$TARGET"
 	refute_output --partial "the helper is in"
 	assert_value r.json 'sum(k["count"] for k in t["kernels"]) > 10' True
 	run "$GPUPROF" doctor -p "$TARGET"
