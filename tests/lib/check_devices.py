@@ -14,7 +14,7 @@ All works are in the table events, and have met their launch. And what a process
 log's, to 5 us for each call or 2 %, whichever is larger. --turns: nothing may be shared, and some process
 must have waited; --apart: each process has a device of its own; --any: none of these matters; else something must be shared. The
 wall time of a device is from_ns to until_ns, the session's end, and holds that of every process's own book. Prints one line, or every difference and status 1.
-Knows the rules of ledger/share_book.h in plain words, over complete lists.
+Knows the rules of ledger/host_devices.h in plain words, over complete lists.
 """
 import argparse
 import bisect
@@ -150,11 +150,14 @@ def check_waits(uuid, ran, logs, report, say):
     for pid, (log, works) in logs.items():
         others = union(span for other, spans in ran.items() if other != pid for span in spans)
         real = common_ns(queued_of(works, log["calls"]), others)
-        seen = sum(row["ns"] for row in report["tables"]["ledger"]
-                   if (row["pid"], row["device_uuid"], row["bucket"]) == (pid, uuid, "other-process"))
+        book = collections.Counter()
+        for row in report["tables"]["ledger"]:
+            if (row["pid"], row["device_uuid"]) == (pid, uuid):
+                book[row["bucket"]] += row["ns"]
+        seen = book["other-process"]
         limit = max(NS_PER_CALL * len(log["calls"]), SHARE * real)
         if abs(seen - real) > limit:
-            say(f"{uuid}: {pid} waited {seen} ns for others, by the logs {real} (+- {limit:.0f})")
+            say(f"{uuid}: {pid} waited {seen} ns for others, by the logs {real} (+- {limit:.0f}); its book: {dict(book)}")
         waited += real
     return waited
 
