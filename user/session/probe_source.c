@@ -972,55 +972,44 @@ static void pump_drain(void *ctx)
 	bpf_source_pump(ctx);
 }
 
-struct states {
-	VEC(struct loader_state) all;
-	VEC(struct gp_off) off;		/* of threads that are off the CPU */
-	VEC(struct gp_op) ops;
-	bool full;
+struct records {		/* all of one size, one behind the other; start zeroed */
+	void *v;
+	size_t n, cap;
+	bool full;		/* out of memory */
 };
 
-static void on_state(void *ctx, const void *rec, size_t len)
+static void keep(void *ctx, const void *rec, size_t len)
 {
-	struct states *states = ctx;
-	struct loader_state *slot = VEC_PUSH(&states->all);
+	struct records *r = ctx;
+	void *slot = vec_push(&r->v, &r->n, &r->cap, len);
 
 	if (slot)
 		memcpy(slot, rec, len);
-	states->full |= !slot;
+	r->full |= !slot;
 }
 
-static void on_last_off(void *ctx, const void *rec, size_t len)
-{
-	struct states *states = ctx;
-	struct gp_off *slot = VEC_PUSH(&states->off);
-
-	if (slot)
-		memcpy(slot, rec, len);
-	states->full |= !slot;
-}
-
-static void on_last_op(void *ctx, const void *rec, size_t len)
-{
-	struct states *states = ctx;
-	struct gp_op *slot = VEC_PUSH(&states->ops);
-
-	if (slot)
-		memcpy(slot, rec, len);
-	states->full |= !slot;
-}
+struct states {
+	struct records all;		/* struct loader_state */
+	struct records off;		/* struct gp_off, of threads that are off the CPU */
+	struct records ops;		/* struct gp_op */
+};
 
 static void push_states(struct probe_source *p, struct states *states, uint64_t now_ns)
 {
+	const struct loader_state *all = states->all.v;
+	const struct gp_off *off = states->off.v;
+	const struct gp_op *op = states->ops.v;
+
 	for (size_t i = 0; i < states->all.n; i++)
-		bpf_source_push_state(&p->bpf, &states->all.v[i], sizeof(states->all.v[i]), now_ns);
+		bpf_source_push_state(&p->bpf, &all[i], sizeof(all[i]), now_ns);
 	/* Behind the last numbers, so that holes before them are known. */
 	for (size_t i = 0; i < states->off.n; i++)
-		bpf_source_push_off(&p->bpf, &states->off.v[i], sizeof(states->off.v[i]), now_ns);
+		bpf_source_push_off(&p->bpf, &off[i], sizeof(off[i]), now_ns);
 	for (size_t i = states->ops.n; i-- > 0;)	/* the innermost first */
-		bpf_source_push_op(&p->bpf, &states->ops.v[i], sizeof(states->ops.v[i]), now_ns);
-	VEC_FREE(&states->all);
-	VEC_FREE(&states->off);
-	VEC_FREE(&states->ops);
+		bpf_source_push_op(&p->bpf, &op[i], sizeof(op[i]), now_ns);
+	free(states->all.v);
+	free(states->off.v);
+	free(states->ops.v);
 }
 
 /* The sink remembers errors. */
@@ -1035,9 +1024,10 @@ static int stop(struct live_source *l, uint64_t now_ns)
 		inflight_stop(p->inflight, l->sink);
 	loader_detach(p->loader);
 	/* At once, since a thread that ends takes its state with it. */
-	if (loader_each_off(p->loader, on_last_off, &states) ||
-	    loader_each_state(p->loader, on_state, &states) ||
-	    loader_each_op(p->loader, on_last_op, &states) || states.full)
+	if (loader_each_off(p->loader, keep, &states.off) ||
+	    loader_each_state(p->loader, keep, &states.all) ||
+	    loader_each_op(p->loader, keep, &states.ops) || states.off.full ||
+	    states.all.full || states.ops.full)
 		live_push_note(l->sink, NOTE_STATES_UNREAD, 0, "cannot read the threads' last "
 			       "states; calls still open are not shown");
 	push_gap(p);
