@@ -59,6 +59,30 @@ static inline void object_remove(const struct object *o)
 	rmdir(o->dir);
 }
 
+struct opened {			/* that was built, and is read */
+	struct object object;
+	int fd;
+	struct elf_file *ef;
+};
+
+static inline struct opened open_built(const char *source, const char *args)
+{
+	struct opened o = { .object = object_build(source, args) };
+
+	o.fd = open(o.object.path, O_RDONLY | O_CLOEXEC);
+	assert_true(o.fd >= 0);
+	o.ef = elf_file_open(o.fd, o.object.path);
+	assert_non_null(o.ef);
+	return o;
+}
+
+static inline void close_built(struct opened *o)
+{
+	elf_file_close(o->ef);
+	close(o->fd);
+	object_remove(&o->object);
+}
+
 struct image {			/* a file's bytes, to be changed and then opened */
 	uint8_t *byte;
 	size_t size;

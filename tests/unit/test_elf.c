@@ -16,12 +16,6 @@ static const char two_functions[] =
 	"__attribute__((noipa)) int one(int *p) { return *p + 1; }\n"
 	"int two(int *p) { return one(p) + 2; }\n";
 
-struct opened {
-	struct object object;
-	int fd;
-	struct elf_file *ef;
-};
-
 /* How functions begin in assembly, and what the compiler puts before that as a landing pad. */
 #if defined(__x86_64__)
 #define ENTERS "push %rbp\\npop %rbp\\n"
@@ -38,24 +32,6 @@ struct opened {
 #define PAD_CODE "\x5f\x24\x03\xd5"
 #define PAD_FLAGS "-mbranch-protection=bti"
 #endif
-
-static struct opened open_built(const char *source, const char *args)
-{
-	struct opened o = { .object = object_build(source, args) };
-
-	o.fd = open(o.object.path, O_RDONLY | O_CLOEXEC);
-	assert_true(o.fd >= 0);
-	o.ef = elf_file_open(o.fd, o.object.path);
-	assert_non_null(o.ef);
-	return o;
-}
-
-static void close_built(struct opened *o)
-{
-	elf_file_close(o->ef);
-	close(o->fd);
-	object_remove(&o->object);
-}
 
 static int find_one(struct elf_file *ef, const char *name, struct elf_symbol *sym)
 {

@@ -22,29 +22,6 @@ static const char registered[] =
 	"	\"prims::div(Tensor self, Tensor other) -> Tensor\",\n"
 	"	\"an error (of no kind) -> it\", \"(Tensor self) -> Tensor\" };\n";
 
-struct library {
-	struct object object;
-	int fd;
-	struct elf_file *ef;
-};
-
-static struct library build(const char *source)
-{
-	struct library l = { .object = object_build(source, LIBRARY) };
-
-	l.fd = open(l.object.path, O_RDONLY | O_CLOEXEC);
-	l.ef = elf_file_open(l.fd, l.object.path);
-	assert_non_null(l.ef);
-	return l;
-}
-
-static void drop(struct library *l)
-{
-	elf_file_close(l->ef);
-	close(l->fd);
-	object_remove(&l->object);
-}
-
 static void assert_named(const struct schemas *s, const char *function, const char *name)
 {
 	const struct schema *found = schemas_find(s, function, strlen(function));
@@ -57,7 +34,7 @@ static void assert_named(const struct schemas *s, const char *function, const ch
 
 TEST(a_functions_name_and_overload_are_those_that_it_is_registered_with)
 {
-	struct library l = build(registered);
+	struct opened l = open_built(registered, LIBRARY);
 	struct schemas *s = schemas_read(l.ef);
 	struct op_symbol op;
 
@@ -82,7 +59,7 @@ TEST(a_functions_name_and_overload_are_those_that_it_is_registered_with)
 	assert_true(op_of_symbol("_ZN2at4_ops6sub_as4callERKNS_6TensorES4_", s, &op));
 	assert_string_equal(op.name, "aten.sub_as");
 	schemas_free(s);
-	drop(&l);
+	close_built(&l);
 }
 
 TEST(the_first_tensor_is_behind_a_hidden_result_and_what_is_before_it)
@@ -111,14 +88,14 @@ TEST(the_first_tensor_is_behind_a_hidden_result_and_what_is_before_it)
 		{ "q", "() -> Tensor", 0 },
 	};
 	char source[8192] = "const char *const texts[] = {\n";
-	struct library l;
+	struct opened l;
 	struct schemas *s;
 
 	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
 		snprintf(source + strlen(source), sizeof(source) - strlen(source), "\"%s%s\",\n",
 			 some[i].function, some[i].rest);
 	strcat(source, "};\n");
-	l = build(source);
+	l = open_built(source, LIBRARY);
 	s = schemas_read(l.ef);
 	assert_non_null(s);
 	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
@@ -128,7 +105,7 @@ TEST(the_first_tensor_is_behind_a_hidden_result_and_what_is_before_it)
 			fail_msg("%s%s: %d", some[i].function, some[i].rest, found ? found->tensor : -1);
 	}
 	schemas_free(s);
-	drop(&l);
+	close_built(&l);
 }
 
 struct found {
@@ -155,13 +132,13 @@ TEST(each_text_is_found_wherever_it_stands)
 		"const struct { char text[5000]; } long_one = { \"needle in \" \"long\" };\n"
 		"const struct { char before[9000], text[16]; } too_long = "
 		"{ { [0 ... 8999] = 'x' }, \"needle\" };\n";
-	struct library l = build(source);
+	struct opened l = open_built(source, LIBRARY);
 	struct found f = { 0 };
 
 	assert_int_equal(elf_each_text(l.ef, "needle", on_text, &f), 0);
 	assert_true(f.n >= 5 && f.n <= 6);	/* one may come twice */
 	assert_int_equal(f.longest, strlen("needle in long"));
-	drop(&l);
+	close_built(&l);
 }
 
 TEST_GROUP(NULL, NULL);

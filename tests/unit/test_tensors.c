@@ -12,23 +12,16 @@
 static bool read_code(const char *name, const char *bytes, struct gp_layout *out)
 {
 	char source[1024];
-	struct object o;
-	struct elf_file *ef;
+	struct opened o;
 	bool known;
-	int fd;
 
 	snprintf(source, sizeof(source),
 		 "__asm__(\".text\\n.globl %s\\n.type %s, %%function\\n%s:\\n.byte %s\\n\"\n"
 		 "\".size %s, 64\\n.skip 64\\n\");\n", name, name, name, bytes, name);
-	o = object_build(source, "-shared -fPIC -nostdlib");
-	fd = open(o.path, O_RDONLY | O_CLOEXEC);
-	ef = elf_file_open(fd, o.path);
-	assert_non_null(ef);
+	o = open_built(source, "-shared -fPIC -nostdlib");
 	*out = (struct gp_layout){ 9, 9 };
-	known = tensors_read(ef, out);
-	elf_file_close(ef);
-	close(fd);
-	object_remove(&o);
+	known = tensors_read(o.ef, out);
+	close_built(&o);
 	return known;
 }
 
