@@ -7,7 +7,8 @@
 load ../lib/common
 
 FUSE=("$ROOT/build/jax-venv/bin/python" "$ROOT/tests/jax/fuse.py")
-WITH_JAX=(env "LD_LIBRARY_PATH=$ROOT/build/jax:$SIM/cupti13.3:$SIM:$SIM/nvml" GPUSIM_CUPTI=13.3
+# XLA compiles with ptxas and libdevice.
+WITH_JAX=(env "XLA_FLAGS=--xla_gpu_cuda_data_dir=$ROOT/build/cuda" "LD_LIBRARY_PATH=$ROOT/build/jax:$SIM/cupti13.3:$SIM:$SIM/nvml" GPUSIM_CUPTI=13.3
 	GPUSIM_BACKED=1 GPUSIM_LOG=%p.log)
 
 calls_of() { report_value r.json "sum(c['count'] for c in t['calls'] if c['function'] == '$1')"; }
