@@ -27,12 +27,13 @@ enum { STAND_IN_FAILED = 1 };
 		return 0; \
 	}
 
-/* A product of matrices begins with a handle, how either is transposed, and three sizes. */
-#define PRODUCT(name)                                                                 \
-	int name(void *handle, long a, long b, int m, int n)                          \
+/* A product, whose rows and columns are the arguments of these numbers, after the handle from 1. */
+#define PRODUCT(name, m, n)                                                           \
+	int name(void *handle, long a, long b, long c, long d, long e, long f)        \
 	{                                                                             \
-		(void)a, (void)b;                                                     \
-		return blas_launch(handle, m, n);                                     \
+		const long arguments[] = { 0, a, b, c, d, e, f };                     \
+										      \
+		return blas_launch(handle, (int)arguments[m], (int)arguments[n]);     \
 	}
 
 /* One kernel on the handle's stream; 0, or the library's number of a failed execution. */

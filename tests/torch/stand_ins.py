@@ -33,7 +33,9 @@ LIBRARIES = {
     "libcufile.so.0": (None, "cuFile", None),
     "libcusparseLt.so.0": (None, "cusparseLt", None),
 }
-PRODUCT = re.compile(r"(gemm|gemv|trsm|dot|ger|syrk|geam|matmul)", re.I)
+# What multiplies, and where it has the rows and columns of the result.
+PRODUCTS = [(re.compile(name, re.I), at) for name, at in (
+    ("gemm|geam|matmul|syrk", (3, 4)), ("gemv", (2, 3)), ("trsm", (5, 6)), ("ger", (1, 2)), ("dot", (1, 1)))]
 TEXT = re.compile(r"(String|Name)$")
 CFLAGS = ["-O1", "-g", "-fPIC", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-Wall",
           "-Wextra", "-Werror", "-pthread"]
@@ -64,12 +66,13 @@ def by_hand(source):
     return set(re.findall(r"^[a-z].*?\b(cu(?:blas|dnn)\w+)\(", text, re.M))
 
 
-def stub(name, is_blas):
+def stub(name, soname):
     if TEXT.search(name):
         return f'const char *{name}(void) {{ return "{name}"; }}\n'
-    if is_blas and PRODUCT.search(name):
-        return f"PRODUCT({name})\n"
-    return f"{'NOTHING' if is_blas else 'MISSING'}({name})\n"
+    for product, (m, n) in PRODUCTS if soname.startswith("libcublas.") else ():
+        if product.search(name):
+            return f"PRODUCT({name}, {m}, {n})\n"
+    return f"{'NOTHING' if 'blas' in soname else 'MISSING'}({name})\n"
 
 
 def build(soname, names, sim, out):
@@ -77,7 +80,7 @@ def build(soname, names, sim, out):
     names = sorted(names - (by_hand(source) if source else set()))
     with tempfile.TemporaryDirectory() as work:
         stubs, scripts = pathlib.Path(work, "stubs.c"), pathlib.Path(work, "version.map")
-        stubs.write_text('#include "stand_in.h"\n' + "".join(stub(n, "blas" in soname) for n in names),
+        stubs.write_text('#include "stand_in.h"\n' + "".join(stub(n, soname) for n in names),
                          encoding="utf-8")
         scripts.write_text(f"{node or ''} {{ global: *; }};\n", encoding="utf-8")
         made = pathlib.Path(work, soname)
