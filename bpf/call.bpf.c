@@ -11,6 +11,7 @@
  */
 #include "blocked.bpf.h"
 #include "nest.bpf.h"
+#include "gemm.bpf.h"
 #include "module.bpf.h"
 #include "stack.bpf.h"
 
@@ -37,6 +38,7 @@ const volatile __u32 stack_bytes = 0;
 const volatile __u8 all_stacks = 0;
 const volatile __u8 follow_ops = 0;
 const volatile __u8 follow_shapes = 0;
+const volatile struct gp_gemm_row gemms[GP_GEMM_ROWS] = {};
 volatile struct gp_layout layouts[GP_LAYOUTS] = {};
 volatile __u8 handed_over = 0;
 volatile __u8 returns = GP_RETURNS_ALL;
@@ -135,7 +137,7 @@ static __noinline void note_stack(struct pt_regs *ctx, struct thread_state *st)
 	st->rec.head.flags |= GP_CALL_STACK;
 }
 
-/* The operator and the module that the call is made in follow. The same. */
+/* The operator (or its product) and the module that the call is made in follow. The same. */
 static __noinline void note_op(struct thread_state *st)
 {
 	struct thread_ops *t =
@@ -146,7 +148,9 @@ static __noinline void note_op(struct thread_state *st)
 	if (!t || at > GP_WORDS_LARGE)
 		return;
 	at += !!(st->rec.head.flags & GP_CALL_STACK);
-	in = innermost_op(&t->ops, st->sp);
+	in = innermost_op(&t->gemms, st->sp);
+	if (!in)
+		in = innermost_op(&t->ops, st->sp);
 	if (in) {
 		st->rec.words[at++] = in->op;
 		st->rec.head.flags |= GP_CALL_OP;
@@ -280,6 +284,33 @@ static __noinline int asker_leave(void)
 
 /* ---- entry and return ------------------------------------------------------------------------ */
 
+/* Of an operator, a module or a product; the last two are not followed without their return. False:
+ * that is not of interest. */
+static __always_inline bool enter_by_cookie(struct pt_regs *ctx, __u64 cookie)
+{
+	bool followed = !(cookie & GP_COOKIE_OP_ENTRY) && !skips_return();
+	__u64 op = cookie & GP_COOKIE_OP_BITS;
+
+	if (op == GP_OP_MODULE)
+		return followed && module_enter(ctx);
+	if (op - GP_OP_GEMM < GP_GEMM_ROWS)
+		return followed && gemm_enter(ctx, op - GP_OP_GEMM);
+	op_enter(ctx, cookie);
+	return followed;
+}
+
+static __always_inline void return_by_cookie(struct pt_regs *ctx, __u64 cookie)
+{
+	__u64 op = cookie & GP_COOKIE_OP_BITS;
+
+	if (op == GP_OP_MODULE)
+		module_return(ctx);
+	else if (op - GP_OP_GEMM < GP_GEMM_ROWS)
+		gemm_return(ctx);
+	else
+		op_return(ctx);
+}
+
 static __always_inline int on_entry(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx);
@@ -289,15 +320,8 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 
 	if (link_is_inactive(cookie))
 		return NO_RETURN_LEG;
-	if (cookie & GP_COOKIE_OP) {
-		bool followed = !(cookie & GP_COOKIE_OP_ENTRY) && !skips_return();
-
-		if ((cookie & GP_COOKIE_OP_BITS) == GP_OP_MODULE)
-			followed = followed && module_enter(ctx);
-		else
-			op_enter(ctx, cookie);
-		return followed ? RETURN_LEG : NO_RETURN_LEG;
-	}
+	if (cookie & GP_COOKIE_OP)
+		return enter_by_cookie(ctx, cookie) ? RETURN_LEG : NO_RETURN_LEG;
 	if (row_id >= GP_ROWS_MAX)
 		return NO_RETURN_LEG;
 	if (row_at(row_id)->asks) {
@@ -379,10 +403,7 @@ static __always_inline void on_return(struct pt_regs *ctx)
 	struct thread_state *st;
 
 	if (cookie & GP_COOKIE_OP) {
-		if ((cookie & GP_COOKIE_OP_BITS) == GP_OP_MODULE)
-			module_return(ctx);
-		else
-			op_return(ctx);
+		return_by_cookie(ctx, cookie);
 		return;
 	}
 	if (row_id >= GP_ROWS_MAX)

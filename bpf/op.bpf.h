@@ -9,6 +9,7 @@
 #define GPUPROF_OP_BPF_H
 
 #include "abi.bpf.h"
+#include "operands.bpf.h"
 #include "threads.bpf.h"
 
 struct op_frame {
@@ -25,23 +26,12 @@ struct op_stack {
 	struct op_frame v[GP_OPS_DEPTH];
 };
 
-/* What is read of a tensor, from its sizes on. */
-struct tensor {
-	__u64 dims;
-	__u64 sizes[5], strides[5];	/* of more dimensions, sizes[0] is where they are */
-	__u64 offset;
-	__u64 elements;
-	__u16 type;
-	__u8 device[4];
-	__u8 policy;			/* bits 2 and 3: whether these are its sizes */
-	__u8 flags;
-};
-
 struct thread_ops {
-	struct op_stack ops, modules;
+	struct op_stack ops, modules, gemms;
 	/* room for one that is looked at */
 	struct tensor tensor;
 	struct gp_shape shape;
+	struct product product;
 };
 
 struct ops_t {
@@ -56,7 +46,7 @@ extern struct ops_t ops SEC(".maps");
 struct named_t {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1);
-	__type(key, __u64);	/* a module, or an operator with a shape */
+	__type(key, __u64);	/* a module, a product, or an operator with a shape */
 	__type(value, __u8);
 };
 extern struct named_t named SEC(".maps");

@@ -225,6 +225,7 @@ int task_ops(struct bpf_iter__task *ctx)
 		return 0;
 	write_ops(ctx, &t->ops);
 	write_ops(ctx, &t->modules);
+	write_ops(ctx, &t->gemms);
 	return 0;
 }
 

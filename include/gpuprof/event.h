@@ -8,7 +8,7 @@
  * padded and append-only; 0 is no valid kind. Readers accept records longer than they know and
  * skip unknown kinds.
  *
- * Three rings: `calls` carries gp_call, gp_op, gp_module, gp_shape and gp_off, `tasks` gp_task
+ * Three rings: `calls` carries gp_call, gp_off, and those of operators, `tasks` gp_task
  * (few, and must not drown in calls), `stacks` gp_stack and what it refers to (large; a lost one is
  * a stack that stays unknown, and takes no number). Times are CLOCK_MONOTONIC nanoseconds; pids and
  * tids are those of the initial pid namespace.
@@ -23,7 +23,7 @@
 #include "regs.h"
 #include "types.h"
 
-#define GP_EVENT_VERSION 13
+#define GP_EVENT_VERSION 14
 
 /* Kinds of records. A new kind must reach: source/bpf/decode.c, bpf counters (GP_KINDS). */
 #define GP_CALL 1	/* gp_call: a call that returned, complete */
@@ -41,7 +41,8 @@
 #define GP_MODULE 13	/* gp_module: one of PyTorch's modules, before its first gp_op; no seq */
 /* gp_shape: an operator with a first tensor of this shape, before its first gp_op; no seq */
 #define GP_SHAPE 14
-#define GP_KINDS 15
+#define GP_GEMM 15	/* gp_gemm (gemm.h): a product of matrices, the first time; no seq */
+#define GP_KINDS 16
 
 /* Raw words per record: 0-5 are the ABI's first six integer arguments, then the row's extra
  * words. */

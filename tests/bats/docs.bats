@@ -76,7 +76,7 @@ completion() { # SHELL FILE
 	assert_output -- --format
 	bash_offers report --dur
 	assert_output ""
-	bash_offers -p 1 stat --format t
+	bash_offers -p 1 stat --format te
 	assert_output text
 	bash_offers stat --format = j
 	assert_output json

@@ -1,25 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds the table `lines` or `modules` of a report (json) against a program's own marks and the simulated
+"""Holds the table `lines`, `modules` or `gemm` of a report (json) against a program's own marks and the simulated
 GPU's log.
 
 usage: check_marks.py lines REPORT.json LOG.json MARKS.json FILE
-       check_marks.py modules REPORT.json LOG.json MARKS.json
+       check_marks.py modules|gemm REPORT.json LOG.json MARKS.json
 
 MARKS: [[ns, key], ...], the line of FILE that the program was on from then on (0: none), or the chain of
-modules that its first thread was in ("": none), in order. A call of the log belongs to what was marked at
+modules that its first thread was in, or the product of matrices ("": none), in order. A call of the log belongs to what was marked at
 its start, and a work to the call that launched it: to a line whichever thread made the call, to a module
-if the first thread did. Device time, launches and, of lines, syncs of each must be equal, to the
+if the first thread did, to a product if its kernel multiplies. Device time, launches and, of lines, syncs of each must be equal, to the
 nanosecond and the call; what the table has on no line must be what was on none. Prints one line, or every
 difference and status 1.
 """
 import bisect
 import collections
 import json
+import re
 import sys
 
 # table: columns of the report, of what the truth has
-COLUMNS = {"lines": ("device_ns", "launches", "syncs"), "modules": ("device_self_ns", "launches")}
+COLUMNS = {"lines": ("device_ns", "launches", "syncs"), "modules": ("device_self_ns", "launches"),
+           "gemm": ("device_ns", "launches")}
+PRODUCT = ("layout", "m", "n", "k", "batch", "dtype")
 
 
 def load(path):
@@ -32,15 +35,20 @@ def truth_of(table, log, marks):
     at = [ns for ns, _ in marks]
     sums = collections.defaultdict(lambda: [0, 0, 0])
     key_of = {}
-    for call in log["calls"]:
+    calls, works = log["calls"], log["works"]
+    if table == "gemm":
+        works = [work for work in works if re.search("gemm|nvjet", work["name"] or "")]
+        multiply = {work["correlation"] for work in works}
+        calls = [call for call in calls if call["correlation"] in multiply]
+    for call in calls:
         i = bisect.bisect_right(at, call["start"]) - 1
-        counts = i >= 0 and (table == "lines" or call["tid"] == log["pid"])
+        counts = i >= 0 and (table != "modules" or call["tid"] == log["pid"])
         key = counts and marks[i][1] or "none"
         if call["correlation"]:
             key_of[call["correlation"]] = key
         if call["class"] in ("launch", "sync"):
             sums[key][1 if call["class"] == "launch" else 2] += 1
-    for work in log["works"]:
+    for work in works:
         sums[key_of.get(work["correlation"], "none")][0] += work["end"] - work["start"]
     return sums
 
@@ -48,7 +56,10 @@ def truth_of(table, log, marks):
 def reported(table, report, file):
     sums = collections.defaultdict(lambda: [0] * len(COLUMNS[table]))
     for row in report["tables"][table]:
-        key = row["module"] if table == "modules" else row["line"] if row["file"] == file else "none"
+        if table == "lines":
+            key = row["line"] if row["file"] == file else "none"
+        else:
+            key = row["module"] if table == "modules" else " ".join(str(row[column]) for column in PRODUCT)
         for i, column in enumerate(COLUMNS[table]):
             sums[key][i] += row[column] or 0
     return sums
@@ -58,8 +69,8 @@ def main():
     table, report, log, marks = sys.argv[1], *(load(path) for path in sys.argv[2:5])
     truth, rows = truth_of(table, log, marks), reported(table, report, sys.argv[5:] and sys.argv[5])
     total = sum(sums[1] for sums in truth.values())
-    if table == "modules":
-        truth.pop("none")
+    if table != "lines":
+        truth.pop("none", None)
     truth, rows = ({key: list(sums[:len(COLUMNS[table])]) for key, sums in of.items() if any(sums[:len(COLUMNS[table])])}
                    for of in (truth, rows))
     wrong = [key for key in sorted(set(truth) | set(rows), key=str) if truth.get(key) != rows.get(key)]

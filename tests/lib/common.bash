@@ -91,7 +91,7 @@ needs() {
 		torch) [ -e "$ROOT/build/torch/made" ] || skip "build/torch is missing: make torch" ;;
 		torch-debian)
 			[ -e "$ROOT/build/torch-debian/run" ] || skip "build/torch-debian is missing: make torch-debian" ;;
-		torch-older) [ -e "$ROOT/build/torch-2.9.1/stubs/made" ] || skip "older ones are missing: make torch-older" ;;
+		torch-older) [ -e "$ROOT/build/cublas-13.10.0.20/wheels" ] || skip "older ones are missing: make torch-older" ;;
 		jax) [ -e "$ROOT/build/jax/made" ] || skip "build/jax is missing: make jax" ;;
 		targets | sim) [ -d "$ROOT/build/$what" ] || skip "build/$what is missing: make $what" ;;
 		esac

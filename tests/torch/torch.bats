@@ -85,6 +85,32 @@ yielded() {
 	assert_output --regexp "^[0-9]+ launches of [0-9]+ are in [0-9]+ modules, as they were$"
 }
 
+# What PyTorch itself would have TunableOp tune, it has written when it ends.
+@test "torch: device time and launches of each product of matrices are the simulation's, as TunableOp has it" {
+	local tunable=(env PYTORCH_TUNABLEOP_ENABLED=1 PYTORCH_TUNABLEOP_TUNING=0 PYTORCH_TUNABLEOP_RECORD_UNTUNED=1)
+	run -0 "${WITH_TORCH[@]}" "${tunable[@]}" "$GPUPROF" record --gemms --torch python --off-cpu off -o r.gpr -- \
+		"${TRAIN[0]}" "$ROOT/tests/torch/gemms.py" --marks marks.json
+	run -0 "$GPUPROF" report r.gpr --table gemm,events --format json -o r.json
+	run -0 "$TEST_LIB/check_marks.py" gemm r.json ./*.log marks.json
+	assert_output "102 launches of 102 are in 12 gemm, as they were"
+	run -0 "$GPUPROF" report r.gpr --format tunableop -o tuned.csv
+	run -0 diff <(sort tunableop_untuned0.csv) <(sort tuned.csv)
+	run -0 "$GPUPROF" report r.gpr --table gemm --prune 10% --format json -o most.json
+	assert_value most.json '[r["share"] >= 0.1 for r in t["gemm"]] == [True] * len(t["gemm"]) and 0 < len(t["gemm"]) < 10' True
+	assert_value r.json 'round(t["gemm"][-1]["cumulative_share"], 9), sum(r["lost"] or 0 for r in t["events"])' "(1, 0)"
+}
+
+@test "torch: the products of a training are those that TunableOp would tune, its operators keep their launches" {
+	local tunable=(env PYTORCH_TUNABLEOP_ENABLED=1 PYTORCH_TUNABLEOP_TUNING=0 PYTORCH_TUNABLEOP_RECORD_UNTUNED=1)
+	run -0 "${WITH_TORCH[@]}" "${tunable[@]}" "$GPUPROF" record --gemms --torch python --off-cpu off -o r.gpr -- \
+		"${TRAIN[@]}" --steps 10 --trace trace.json
+	run -0 "$GPUPROF" report r.gpr --format tunableop -o tuned.csv
+	run -0 diff <(sort tunableop_untuned0.csv) <(sort tuned.csv)
+	run -0 "$GPUPROF" report r.gpr --table ops,gemm --format json -o r.json
+	run -0 "$TEST_LIB/check_ops.py" r.json ./"$(of_train 't["pid"]')".log trace.json
+	assert_output --regexp "^[0-9]+ launches are in [0-9]+ operators, 20 in none, as torch.profiler has it$"
+}
+
 @test "torch: launches and device time of each operator are torch.profiler's, forward and backward" {
 	run -0 "${WITH_TORCH[@]}" "$GPUPROF" stat --torch python --off-cpu off --table ops --format json \
 		-o r.json -- "${TRAIN[@]}" --steps 10 --trace trace.json

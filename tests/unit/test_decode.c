@@ -10,6 +10,7 @@
 #include "lib/test.h"
 #include "source/bpf/decode.h"
 #include "catalog/catalog.h"
+#include "catalog/gemms.h"
 #include "unit/decode_room.h"
 
 static enum decode_status status_of(void *state, const struct raw *raw, size_t len)
@@ -278,7 +279,7 @@ TEST_TITLED("call: short is invalid, longer is accepted, unknown kinds are skipp
 	memset(longer.more, 0xab, sizeof(longer.more));
 	assert_int_equal(status_of(state, &longer.raw, sizeof(longer)), DECODE_OK);
 	for (unsigned int kind = GP_TASK_NEW; kind < 256; kind++) {
-		if (kind == GP_OFF || kind == GP_OP || kind == GP_MODULE || kind == GP_SHAPE)
+		if (kind == GP_OFF || (kind >= GP_OP && kind <= GP_GEMM))
 			continue;	/* test_decode_off, and below */
 		raw.head.kind = (uint8_t)kind;
 		assert_int_equal(status_of(state, &raw, len), DECODE_SKIP);
@@ -348,6 +349,24 @@ TEST_TITLED("module: its class is a frame inside that of the module around it", 
 	for (size_t n = 1; n < sizeof(rec); n++)
 		assert_int_equal(decode_call(NULL, &rec, n, &ev, &texts), DECODE_INVALID);
 	rec.id = 9;
+	assert_int_equal(decode_call(NULL, &rec, sizeof(rec), &ev, &texts), DECODE_INVALID);
+}
+
+TEST_TITLED("gemm: a product is a frame that knows its operator's", products)
+{
+	struct gp_gemm rec = { .kind = GP_GEMM, .start_ns = 1000, .id = GP_OPS_FIRST | 9, .op = GP_OPS_FIRST | 8,
+			       .row = (uint8_t)gemm_find("cublasSgemm_v2"), .operation = { 0, 1 }, .m = 2, .n = 3,
+			       .k = 4, .ld = { 2, 3, 2 }, .batch = 1, .pid = 10, .tid = 11 };
+	struct decode_off_texts texts;
+	struct event ev;
+
+	assert_int_equal(decode_call(NULL, &rec, sizeof(rec), &ev, &texts), DECODE_OK);
+	assert_true(ev.kind == EVENT_FRAME && ev.frame.number == rec.id && ev.frame.offset == rec.op &&
+		    !ev.frame.caller && ev.frame.flags == FRAME_GEMM && !ev.pid);
+	assert_string_equal(ev.frame.function, "cublasSgemm_v2 nt 2 3 4 x1 ld 2 3 2 float32 float32 float32");
+	for (size_t n = 1; n < sizeof(rec); n++)
+		assert_int_equal(decode_call(NULL, &rec, n, &ev, &texts), DECODE_INVALID);
+	rec.row = 255;
 	assert_int_equal(decode_call(NULL, &rec, sizeof(rec), &ev, &texts), DECODE_INVALID);
 }
 

@@ -13,7 +13,7 @@ static inline struct table *view_by(const struct view *v, const struct model *m,
 				    enum calls_by by)
 {
 	struct snapshot *snap = snap_take(m, now_ns);
-	struct table *t = snap ? view_fill(v, &(struct view_query){ snap, by, false }) : NULL;
+	struct table *t = snap ? view_fill(v, &(struct view_query){ .snapshot = snap, .by = by }) : NULL;
 
 	snapshot_free(snap);
 	return t;

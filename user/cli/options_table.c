@@ -16,14 +16,14 @@
 #define PRINTS (ON(DEFAULT) | ON(STAT) | ON(REPORT))
 #define EVERY ((uint32_t)((1ull << VERB_END) - 1))
 #define TABLES "Tables: findings, ledger, devices, kernels, lanes, copies, ranges, memory,\n" \
-	       "calls, ops, modules, processes, threads, events; only when asked for:\n" \
-	       "offcpu, lines.\n"
+	       "calls, ops, modules, gemm, processes, threads, events; only when asked\n" \
+	       "for: offcpu, lines.\n"
 #define MEMBER(m) offsetof(struct options, m)
 
 static const char *const format_names[] = {
 	[FORMAT_TEXT] = "text", [FORMAT_MD] = "md", [FORMAT_CSV] = "csv", [FORMAT_JSON] = "json",
 	[FORMAT_FOLDED] = "folded", [FORMAT_SPEEDSCOPE] = "speedscope",
-	[FORMAT_FALCON] = "falcon", [FORMAT_END] = NULL,
+	[FORMAT_FALCON] = "falcon", [FORMAT_TUNABLEOP] = "tunableop", [FORMAT_END] = NULL,
 };
 
 static const char *const by_names[] = {
@@ -194,8 +194,9 @@ static const struct option_row rows[] = {
 		.name = "format", .group = GROUP_OUTPUT, .arg = "FORMAT",
 		.verbs = PRINTS | ON(STACKS), .set = option_set_choice, .at = MEMBER(report.format),
 		.choices = format_names,
-		.accepts = "text, md, csv, json, folded, speedscope or falcon",
-		.help = "text, md, csv, json; folded, speedscope; falcon",
+		.accepts = "text, md, csv, json, folded, speedscope, falcon or "
+			   "tunableop",
+		.help = "text, md, csv, json; folded, speedscope, falcon ...",
 	}, {
 		.name = "color", .group = GROUP_OUTPUT, .arg = "WHEN",
 		.verbs = PRINTS | ON(STACKS), .set = option_set_choice, .at = MEMBER(report.color),
@@ -247,6 +248,11 @@ static const struct option_row rows[] = {
 		.name = "lines", .group = GROUP_OUTPUT,
 		.verbs = ON(STAT) | ON(REPORT), .set = option_set_flag, .at = MEMBER(lines),
 		.help = "of compiled code: source lines, inlined functions",
+	}, {
+		.name = "prune", .group = GROUP_OUTPUT, .arg = "PCT",
+		.verbs = PRINTS, .set = option_set_percent, .at = MEMBER(report.prune),
+		.accepts = "a percentage from 0 to 100 such as 1%",
+		.help = "table gemm: only products with so much of its time",
 	}, {
 		.name = "max-loss", .group = GROUP_OUTPUT, .arg = "PCT",
 		.verbs = PRINTS | ON(RECORD), .set = option_set_percent,
@@ -316,6 +322,10 @@ static const struct option_row rows[] = {
 		.name = "shapes", .group = GROUP_MEASURE,
 		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(session.shapes),
 		.help = "--torch all by the shape of the first tensor",
+	}, {
+		.name = "gemms", .group = GROUP_MEASURE,
+		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(session.gemms),
+		.help = "products of matrices by cuBLAS (--table gemm)",
 	}, {
 		.name = "no-cmdline", .group = GROUP_MEASURE,
 		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(session.no_cmdline),

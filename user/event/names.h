@@ -33,6 +33,7 @@ enum stack_known {
 #define FRAME_OP 0x10		/* no place in code: the operator of an event_op */
 #define FRAME_MODULE 0x20	/* the same of a module of PyTorch's: its class */
 #define FRAME_SHAPE 0x40	/* the same, of this shape; the operator's own frame is `offset` */
+#define FRAME_GEMM 0x80	/* a product of matrices (catalog/gemms.h), in the operator `offset` */
 
 enum range_what {
 	RANGE_PUSH = 1,		/* begins within the one before */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Operators of frameworks and modules of PyTorch, and the launches and works that were made in
- * them.
+ * them: of a product of matrices they are those of its operator, too.
  *
  * A node of PyTorch's backward pass whose return was not seen is over when the thread enters the
  * next one: of the last one that may be in the next backward pass. It is over when the backward
@@ -60,26 +60,47 @@ static int push_op(struct op_events *o, const struct event *ev)
 							  end_ns);
 }
 
+#define OWNERS 3
+
+/* Whose a launch is: of an operator, of the operator that this is a product in, of a module. 0:
+ * there is none. */
+static void owners_of(const struct op_events *o, uint64_t op, uint64_t module,
+		      uint64_t owners[OWNERS])
+{
+	const struct stacks_frame *f = stacks_frame(&o->m->stacks, op);
+
+	owners[0] = op;
+	owners[1] = f && f->flags & FRAME_GEMM ? f->offset : 0;
+	owners[2] = module;
+}
+
 static int on_event(void *state, const struct event *ev)
 {
 	struct op_events *o = state;
-	int err;
+	uint64_t owners[OWNERS];
+	int err = 0;
 
 	if (ev->kind == EVENT_OP)
 		return push_op(o, ev);
 	if (!(ev->call.op || ev->call.module) || ev->func >= o->m->funcs->n ||
 	    o->m->funcs->v[ev->func].class != CLASS_LAUNCH)
 		return 0;
-	err = ops_add_launch(&o->rows, ev->process, ev->call.op);
-	return err ? err : ops_add_launch(&o->rows, ev->process, ev->call.module);
+	owners_of(o, ev->call.op, ev->call.module, owners);
+	for (unsigned int i = 0; i < OWNERS && !err; i++)
+		err = ops_add_launch(&o->rows, ev->process, owners[i]);
+	return err;
 }
 
 static int add_works(struct op_events *o, uint32_t process, const struct launch_call *call,
 		     uint64_t n, uint64_t ns)
 {
-	int err = ops_add_works(&o->rows, process, call->op, n, ns);
+	uint64_t owners[OWNERS];
+	int err = 0;
 
-	return err ? err : ops_add_works(&o->rows, process, call->module, n, ns);
+	owners_of(o, call->op, call->module, owners);
+	for (unsigned int i = 0; i < OWNERS && !err; i++)
+		err = ops_add_works(&o->rows, process, owners[i], n, ns);
+	return err;
 }
 
 static int on_work(void *state, const struct event *work, const struct launch *launch)

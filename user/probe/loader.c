@@ -39,6 +39,7 @@
 #include "base/time.h"
 #include "base/vec.h"
 #include "catalog/catalog.h"
+#include "catalog/gemms.h"
 #include "gpuprof.skel.h"
 #include "gpuprof/control.h"
 #include "gpuprof/row.h"
@@ -1048,6 +1049,8 @@ static void configure_ops(const struct loader *l, bool follow, bool shapes)
 	create_maps(maps, sizeof(maps) / sizeof(maps[0]), follow);
 	skel->rodata->follow_ops = follow;
 	skel->rodata->follow_shapes = follow && shapes;
+	for (unsigned int i = 0; i < GP_GEMM_ROWS; i++)
+		*(struct gp_gemm_row *)&skel->rodata->gemms[i] = gemm_wire_row(i);
 	if (!follow)
 		return;
 	bpf_map__set_max_entries(skel->maps.types, TYPES_KNOWN);

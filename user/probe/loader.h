@@ -44,7 +44,7 @@ struct loader_options {
 	uint32_t stack_bytes;
 	bool all_stacks;		/* else of calls that block alone, and sampled */
 	bool off_cpu;			/* scheduler events of threads that make calls */
-	bool ops, shapes;		/* operators, too; and the shapes of their tensors */
+	bool ops, shapes;		/* operators or products, too; and shapes of tensors */
 };
 
 struct loader;

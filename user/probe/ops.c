@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "catalog/gemms.h"
 #include "event/event.h"
 #include "gpuprof/control.h"
 #include "probe/schemas.h"
@@ -18,6 +19,7 @@
 
 #define AT(level) (1u << OPS_##level)
 #define NODES "_ZN5torch8autograd"
+#define GEMMS "cublas"
 
 /* Of libtorch_cpu the table of local functions is huge. */
 static const struct ops_file files[] = {
@@ -28,14 +30,16 @@ static const struct ops_file files[] = {
 	  .slot = "__call__", .slot_offset = TP_CALL },
 	{ "python", AT(PYTHON) | AT(ALL), .symbols = MODULES_CALL, .with_locals = true,
 	  .slot = "__call__", .slot_offset = TP_CALL },
+	{ "libcublas.so", AT(GEMMS), .symbols = GEMMS },
+	{ "libcublasLt.so", AT(GEMMS), .symbols = GEMMS },
 };
 
 const struct ops_file *ops_file_next(const struct ops_file *last, const char *basename,
-				     enum ops_level level)
+				     unsigned int levels)
 {
 	for (const struct ops_file *f = last ? last + 1 : files;
 	     f < files + sizeof(files) / sizeof(files[0]); f++)
-		if (f->levels & 1u << level && !strncmp(basename, f->begins, strlen(f->begins)))
+		if (f->levels & levels && !strncmp(basename, f->begins, strlen(f->begins)))
 			return f;
 	return NULL;
 }
@@ -117,10 +121,13 @@ bool op_of_symbol(const char *symbol, const struct schemas *schemas, struct op_s
 {
 	struct part part[PARTS_MAX];
 	const char *rest;
+	const int gemm = strncmp(symbol, GEMMS, strlen(GEMMS)) ? -1 : gemm_find(symbol);
 	size_t n;
 
-	if (!strcmp(symbol, MODULES_CALL)) {
-		*out = (struct op_symbol){ .id = GP_OP_MODULE };
+	if (gemm >= 0 || !strcmp(symbol, MODULES_CALL)) {
+		*out = (struct op_symbol){
+			.id = gemm >= 0 ? GP_OP_GEMM + (unsigned int)gemm : GP_OP_MODULE
+		};
 		return true;
 	}
 	if (strncmp(symbol, "_ZN", strlen("_ZN")) || strchr(symbol, '.'))
@@ -143,5 +150,5 @@ bool op_of_symbol(const char *symbol, const struct schemas *schemas, struct op_s
 uint64_t op_id(const char *name)
 {
 	return num_max((event_text_hash(name) & GP_COOKIE_OP_BITS) | GP_OPS_FIRST,
-		       GP_OP_MODULE + 1);
+		       GP_OP_GEMM + GP_GEMM_ROWS);
 }

@@ -12,6 +12,7 @@
  *   at::_ops::add_Tensor::call
  *			"aten.add.Tensor", called by all: entry only, too
  *   slot_tp_call	of CPython, calls objects of Python's classes: PyTorch's modules
+ *   cublasSgemm_v2	a product of matrices (catalog/gemms.h): no operator, but part of one
  */
 #ifndef PROBE_OPS_H
 #define PROBE_OPS_H
@@ -23,12 +24,13 @@ enum ops_level {
 	OPS_OFF = 0,
 	OPS_PYTHON,		/* those that Python calls, and nodes of the backward pass */
 	OPS_ALL,		/* all, overloads apart, instead; and these nodes */
+	OPS_GEMMS,		/* no level, but for sets of levels: products of matrices */
 };
 
 #define OP_NAME_MAX 128
 
 struct op_symbol {
-	char name[OP_NAME_MAX];		/* "aten.add"; "": of GP_OP_MODULE */
+	char name[OP_NAME_MAX];	/* "aten.add"; "": GP_OP_MODULE, GP_OP_GEMM and above */
 	uint64_t id;			/* of the name: op_id */
 	bool entry_only;
 	uint8_t tensor;			/* as struct schema has it */
@@ -55,9 +57,9 @@ struct ops_file {		/* functions of a library with operators */
 	uint32_t slot_offset;
 };
 
-/* The next one that this library has at this level; last NULL: the first. NULL: there are no
- * more. */
+/* The next one that this library has at one of these levels (bit n: enum ops_level); last NULL:
+ * the first. NULL: there are no more. */
 const struct ops_file *ops_file_next(const struct ops_file *last, const char *basename,
-				     enum ops_level level);
+				     unsigned int levels);
 
 #endif

@@ -38,7 +38,7 @@ struct plan_rules {
 	enum plan_launch launch;
 	unsigned int tier;	/* no rows above it */
 	bool asks;		/* also rows that are no calls */
-	enum ops_level ops;	/* which operators of frameworks */
+	unsigned int ops;	/* which operators of frameworks; bit n: enum ops_level */
 	bool shapes;		/* ... and the shapes of their tensors */
 	/* the cost that single-stepping adds on this host; 0: unknown, too much */
 	uint64_t step_ns;
@@ -76,7 +76,7 @@ struct plan {			/* the probes of one file */
 };
 
 /* Adds what ef, which a process knows as path, has to probe. 0 or -errno; a file that lies has
- * nothing. ops is not used with OPS_OFF. */
+ * nothing. ops is not used where none are wanted. */
 int plan_file(struct plan *plan, struct elf_file *ef, const char *path,
 	      const struct plan_rules *rules, const struct plan_ops_sink *ops);
 

@@ -574,10 +574,12 @@ static int read_launches(struct live_source *l)
 	return 0;
 }
 
-/* Not in every process of the host. */
-static enum ops_level torch_level(const struct session_options *o)
+/* Levels of operators (enum ops_level); 0: none. Not in every process of the host. */
+static unsigned int ops_levels(const struct session_options *o)
 {
-	return o->all ? OPS_OFF : (enum ops_level)o->torch;
+	if (o->all)
+		return 0;
+	return (o->torch ? 1u << o->torch : 0) | (o->gemms ? 1u << OPS_GEMMS : 0);
 }
 
 static struct live_unprobed unprobed_launches(struct live_source *l,
@@ -588,7 +590,7 @@ static struct live_unprobed unprobed_launches(struct live_source *l,
 	if (p->targets->o->launch == LAUNCH_HELPER)
 		return (struct live_unprobed){ 1, UINT64_MAX };
 	/* A stack is taken, and an operator is noted, where a call is probed. */
-	if (!p->needs_launches && !p->targets->o->stacks && !torch_level(p->targets->o)) {
+	if (!p->needs_launches && !p->targets->o->stacks && !ops_levels(p->targets->o)) {
 		p->is_recorded = is_recorded;
 		p->recorded_ctx = ctx;
 	}
@@ -614,12 +616,12 @@ static int start_loader(struct probe_source *p)
 		.off_cpu = o->off_cpu == OFF_CPU_ON || (o->off_cpu == OFF_CPU_AUTO && !o->all),
 		.stack_bytes = takes_stacks(o) ? (uint32_t)o->stack_bytes : 0,
 		.all_stacks = o->stacks,
-		.ops = torch_level(o),
+		.ops = ops_levels(o),
 		.shapes = o->shapes,
 	};
 	const struct plan_rules rules = { .tier = (unsigned int)o->tier,
 					  .asks = !o->all && (takes_stacks(o) || o->torch),
-					  .ops = torch_level(o),
+					  .ops = ops_levels(o),
 					  .shapes = o->shapes,
 					  .budget_ns = o->budget_ns,
 					  .launch = (enum plan_launch)o->launch };
@@ -778,7 +780,7 @@ static const char *const kind_names[GP_KINDS] = {
 	[GP_TASK_EXEC] = "exec", [GP_STACK] = "stack",
 	[GP_OFF] = "off",
 	[GP_PYTHON] = "stack-python", [GP_PYTHON_CODE] = "stack-code", [GP_OP] = "op",
-	[GP_MODULE] = "module", [GP_SHAPE] = "shape",
+	[GP_MODULE] = "module", [GP_SHAPE] = "shape", [GP_GEMM] = "gemm",
 };
 
 /* The kernel's counters; the worker counts the events of its own ring. */

@@ -48,6 +48,7 @@ struct session_options {
 	uint64_t stack_bytes;		/* copied per call */
 	int off_cpu;			/* enum off_cpu */
 	int torch;			/* enum ops_level of probe/ops.h */
+	bool gemms;			/* products of matrices, too */
 	bool shapes;			/* of tensors, with operators */
 	bool no_cmdline;
 

@@ -47,11 +47,17 @@ static const struct stacks_frame *frame_of(const struct snapshot *snap, const st
 	return *shape ? stacks_frame(&snap->stacks, f->offset) : f;
 }
 
-static bool is_module(const struct snapshot *snap, const struct op_row *op)
+/* FRAME_MODULE, FRAME_GEMM; 0: an operator. */
+static unsigned int kind_of(const struct snapshot *snap, const struct op_row *op)
 {
 	const struct stacks_frame *shape, *f = frame_of(snap, op, &shape);
 
-	return f && f->flags & FRAME_MODULE;
+	return f ? f->flags & (FRAME_MODULE | FRAME_GEMM) : 0;
+}
+
+static bool is_module(const struct snapshot *snap, const struct op_row *op)
+{
+	return kind_of(snap, op) == FRAME_MODULE;
 }
 
 /* "[8, 64] float32" in two cells. */
@@ -115,7 +121,7 @@ static void fill(struct table *t, const struct view_query *q)
 
 	t->none = "no operator was recorded: --torch python";
 	for (size_t i = 0; i < ops_count(ops); i++)
-		if (!is_module(q->snapshot, ops_at(ops, i)))
+		if (!kind_of(q->snapshot, ops_at(ops, i)))
 			add_row(t, q->snapshot, ops_at(ops, i));
 }
 

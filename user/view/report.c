@@ -25,6 +25,7 @@
 #include "view/render.h"
 #include "view/screen.h"
 #include "view/summary.h"
+#include "view/tunableop.h"
 #include "view/verdict.h"
 #include "view/view.h"
 
@@ -131,8 +132,20 @@ static int pick_falcon(struct printout *p, const char *tables)
 	return 0;
 }
 
+static int pick_gemm(struct printout *p, const char *tables)
+{
+	if (tables && strcmp(tables, view_gemm.name)) {
+		log_error("option '--format tunableop' is of one table: --table gemm");
+		return EXIT_USAGE;
+	}
+	p->pick[p->n++] = &view_gemm;
+	return 0;
+}
+
 static int pick_tables(struct printout *p, const struct report_options *o)
 {
+	if (o->format == FORMAT_TUNABLEOP)
+		return pick_gemm(p, o->tables);
 	if (o->format == FORMAT_FALCON)
 		return pick_falcon(p, o->tables);
 	p->has_directory = names_directory(o);
@@ -291,7 +304,7 @@ static bool is_shown(const struct report_options *o, enum view_shown shown, cons
 		     const struct snapshot *snap)
 {
 	if (t->n_rows || o->tables || o->format == FORMAT_JSON || o->format == FORMAT_CSV ||
-	    o->format == FORMAT_FALCON)
+	    o->format > FORMAT_SPEEDSCOPE)
 		return true;
 	return shown == VIEW_WITH_DEVICES ? snap->devices.n : shown != VIEW_WITH_ROWS;
 }
@@ -299,7 +312,7 @@ static bool is_shown(const struct report_options *o, enum view_shown shown, cons
 static int fill(struct printout *p, const struct report_options *o, const struct snapshot *snap)
 {
 	const struct view_query q = {
-		snap, (enum calls_by)o->by,
+		.snapshot = snap, .by = (enum calls_by)o->by, .prune = o->prune,
 		.hides_stacks = !o->wide && o->by != CALLS_BY_STACK &&
 				(o->format == FORMAT_TEXT || o->format == FORMAT_MD)
 	};
@@ -480,6 +493,17 @@ static void render(struct strbuf *out, const struct report_options *o, const str
 	strbuf_free(&verdict);
 }
 
+static void render_tunableop(struct strbuf *out, const struct table *gemm)
+{
+	const size_t left_out = tunableop_add(out, gemm);
+
+	if (left_out)
+		log_info("%zu of %zu products are left out: TunableOp does not tune their types or "
+			 "functions", left_out, gemm->n_rows);
+	if (!gemm->n_rows)
+		log_warn("%s", gemm->none);
+}
+
 static int judge_loss(const struct report_options *o, const struct summary *s)
 {
 	const struct snapshot_losses *l = &s->losses;
@@ -535,6 +559,8 @@ static int print_one(const struct report_options *o, const struct printout *p,
 	else if (o->format == FORMAT_FALCON)
 		report_render(&out, &(struct report){ .tables = p->tables, .n_tables = 1 },
 			      FORMAT_CSV);
+	else if (o->format == FORMAT_TUNABLEOP)
+		render_tunableop(&out, p->tables[0]);
 	else if (o->format < FORMAT_TABLES)
 		render(&out, o, p, s);
 	else

@@ -48,6 +48,7 @@ struct report_options {
 	int color;			/* enum color_when */
 	int by;				/* enum calls_by of view/view.h */
 	uint64_t top;			/* rows of each table; 0: all */
+	double prune;			/* of the table gemm: no rows with a smaller share */
 	bool wide;			/* text, md: all columns */
 	bool full;			/* text: all tables, even if none were asked for */
 	bool timeline;			/* text: what was when (view/chart.h) */

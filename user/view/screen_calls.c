@@ -93,7 +93,7 @@ static void add_function(struct screen_line *l, const struct function *f)
 
 void screen_calls_add(struct screen_line *l, const struct snapshot *snap)
 {
-	const struct view_query q = { snap, CALLS_BY_FUNCTION, true };
+	const struct view_query q = { .snapshot = snap, .hides_stacks = true };
 	struct table *t = view_fill(&view_calls, &q);
 	struct functions f = { 0 };
 

@@ -7,7 +7,7 @@
 const struct view *const view_list[] = {
 	&view_findings, &view_ledger, &view_devices, &view_kernels, &view_lanes, &view_copies,
 	&view_ranges, &view_memory, &view_calls, &view_processes, &view_threads, &view_events,
-	&view_offcpu, &view_lines, &view_ops, &view_modules,
+	&view_offcpu, &view_lines, &view_ops, &view_modules, &view_gemm,
 	NULL,
 };
 

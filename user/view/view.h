@@ -19,6 +19,7 @@ struct view_query {
 	const struct snapshot *snapshot;
 	enum calls_by by;
 	bool hides_stacks;	/* nothing that it prints has a column of stacks */
+	double prune;		/* of the table gemm: rows with less of a share are left out */
 };
 
 /* In a report for which no tables were named. WITH_DEVICES: if it has rows, or device times are
@@ -72,7 +73,7 @@ static inline void view_put_device(struct cell *device, struct cell *mig, uint32
 }
 
 extern const struct view view_calls, view_copies, view_devices, view_events, view_findings,
-	view_kernels, view_lanes, view_ledger, view_lines, view_memory, view_modules,
+	view_gemm, view_kernels, view_lanes, view_ledger, view_lines, view_memory, view_modules,
 	view_offcpu, view_ops, view_processes, view_ranges, view_threads;
 
 #endif

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "catalog/catalog.h"
+#include "catalog/gemms.h"
 #include "catalog/tensor_types.h"
 #include "host/syscalls.h"
 
@@ -374,6 +375,21 @@ static enum decode_status decode_shape(const void *data, size_t len, struct even
 	return DECODE_OK;
 }
 
+static enum decode_status decode_gemm(const void *data, size_t len, struct event *out,
+				      struct decode_off_texts *texts)
+{
+	const struct gp_gemm *rec = data;
+
+	if (len < sizeof(*rec) || rec->id < GP_OPS_FIRST || !gemm_write(rec, texts->what))
+		return DECODE_INVALID;
+	*out = (struct event){ .kind = EVENT_FRAME };
+	out->frame.number = rec->id;
+	out->frame.offset = rec->op;
+	out->frame.function = texts->what;
+	out->frame.flags = FRAME_GEMM;
+	return DECODE_OK;
+}
+
 static const uint8_t call_kinds[GP_KINDS] = {
 	[0] = EVENT_TAIL, [GP_CALL] = EVENT_CALL, [GP_ENTER] = EVENT_ENTER, [GP_OPEN] = EVENT_OPEN,
 };
@@ -424,6 +440,8 @@ enum decode_status decode_call(const struct decoder *d, const void *data, size_t
 		return decode_module(data, len, out, texts);
 	if (len && rec->kind == GP_SHAPE)
 		return decode_shape(data, len, out, texts);
+	if (len && rec->kind == GP_GEMM)
+		return decode_gemm(data, len, out, texts);
 	if (len < sizeof(*rec))
 		return DECODE_INVALID;
 	if (rec->kind >= GP_KINDS || (rec->kind && !call_kinds[rec->kind]))

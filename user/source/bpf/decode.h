@@ -24,7 +24,7 @@ const struct funcs *decoder_funcs(const struct decoder *d);
 
 struct decode_off_texts {
 	char waker[GP_COMM_LEN + 2];
-	char what[256];		/* also a module's class, or a shape */
+	char what[256];		/* also a module's class, a shape, or a product */
 };
 
 /* One record of the `calls` ring (or of the final reading of thread states, which has the kind 0
