@@ -308,6 +308,29 @@ TEST(a_program_s_own_frame_may_be_of_python)
 	stacks_free(&s);
 }
 
+/* By the names that it gives files, in whatever directory. */
+TEST(what_torch_compile_has_written_is_not_the_program_s_own)
+{
+	static const char *const files[] = {
+		"/tmp/torchinductor_alice/xy/some.py",
+		"/srv/cache/to/ctoqvkriueomnpnl2nxtbfyzppy6gtxpz2pimduni6ra5yivxlcr.py",
+	};
+	static const char *const own[] = {
+		"/srv/cache/ta/ctoqvkriueomnpnl2nxtbfyzppy6gtxpz2pimduni6ra5yivxlcr.py",
+		"ctoqvkriueomnpnl2nxtbfyzppy6gtxpz2pimduni6ra5yivxlcr.py", "/to/cto.py", "c.py",
+	};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) + sizeof(own) / sizeof(own[0]); i++) {
+		struct stacks s = { 0 };
+		const bool is_own = i >= sizeof(files) / sizeof(files[0]);
+
+		take_python(&s, 1, "main", "/srv/train.py", 8);
+		take_python(&s, 2, "call", is_own ? own[i - sizeof(files) / sizeof(files[0])] : files[i], 125);
+		assert_int_equal(stacks_own_frame(&s, 2)->number, is_own ? 2 : 1);
+		stacks_free(&s);
+	}
+}
+
 /* Names that only begin alike are the program's; a file that is unknown is, too. */
 /* Its script, and where its workers begin, are no code of its own. */
 TEST(a_program_that_is_installed_is_its_packages_but_no_framework)

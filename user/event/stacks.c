@@ -171,6 +171,19 @@ static bool begins_with(const char *text, const char *const *starts, size_t n)
  * package (bin/vllm, "<string>" of a worker). */
 enum own { OWN_NOT, OWN_SCRIPT, OWN_PACKAGE, OWN_CODE };
 
+/* What torch.compile has written: ".../torchinductor_alice/to/ctoqv...lcr.py", or the same name in
+ * the directory of TORCHINDUCTOR_CACHE_DIR: below the first letters of its hash. */
+static bool is_compiled(const char *file)
+{
+	const char *name = str_basename(file);
+	const size_t hash_len = 51;
+
+	if (strstr(file, "/torchinductor_"))
+		return true;
+	return strlen(name) == 1 + hash_len + strlen(".py") && *name == 'c' && name - file >= 4 &&
+	       name[-4] == '/' && !memcmp(name - 3, name + 1, 2);
+}
+
 static enum own own_of_python(const char *file)
 {
 	const char *package = file ? in_packages(file) : NULL;
@@ -181,8 +194,7 @@ static enum own own_of_python(const char *file)
 		return OWN_NOT;
 	if (package)
 		return OWN_PACKAGE;
-	/* Python's "<frozen runpy>", and what torch.compile has written */
-	if (!file || !strncmp(file, "<frozen ", 8) || strstr(file, "/torchinductor_"))
+	if (!file || !strncmp(file, "<frozen ", 8) || is_compiled(file))
 		return OWN_NOT;
 	return str_ends_in(file, ".py") ? OWN_CODE : OWN_SCRIPT;
 }
