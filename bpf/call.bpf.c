@@ -138,7 +138,7 @@ static __noinline void note_stack(struct pt_regs *ctx, struct thread_state *st)
 }
 
 /* The operator (or its product) and the module that the call is made in follow. The same. */
-static __noinline void note_op(struct thread_state *st)
+static __noinline void note_op(struct pt_regs *ctx, struct thread_state *st)
 {
 	struct thread_ops *t =
 		bpf_task_storage_get(&ops, bpf_get_current_task_btf(), 0, 0);
@@ -150,7 +150,7 @@ static __noinline void note_op(struct thread_state *st)
 	at += !!(st->rec.head.flags & GP_CALL_STACK);
 	in = innermost_op(&t->gemms, st->sp);
 	if (!in)
-		in = innermost_op(&t->ops, st->sp);
+		in = calling_op(ctx, &t->ops, st->sp);
 	if (in) {
 		st->rec.words[at++] = in->op;
 		st->rec.head.flags |= GP_CALL_OP;
@@ -338,7 +338,7 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 	if (is_stack_due(st, row_id))
 		note_stack(ctx, st);
 	if (follow_ops)
-		note_op(st);
+		note_op(ctx, st);
 	row = row_at(row_id);
 	recording_begin(st);
 	st->off.blocked_ns = 0;

@@ -51,10 +51,10 @@ static __noinline int gemm_enter(struct pt_regs *ctx, __u64 row)
 		return 0;
 	describe_product(ctx, t, row);
 	g = &t->product.gemm;
-	in = innermost_op(&t->ops, sp);
+	in = calling_op(ctx, &t->ops, sp);
 	g->op = in ? in->op : 0;
 	g->id = hash_product(g);
-	return send_product(g) && enter_op(&t->gemms, sp, g->id, g->op);
+	return send_product(g) && enter_op(&t->gemms, sp, g->id, g->op, 0);
 }
 
 static __noinline int gemm_return(struct pt_regs *ctx)

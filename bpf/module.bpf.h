@@ -145,7 +145,7 @@ static __noinline int module_enter(struct pt_regs *ctx)
 	outer = around ? around->plain : 0;
 	module = mix(outer, hash) | GP_OPS_FIRST;
 	send_module(object, module, outer);
-	return enter_op(&t->modules, sp, module, module);
+	return enter_op(&t->modules, sp, module, module, 0);
 }
 
 static __noinline int module_return(struct pt_regs *ctx)

@@ -3,7 +3,8 @@
  * The operators of frameworks that a thread is in, and PyTorch's modules, each the innermost last:
  * noted at their entry, and taken off and sent at their return. Where that is not followed (C++
  * may throw through it), one has returned when the thread is seen at or above the place on the
- * stack where it was entered.
+ * stack where it was entered, or when its return address is no longer there: what its caller calls
+ * next has another one in its place.
  */
 #ifndef GPUPROF_OP_BPF_H
 #define GPUPROF_OP_BPF_H
@@ -19,6 +20,8 @@ struct op_frame {
 	__u64 plain;		/* without */
 	__u64 shaped;		/* of a module: one of its operators had a shape */
 	__u64 inner_ns;		/* in others inside it that have returned */
+	__u64 returns_to;	/* 0: not known, or its return will be seen */
+	__u64 idle;		/* not 0: it launches nothing itself */
 };
 
 struct op_stack {
@@ -90,13 +93,24 @@ static __noinline int leave_op(struct op_stack *s, __u64 now_ns, __u32 flags)
 	return 0;
 }
 
+static __noinline int has_returned(const struct op_frame *f, __u64 sp)
+{
+	__u64 there = 0;
+
+	if (f->sp <= sp)
+		return 1;
+	return f->returns_to &&
+	       !bpf_probe_read_user(&there, sizeof(there), (void *)f->sp) &&
+	       there != f->returns_to;
+}
+
 /* Those that have returned by now_ns, since the thread is at sp. */
 static __noinline int leave_returned(struct op_stack *s, __u64 sp, __u64 now_ns)
 {
 	for (__u32 i = 0; i < GP_OPS_DEPTH; i++) {
 		__u64 top = s->n - 1;
 
-		if (top >= GP_OPS_DEPTH || s->v[top].sp > sp)
+		if (top >= GP_OPS_DEPTH || !has_returned(&s->v[top], sp))
 			break;
 		leave_op(s, now_ns, GP_OP_BOUND);
 	}

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* When a thread enters an operator and returns from it, and in which one it is. */
+/* When a thread enters an operator and returns from it. */
 #ifndef GPUPROF_OP_ENTER_BPF_H
 #define GPUPROF_OP_ENTER_BPF_H
 
+#include "op_inside.bpf.h"
 #include "shape.bpf.h"
 
 /* One has been entered, of the shape that op has (plain: none). False: it is too deep. */
-static __noinline int enter_op(struct op_stack *s, __u64 sp, __u64 op, __u64 plain)
+static __noinline int enter_op(struct op_stack *s, __u64 sp, __u64 op, __u64 plain,
+			       __u64 returns_to)
 {
 	__u64 now = bpf_ktime_get_ns(), n;
 
@@ -22,8 +24,19 @@ static __noinline int enter_op(struct op_stack *s, __u64 sp, __u64 op, __u64 pla
 	s->v[n].plain = plain;
 	s->v[n].shaped = 0;
 	s->v[n].inner_ns = 0;
+	s->v[n].returns_to = returns_to;
+	s->v[n].idle = 0;
 	s->n = n + 1;
 	return 1;
+}
+
+static __noinline int mark_idle(struct op_stack *s)
+{
+	__u64 top = s->n - 1;
+
+	if (top < GP_OPS_DEPTH)
+		s->v[top].idle = 1;
+	return 0;
 }
 
 /* The one that was entered at sp returns. */
@@ -36,21 +49,6 @@ static __noinline int return_op(struct op_stack *s, __u64 sp)
 	if (top >= GP_OPS_DEPTH || s->v[top].sp != sp)
 		return 0;
 	return leave_op(s, now, 0);
-}
-
-/* The innermost that the thread is in, which is at sp; NULL: none. */
-static __noinline const struct op_frame *innermost_op(const struct op_stack *s, __u64 sp)
-{
-	__u64 at = s->n - 1;
-
-	for (__u32 i = 0; i < GP_OPS_DEPTH; i++, at--) {
-		asm volatile("" : "+r"(at));	/* the verifier sees its bound where it is used */
-		if (at >= GP_OPS_DEPTH)
-			break;
-		if (s->v[at].sp > sp)
-			return &s->v[at];
-	}
-	return NULL;
 }
 
 /* Made if the process is followed; else NULL. */
@@ -71,6 +69,19 @@ static __noinline struct thread_ops *ops_of_thread(void)
 	return t;
 }
 
+/* Of an operator whose return is not followed; a node of the backward pass is over when the next
+ * one begins (user/model/op_events.c). On arm64 it is in a register, and then somewhere. */
+static __noinline __u64 returns_to(struct pt_regs *ctx, __u64 cookie)
+{
+	__u64 address = 0;
+
+#if defined(__TARGET_ARCH_x86)
+	if (cookie & GP_COOKIE_OP_ENTRY && !(cookie & GP_COOKIE_OP_NODE))
+		bpf_probe_read_user(&address, sizeof(address), (void *)PT_REGS_SP(ctx));
+#endif
+	return address;
+}
+
 static __noinline int op_enter(struct pt_regs *ctx, __u64 cookie)
 {
 	struct thread_ops *t = ops_of_thread();
@@ -82,7 +93,11 @@ static __noinline int op_enter(struct pt_regs *ctx, __u64 cookie)
 		op = with_shape(&t->shape, plain);
 		shape_modules(t, PT_REGS_SP(ctx));
 	}
-	return enter_op(&t->ops, PT_REGS_SP(ctx), op, plain);
+	if (!enter_op(&t->ops, PT_REGS_SP(ctx), op, plain, returns_to(ctx, cookie)))
+		return 0;
+	if (cookie & GP_COOKIE_OP_IDLE)
+		mark_idle(&t->ops);
+	return 1;
 }
 
 static __noinline int op_return(struct pt_regs *ctx)

@@ -72,7 +72,8 @@ static __noinline int leave_ops(struct task_struct *p)
 	if (!t)
 		return 0;
 	leave_returned(&t->ops, ~0ull, bpf_ktime_get_ns());
-	return leave_returned(&t->modules, ~0ull, bpf_ktime_get_ns());
+	leave_returned(&t->modules, ~0ull, bpf_ktime_get_ns());
+	return leave_returned(&t->gemms, ~0ull, bpf_ktime_get_ns());
 }
 
 /*

@@ -21,6 +21,8 @@
  */
 #define GP_COOKIE_OP (1ull << 31)
 #define GP_COOKIE_OP_ENTRY (1ull << 30)
+#define GP_COOKIE_OP_NODE (1ull << 38)	/* it is a node of the backward pass */
+#define GP_COOKIE_OP_IDLE (1ull << 39)	/* it launches nothing itself */
 #define GP_COOKIE_OP_BITS (((1ull << 24) - 1) | ~0ull << 40)
 
 /* Where it has its first tensor, if shapes are recorded: the integer argument that refers to it,

@@ -3,11 +3,11 @@
 """Holds the table `ops` of a report (json) against torch.profiler's trace of the same run and the simulated
 GPU's log.
 
-usage: check_ops.py REPORT.json LOG.json TRACE.json
+usage: check_ops.py REPORT.json LOG.json TRACE.json [--innermost]
 
 TRACE has the operators that ran on the CPU, in times of CLOCK_MONOTONIC. A launch of the log was made in
 the outermost operator that its thread was in: that is the one that Python called, or the node of the
-backward pass. Launches and device time of each operator must be equal. Prints one line, or every
+backward pass; or, of a report with --torch all, in the innermost one, overloads together. Launches and device time of each operator must be equal. Prints one line, or every
 difference and status 1.
 """
 import bisect
@@ -16,6 +16,8 @@ import json
 import sys
 
 NODE = "autograd::engine::evaluate_function: "
+# Of torch.compile, which are no operators.
+NO_OPERATOR = ("Torch-Compiled Region", "TorchDynamo", "## Call ", "triton_")
 # Python calls x.cuda() and x.cpu(), which are one operator to the dispatcher.
 SAME = {"aten.cuda": "aten.to", "aten.cpu": "aten.to"}
 
@@ -25,26 +27,31 @@ def load(path):
         return json.load(file)
 
 
-def outermost(trace):
-    """{tid: [(start ns, end ns, name)]}, in order"""
+def of_threads(trace):
+    """{tid: [(start ns, end ns, name)]}, in order, the outer one first"""
     ops = collections.defaultdict(list)
     for e in trace["traceEvents"]:
-        if e.get("cat") == "cpu_op":
+        if e.get("cat") == "cpu_op" and not e["name"].startswith(NO_OPERATOR):
             start = trace["baseTimeNanoseconds"] + round(1000 * e["ts"])
             name = e["name"].removeprefix(NODE).replace("torch::autograd::", "").replace("aten::", "aten.")
             ops[e["tid"]].append((start, start + round(1000 * e["dur"]), name))
-    for tid, of in ops.items():
-        outer = []
-        for op in sorted(of, key=lambda op: (op[0], -op[1])):
-            if not outer or op[1] > outer[-1][1]:
-                outer.append(op)
-        ops[tid] = outer
-    return ops
+    return {tid: sorted(of, key=lambda op: (op[0], -op[1])) for tid, of in ops.items()}
+
+
+def outermost(ops):
+    outer = []
+    for op in ops:
+        if not outer or op[1] > outer[-1][1]:
+            outer.append(op)
+    return outer
 
 
 def name_at(ops, ns):
-    i = bisect.bisect_right(ops, (ns, float("inf"), "")) - 1
-    return ops[i][2] if i >= 0 and ns <= ops[i][1] else None
+    """Of the last one that began before and has not ended."""
+    for i in range(bisect.bisect_right(ops, (ns, float("inf"), "")) - 1, -1, -1):
+        if ns <= ops[i][1]:
+            return ops[i][2]
+    return None
 
 
 def truth_of(log, ops):
@@ -63,10 +70,12 @@ def truth_of(log, ops):
 
 def main():
     report, log, trace = (load(path) for path in sys.argv[1:4])
-    truth, outside = truth_of(log, outermost(trace))
+    innermost = sys.argv[4:] == ["--innermost"]
+    ops = of_threads(trace)
+    truth, outside = truth_of(log, ops if innermost else {tid: outermost(of) for tid, of in ops.items()})
     rows = collections.defaultdict(lambda: [0, 0])
     for row in report["tables"]["ops"]:
-        name = SAME.get(row["op"], row["op"])
+        name = ".".join(row["op"].split(".")[:2]) if innermost else SAME.get(row["op"], row["op"])
         rows[name] = [rows[name][0] + row["launches"], rows[name][1] + (row["device_ns"] or 0)]
     rows = {name: of for name, of in rows.items() if any(of)}
     wrong = [name for name in sorted(set(truth) | set(rows)) if truth.get(name) != rows.get(name)]

@@ -56,6 +56,7 @@ TEST(operators_are_python_s_wrappers_and_nodes_of_autograd)
 			continue;
 		assert_string_equal(op.name, some[i].name);
 		assert_int_equal(op.entry_only, some[i].entry_only);
+		assert_int_equal(op.is_node, strstr(some[i].symbol, "5apply") != NULL);
 		assert_int_equal(op.id, *some[i].name ? op_id(some[i].name) : GP_OP_MODULE);
 		assert_true(op.id > GP_OP_BACKWARD && !(op.id & ~GP_COOKIE_OP_BITS));
 	}

@@ -15,6 +15,7 @@ static const char registered[] =
 	"	\"add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\",\n"
 	"	\"add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)\",\n"
 	"	\"aten::mm(Tensor self, Tensor mat2) -> Tensor\",\n"
+	"	\"empty.memory_format(SymInt[] size) -> Tensor\",\n"
 	"	\"view_as_real(Tensor(a) self) -> Tensor(a)\",\n"
 	"	\"special_i0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\",\n"
 	"	\"foo_i0.other(Tensor self) -> Tensor\",\n"
@@ -54,6 +55,10 @@ TEST(a_functions_name_and_overload_are_those_that_it_is_registered_with)
 
 	assert_true(op_of_symbol("_ZN2at4_ops10add_Tensor4callERKNS_6TensorES4_", s, &op));
 	assert_string_equal(op.name, "aten.add.Tensor");
+	assert_false(op.is_idle);
+	assert_true(op_of_symbol("_ZN2at4_ops19empty_memory_format4callEv", s, &op));
+	assert_string_equal(op.name, "aten.empty.memory_format");
+	assert_true(op.is_idle);
 	assert_true(op_of_symbol("_ZN2at4_ops2mm4callERKNS_6TensorES4_", s, &op));
 	assert_string_equal(op.name, "aten.mm.default");
 	assert_true(op_of_symbol("_ZN2at4_ops6sub_as4callERKNS_6TensorES4_", s, &op));

@@ -92,6 +92,23 @@ static bool set_name(struct op_symbol *out, const char *prefix, const char *name
 	return true;
 }
 
+/* What PyTorch's operators for memory and views are called: other operators launch for them. */
+static bool launches_nothing(const char *name)
+{
+	static const char *const names[] = {
+		"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty",
+		"new_empty_strided", "resize_", "resize_as_", "set_", "to", "_to_copy",
+		"contiguous", "view", "reshape", "as_strided", "detach", "alias", "t", "transpose",
+		"permute", "select", "slice", "narrow", "expand", "squeeze", "unsqueeze", "flatten",
+	};
+	const size_t len = strcspn(name, ".");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strlen(names[i]) == len && !memcmp(names[i], name, len))
+			return true;
+	return false;
+}
+
 /* "aten.add.Tensor"; without an overload "aten.mm.default". */
 static bool set_schema_name(struct op_symbol *out, const struct part *function,
 			    const struct schemas *schemas)
@@ -103,6 +120,7 @@ static bool set_schema_name(struct op_symbol *out, const struct part *function,
 	if (!s)
 		return set_name(out, ATEN, function->at, function->len);
 	out->tensor = s->tensor;
+	out->is_idle = launches_nothing(s->name);
 	snprintf(text, sizeof(text), "%s%s", s->name, strchr(s->name, '.') ? "" : ".default");
 	return set_name(out, ATEN, text, strlen(text));
 }
@@ -134,12 +152,14 @@ bool op_of_symbol(const char *symbol, const struct schemas *schemas, struct op_s
 		return false;
 	n = read_parts(symbol, part, &rest);
 	out->entry_only = true;
+	out->is_node = out->is_idle = false;
 	out->tensor = 0;
 	if (n == 4 && is(&part[0], "at") && is(&part[1], "_ops"))
 		return is(&part[3], "call") && set_schema_name(out, &part[2], schemas);
 	if (n < 3 || !is(&part[0], "torch") || !is(&part[1], "autograd"))
 		return false;
-	if (is(&part[n - 1], "apply"))
+	out->is_node = is(&part[n - 1], "apply");
+	if (out->is_node)
 		return n > 3 && !strncmp(rest, "OSt6vectorI", strlen("OSt6vectorI")) &&
 		       set_name(out, "", part[n - 2].at, part[n - 2].len);
 	out->entry_only = false;

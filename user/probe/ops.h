@@ -33,6 +33,8 @@ struct op_symbol {
 	char name[OP_NAME_MAX];	/* "aten.add"; "": GP_OP_MODULE, GP_OP_GEMM and above */
 	uint64_t id;			/* of the name: op_id */
 	bool entry_only;
+	bool is_node;			/* of the backward pass */
+	bool is_idle;			/* it launches nothing itself */
 	uint8_t tensor;			/* as struct schema has it */
 };
 

@@ -140,6 +140,8 @@ static void on_function(void *ctx, const struct elf_symbol *sym)
 	p->plan->found = true;
 	plan_insert(p->plan, op.entry_only ? PLAN_ENTRIES : PLAN_OTHERS, sym->offset,
 		    op.id | GP_COOKIE_OP | (op.entry_only ? GP_COOKIE_OP_ENTRY : 0) |
+			    (op.is_node ? GP_COOKIE_OP_NODE : 0) |
+			    (op.is_idle ? GP_COOKIE_OP_IDLE : 0) |
 			    (p->shapes ? (uint64_t)op.tensor << GP_COOKIE_TENSOR_SHIFT : 0));
 	if (*op.name)
 		p->to->found(p->to->ctx, op.id, op.name);

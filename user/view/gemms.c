@@ -36,7 +36,7 @@ static const struct column columns[N_COLUMNS] = {
 	[LAUNCHES] = { "launches", NULL, CELL_INT, 1, ROLE_SUM, "launches in them" },
 	[DEVICE] = { "device_ns", NULL, CELL_NS, 0, ROLE_SUM, "device time of their works" },
 	[SHARE] = { "share", NULL, CELL_SHARE, 0, ROLE_SHARE, "of the device time of all rows" },
-	[CUMULATIVE] = { "cumulative_share", "cumulative", CELL_SHARE, 0, ROLE_LABEL,
+	[CUMULATIVE] = { "cumulative_share", "cumulative", CELL_SHARE, 0, ROLE_SHARE,
 		"share of this row and of all with more device time" },
 	[RATE] = { "tflops", "TFLOP/s", CELL_REAL, 0, ROLE_MEAN,
 		"multiplications and additions by device time, in 10^12 a second" },
