@@ -66,21 +66,26 @@ yielded() {
 	run -0 "${WITH_TORCH[@]}" "${FROM_START[@]}" "$GPUPROF" stat --format json -o r.json -- \
 		"${TRAIN[@]}" --steps 20
 	measured 0
-	assert_value r.json 'sum(k["count"] for k in t["kernels"]) > 3000' True
+	assert_value r.json 'sum(k["count"] for k in t["kernels"]) > 2500' True
 	assert_value r.json '{k["bucket"] for k in t["kernels"]} >= {"gemm", "optimizer", "norm", "attention"}' True
 }
 
 # The launches of autograd's threads, by the simulation's account, are those of train.py's loss.backward().
+# A directory of Triton's own, and no process of its own for it, which has a context and no work.
+compiles() { export TRITON_CACHE_DIR=$PWD/triton TORCHINDUCTOR_CACHE_DIR=$PWD/inductor TORCHINDUCTOR_COMPILE_THREADS=1; }
+
 @test "torch: device time, launches and syncs of each line of Python are the simulation's" {
+	compiles
 	run -0 "${WITH_TORCH[@]}" "$GPUPROF" stat --stacks --off-cpu off --table lines --format json \
-		-o r.json -- "${TRAIN[@]}" --steps 10 --lines lines.json
+		-o r.json -- "${TRAIN[@]}" --steps 10 --compile --lines lines.json
 	run -0 "$TEST_LIB/check_marks.py" lines r.json ./"$(of_train 't["pid"]')".log lines.json "$ROOT/tests/torch/train.py"
 	assert_output --regexp "^[0-9]+ launches of [0-9]+ are in [0-9]+ lines, as they were$"
 }
 
 @test "torch: device time and launches of each module of PyTorch's are the simulation's" {
+	compiles
 	run -0 "${WITH_TORCH[@]}" "$GPUPROF" stat --torch python --off-cpu off --table modules --format json \
-		-o r.json -- "${TRAIN[@]}" --steps 10 --modules modules.json
+		-o r.json -- "${TRAIN[@]}" --steps 10 --compile --modules modules.json
 	run -0 "$TEST_LIB/check_marks.py" modules r.json ./"$(of_train 't["pid"]')".log modules.json
 	assert_output --regexp "^[0-9]+ launches of [0-9]+ are in [0-9]+ modules, as they were$"
 }
@@ -111,11 +116,20 @@ yielded() {
 	assert_output --regexp "^[0-9]+ launches are in [0-9]+ operators, 20 in none, as torch.profiler has it$"
 }
 
+# In none are those of replayed graphs (20), and of what was compiled (10).
 @test "torch: launches and device time of each operator are torch.profiler's, forward and backward" {
+	compiles
 	run -0 "${WITH_TORCH[@]}" "$GPUPROF" stat --torch python --off-cpu off --table ops --format json \
-		-o r.json -- "${TRAIN[@]}" --steps 10 --trace trace.json
+		-o r.json -- "${TRAIN[@]}" --steps 10 --compile --trace trace.json
 	run -0 "$TEST_LIB/check_ops.py" r.json ./"$(of_train 't["pid"]')".log trace.json
-	assert_output --regexp "^[0-9]+ launches are in [0-9]+ operators, 20 in none, as torch.profiler has it$"
+	assert_output --regexp "^[0-9]+ launches are in [0-9]+ operators, 30 in none, as torch.profiler has it$"
+}
+
+@test "torch: with --torch all launches and device time are those of the innermost operator of torch.profiler's" {
+	run -0 "${WITH_TORCH[@]}" "$GPUPROF" stat --torch all --off-cpu off --table ops --format json \
+		-o r.json -- "${TRAIN[@]}" --steps 10 --trace trace.json
+	run -0 "$TEST_LIB/check_ops.py" r.json ./"$(of_train 't["pid"]')".log trace.json --innermost
+	assert_output --regexp "^1[0-9]{3} launches are in 40 operators, 20 in none, as torch.profiler has it$"
 }
 
 @test "torch: each launch stands on the lines of Python that asked for it, in the backward pass too" {
@@ -129,11 +143,11 @@ yielded() {
 		rows = [r for r in tables["calls"] if r["function"] == "cudaLaunchKernel"]
 		def of(name):
 		    return sum(r["count"] for r in rows if any(f.startswith(name) for f in r["stack"] or []))
-		asked = f"Training.step (train.py:{sys.argv[1]})"
-		backward = sum(r["count"] for r in rows if asked in (r["stack"] or []) and
+		asked = {f"{of} (train.py:{line})" for of, line in zip(("Training.step", "train_cnn"), sys.argv[1].split())}
+		backward = sum(r["count"] for r in rows if asked & set(r["stack"] or []) and
 		               any(f.startswith("_engine_run_backward (torch/autograd/") for f in r["stack"]))
 		copies = next(e for e in tables["events"] if e["kind"] == "stack")
-		print(len(called) > 3000, sum(r["count"] for r in rows) == len(called), of("main (train.py:") / len(called) >= 0.99,
+		print(len(called) > 2500, sum(r["count"] for r in rows) == len(called), of("main (train.py:") / len(called) >= 0.99,
 		      backward == sum(c["tid"] != log["pid"] for c in called) > 1000, copies["hits"] < len(called) / 4, copies["lost"])
 	EOF
 	assert_output "True True True True True 0"
@@ -199,8 +213,7 @@ yielded() {
 }
 
 @test "torch: a kernel that Triton compiled has its name" {
-	export TRITON_CACHE_DIR=$PWD/triton TORCHINDUCTOR_CACHE_DIR=$PWD/inductor
-	export TORCHINDUCTOR_COMPILE_THREADS=1 # no process of its own for it, which has a context and no work
+	compiles
 	run -0 "${WITH_TORCH[@]}" "${FROM_START[@]}" "$GPUPROF" stat --format json -o r.json -- \
 		"${TRAIN[@]}" --steps 2 --compile
 	run -0 "$TEST_LIB/check_works.py" r.json ./*.log

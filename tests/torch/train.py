@@ -2,20 +2,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A small real training with PyTorch, for the simulated GPU as for a real one.
 
-usage: train.py [--steps N] [--workers N] [--graph-steps N] [--compile] [--profile WINDOWS]
+usage: train.py [--steps N] [--workers N] [--graph-steps N] [--cnn-steps N] [--compile] [--profile WINDOWS]
                 [--ready FILE --go FILE] [--halfway FILE --on FILE] [--json FILE] [--lines FILE]
                 [--modules FILE] [--trace FILE]
 
 A Transformer encoder is trained by AdamW on batches of a DataLoader (worker processes, page-locked
-memory), checks now and then that bytes come back as they went, copies on a stream of its own, replays a
-CUDA graph, with --compile runs a function that Triton compiled, and with --profile windows of
-torch.profiler, of so many steps each. --ready/--go: has set the device up and then waits for the file
-GO before it trains; --halfway/--on: the same in the middle of the first window. Prints one line of JSON,
-what it did by its own count, and to FILE if one is given. --lines: writes when it came to which line of
-this file, as [ns, line] (0: to none), by its own tracing; --modules: when it entered and left modules, as
-[ns, chain of classes] ("": none), by PyTorch's hooks; --trace: the operators that ran on the CPU, as
-torch.profiler has them. Times are of CLOCK_MONOTONIC. Values are not looked at: the simulated GPU computes
-nothing.
+memory), a CNN on batches of its own (without cuDNN, which is not simulated), checks now and then that
+bytes come back as they went, copies on a stream of its own, replays a CUDA graph, with --compile runs a
+function that Triton compiled, and with --profile windows of torch.profiler, of so many steps each.
+--ready/--go: has set the device up and then waits for the file GO before it trains; --halfway/--on: the
+same in the middle of the first window. Prints one line of JSON, what it did by its own count, and to FILE
+if one is given. --lines: writes when it came to which line of this file, as [ns, line] (0: to none), by
+its own tracing; --modules: when it entered and left modules, as [ns, chain of classes] ("": none), by
+PyTorch's hooks; --trace: the operators that ran on the CPU, as torch.profiler has them. Times are of
+CLOCK_MONOTONIC. Values are not looked at: the simulated GPU computes nothing.
 """
 import argparse
 import json
@@ -76,6 +76,19 @@ class Training:
         self.steps += 1
         if self.steps % 5 == 0:
             loss.item()
+
+
+def train_cnn(steps):
+    torch.backends.cudnn.enabled = False
+    model = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2),
+                          nn.Conv2d(8, 16, 3), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 8)).cuda()
+    optimizer = torch.optim.AdamW(model.parameters())
+    for _ in range(steps):
+        out = model(torch.randn(4, 3, 16, 16, device="cuda"))
+        loss = nn.functional.cross_entropy(out, torch.zeros(len(out), dtype=torch.long, device="cuda"))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
 
 
 def check_round_trip():
@@ -222,6 +235,7 @@ def main():
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--graph-steps", type=int, default=20)
+    parser.add_argument("--cnn-steps", type=int, default=3)
     parser.add_argument("--compile", action="store_true")
     parser.add_argument("--profile", type=int, default=0)
     parser.add_argument("--ready")
@@ -248,6 +262,7 @@ def main():
     for batch in DataLoader(Numbers(args.steps), batch_size=BATCH, num_workers=args.workers,
                             pin_memory=True):
         training.step(batch)
+    train_cnn(args.cnn_steps)
     done = {"pid": os.getpid(), "steps": training.steps}
     done["windows"] = []
     for window in range(args.profile):
