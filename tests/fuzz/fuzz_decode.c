@@ -64,7 +64,8 @@ static void push_call(struct run *r, const void *rec, size_t len)
 		return;
 	if (ev.kind == EVENT_FRAME) {
 		check(ev.frame.number >= GP_OPS_FIRST);
-		check(ev.frame.flags == FRAME_MODULE || ev.frame.flags == FRAME_SHAPE);
+		check(ev.frame.flags == FRAME_MODULE || ev.frame.flags == FRAME_SHAPE ||
+		      ev.frame.flags == FRAME_GEMM);
 		check(strlen(ev.frame.function) < (ev.frame.flags == FRAME_MODULE ? GP_MODULE_NAME : sizeof(texts.what)));
 	} else {
 		check(ev.kind == EVENT_TAIL || ev.kind == EVENT_OP ||
