@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/num.h"
-
 struct gemm_function {
 	const char *name;
 	const char *type;	/* of its elements; NULL: arguments say it */

@@ -1049,10 +1049,10 @@ static void configure_ops(const struct loader *l, bool follow, bool shapes)
 	create_maps(maps, sizeof(maps) / sizeof(maps[0]), follow);
 	skel->rodata->follow_ops = follow;
 	skel->rodata->follow_shapes = follow && shapes;
-	for (unsigned int i = 0; i < GP_GEMM_ROWS; i++)
-		*(struct gp_gemm_row *)&skel->rodata->gemms[i] = gemm_wire_row(i);
 	if (!follow)
 		return;
+	for (unsigned int i = 0; i < GP_GEMM_ROWS; i++)
+		*(struct gp_gemm_row *)&skel->rodata->gemms[i] = gemm_wire_row(i);
 	bpf_map__set_max_entries(skel->maps.types, TYPES_KNOWN);
 	bpf_map__set_max_entries(skel->maps.named, TYPES_KNOWN);
 	bpf_program__set_autoload(skel->progs.task_ops, true);

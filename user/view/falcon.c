@@ -28,14 +28,9 @@ struct groups {
 	bool failed, has_shapes;
 };
 
-static const struct cell *cell_of(const struct table *t, size_t row, const char *column)
-{
-	return &table_cells(t, row)[table_column(t, column)];
-}
-
 static const char *text_of(const struct table *t, size_t row, const char *column)
 {
-	const struct cell *c = cell_of(t, row, column);
+	const struct cell *c = table_cell(t, row, column);
 
 	return c->known ? c->s : NULL;
 }
@@ -43,7 +38,7 @@ static const char *text_of(const struct table *t, size_t row, const char *column
 /* 0: unknown */
 static uint64_t number_of(const struct table *t, size_t row, const char *column)
 {
-	const struct cell *c = cell_of(t, row, column);
+	const struct cell *c = table_cell(t, row, column);
 
 	return c->known ? c->u : 0;
 }
@@ -53,7 +48,7 @@ static bool has_device(const struct table *t)
 	bool has = false;
 
 	for (size_t row = 0; row < t->n_rows; row++)
-		has |= cell_of(t, row, "device_ns")->known;
+		has |= table_cell(t, row, "device_ns")->known;
 	return has;
 }
 
@@ -216,7 +211,7 @@ static void add_module(struct groups *g, size_t row, const char *time)
 	if (!to)
 		return;
 	add_to(g, to, number_of(g->from, row, "calls"), number_of(g->from, row, time));
-	to->is_unknown |= !cell_of(g->from, row, time)->known;
+	to->is_unknown |= !table_cell(g->from, row, time)->known;
 }
 
 static void fill_modules(struct table *t, const struct view_query *q)

@@ -68,6 +68,12 @@ static inline int table_column(const struct table *t, const char *name)
 	return column_find(t->columns, t->n_columns, name);
 }
 
+/* column: one that it has. */
+static inline const struct cell *table_cell(const struct table *t, size_t row, const char *column)
+{
+	return &table_cells(t, row)[table_column(t, column)];
+}
+
 /* Drops the rows for which keep returns false; the others stay in order. */
 void table_keep(struct table *t, bool (*keep)(const struct cell *cells, const void *ctx),
 		const void *ctx);

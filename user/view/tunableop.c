@@ -16,11 +16,6 @@ static const struct {
 	{ "complex128", "c10::complex<double>" },
 };
 
-static const struct cell *cell_of(const struct table *t, size_t row, const char *column)
-{
-	return &table_cells(t, row)[table_column(t, column)];
-}
-
 static const char *type_name(const struct cell *type)
 {
 	for (size_t i = 0; type->known && i < sizeof(types) / sizeof(types[0]); i++)
@@ -32,37 +27,37 @@ static const char *type_name(const struct cell *type)
 /* NULL: it has none. */
 static const char *operator_name(const struct table *t, size_t row)
 {
-	const char *function = cell_of(t, row, "function")->s;
+	const char *function = table_cell(t, row, "function")->s;
 
 	if (strstr(function, "StridedBatched"))
 		return "GemmStridedBatched";
 	if (strstr(function, "Batched"))
 		return NULL;
-	if (cell_of(t, row, "batch")->u > 1)
+	if (table_cell(t, row, "batch")->u > 1)
 		return "GemmStridedBatched";
-	return cell_of(t, row, "bias")->u ? "GemmAndBias" : "Gemm";
+	return table_cell(t, row, "bias")->u ? "GemmAndBias" : "Gemm";
 }
 
 static void add_sizes(struct strbuf *line, const struct table *t, size_t row, bool is_batch)
 {
-	strbuf_addf(line, "_%" PRIu64 "_%" PRIu64 "_%" PRIu64, cell_of(t, row, "m")->u,
-		    cell_of(t, row, "n")->u, cell_of(t, row, "k")->u);
+	strbuf_addf(line, "_%" PRIu64 "_%" PRIu64 "_%" PRIu64, table_cell(t, row, "m")->u,
+		    table_cell(t, row, "n")->u, table_cell(t, row, "k")->u);
 	if (is_batch)
-		strbuf_addf(line, "_B_%" PRIu64, cell_of(t, row, "batch")->u);
-	strbuf_addf(line, "_ld_%" PRIu64 "_%" PRIu64 "_%" PRIu64 "\n", cell_of(t, row, "lda")->u,
-		    cell_of(t, row, "ldb")->u, cell_of(t, row, "ldc")->u);
+		strbuf_addf(line, "_B_%" PRIu64, table_cell(t, row, "batch")->u);
+	strbuf_addf(line, "_ld_%" PRIu64 "_%" PRIu64 "_%" PRIu64 "\n", table_cell(t, row, "lda")->u,
+		    table_cell(t, row, "ldb")->u, table_cell(t, row, "ldc")->u);
 }
 
 /* False: it has no line. */
 static bool add_line(struct strbuf *line, const struct table *t, size_t row)
 {
-	const char *type = type_name(cell_of(t, row, "dtype"));
+	const char *type = type_name(table_cell(t, row, "dtype"));
 	const char *name = type ? operator_name(t, row) : NULL;
 	const char *layout;
 
 	if (!name)
 		return false;
-	layout = cell_of(t, row, "layout")->s;
+	layout = table_cell(t, row, "layout")->s;
 	strbuf_addf(line, "%sTunableOp_%s_%c%c,%s", name, type,
 		    toupper((unsigned char)layout[0]), toupper((unsigned char)layout[1]), layout);
 	add_sizes(line, t, row, strstr(name, "Batched"));
