@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * A stand-in of libcublas.so.13: a product is one kernel with a name of the real library's, whose grid
- * is that of tiles of the result, split along the inner size, for which the larger outer one stands: a
- * large product takes as long as it would. Nothing is computed. What a handle is asked for it answers.
+ * is product_grid. Nothing is computed. What a handle is asked for it answers.
  */
 #include <stdlib.h>
 
 #include "stand_in.h"
 
-enum { TILE = 128, THREADS = 256, VERSION = 130400, EXECUTION_FAILED = 13 };
+enum { THREADS = 256, VERSION = 130400, EXECUTION_FAILED = 13 };
 
 struct handle {
 	cudaStream_t stream;
@@ -24,15 +23,11 @@ static __attribute__((constructor)) void register_kernel(void)
 			       NULL, NULL, NULL, NULL);
 }
 
-static unsigned int tiles(int size)
-{
-	return size > 0 ? ((unsigned int)size + TILE - 1) / TILE : 1;
-}
-
 int blas_launch(void *handle, int m, int n)
 {
 	const struct handle *h = handle;
-	dim3 grid = { tiles(m), tiles(n), tiles(m > n ? m : n) }, block = { THREADS, 1, 1 };
+	dim3 grid = product_grid(m > 0 ? (uint64_t)m : 0, n > 0 ? (uint64_t)n : 0);
+	dim3 block = { THREADS, 1, 1 };
 
 	return cudaLaunchKernel(&kernel, grid, block, NULL, 0, h->stream) ? EXECUTION_FAILED : 0;
 }

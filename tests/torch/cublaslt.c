@@ -2,16 +2,14 @@
 /*
  * A stand-in of libcublasLt.so.13: a product is one kernel with a name of the real library's, whose
  * grid is that of tiles of the result. Operations and layouts are where the real library has them
- * (tests/cublas/layout.c).
+ * (tests/torch-older/products.py asks it).
  */
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "stand_in.h"
 
-enum { VERSION = 130400, RUNTIME = 13020, EXECUTION_FAILED = 13, DESCRIPTION_BYTES = 512,
-       TILE = 128 };
+enum { VERSION = 130400, RUNTIME = 13020, EXECUTION_FAILED = 13, DESCRIPTION_BYTES = 512 };
 
 struct layout {
 	uint32_t type, order;
@@ -36,14 +34,9 @@ static __attribute__((constructor)) void register_kernel(void)
 			       0, NULL, NULL, NULL, NULL, NULL);
 }
 
-static unsigned int tiles(uint64_t size)
-{
-	return size ? (unsigned int)((size + TILE - 1) / TILE) : 1;
-}
-
 static int launch(cudaStream_t stream, uint64_t m, uint64_t n)
 {
-	dim3 grid = { tiles(m), tiles(n), tiles(m > n ? m : n) }, block = { 384, 1, 1 };
+	dim3 grid = product_grid(m, n), block = { 384, 1, 1 };
 
 	return cudaLaunchKernel(&kernel, grid, block, NULL, 0, stream) ? EXECUTION_FAILED : 0;
 }

@@ -6,6 +6,7 @@
 #ifndef STAND_IN_H
 #define STAND_IN_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 #include "cudart_api.h"
@@ -38,5 +39,19 @@ enum { STAND_IN_FAILED = 1 };
 
 /* One kernel on the handle's stream; 0, or the library's number of a failed execution. */
 int blas_launch(void *handle, int m, int n) __attribute__((visibility("hidden")));
+
+/* Of a product's kernel: tiles of the result, split along the inner size, for which the larger outer
+ * one stands: a large product takes as long as it would. */
+static inline unsigned int product_tiles(uint64_t size)
+{
+	enum { TILE = 128 };
+
+	return size ? (unsigned int)((size + TILE - 1) / TILE) : 1;
+}
+
+static inline dim3 product_grid(uint64_t m, uint64_t n)
+{
+	return (dim3){ product_tiles(m), product_tiles(n), product_tiles(m > n ? m : n) };
+}
 
 #endif
