@@ -9,6 +9,7 @@
  * return leg of nested calls, or an entry and a return program on multi links (6.6+). Where a
  * return probe might kill its process (`returns`), a call is sent at entry and not followed.
  */
+#include "any_reg.bpf.h"
 #include "blocked.bpf.h"
 #include "nest.bpf.h"
 #include "gemm.bpf.h"
@@ -125,6 +126,14 @@ static __noinline void read_extra(struct pt_regs *ctx, struct thread_state *st,
 		__builtin_memset(&st->rec.words[GP_REGS], 0, GP_EXTRA_MAX * 8);
 }
 
+/* Of a marked place: its arguments instead of a function's. */
+static __noinline void read_operands(struct pt_regs *ctx, struct thread_state *st, __u64 cookie)
+{
+	cookie >>= GP_COOKIE_OPERANDS_SHIFT;
+	for (__u32 i = 0; i < GP_OPERANDS; i++, cookie >>= GP_OPERAND_BITS)
+		st->rec.words[i] = any_reg(ctx, cookie & GP_OPERAND_NONE);
+}
+
 /* The id follows the row's words. A function of its own for the size of the frame. */
 static __noinline void note_stack(struct pt_regs *ctx, struct thread_state *st)
 {
@@ -164,7 +173,7 @@ static __noinline void note_op(struct pt_regs *ctx, struct thread_state *st)
 
 /* The record of a call that begins: all but its time. A function of its own for the sake of its
  * caller's frame, as the next one. */
-static __noinline void begin_record(struct pt_regs *ctx, struct thread_state *st)
+static __noinline void begin_record(struct pt_regs *ctx, struct thread_state *st, __u64 cookie)
 {
 	volatile const struct gp_row *row = row_at(st->rec.head.row);
 	__u64 id = bpf_get_current_pid_tgid();
@@ -179,6 +188,8 @@ static __noinline void begin_record(struct pt_regs *ctx, struct thread_state *st
 	st->rec.words[1] = PT_REGS_PARM2(ctx);
 	st->rec.words[2] = PT_REGS_PARM3(ctx);
 	st->rec.words[3] = PT_REGS_PARM4(ctx);
+	if (row->extra == GP_EXTRA_OPERANDS)
+		read_operands(ctx, st, cookie);
 	if (row->words <= GP_WORDS_SMALL)
 		return;
 	st->rec.words[4] = PT_REGS_PARM5(ctx);
@@ -334,7 +345,7 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 	st = call_enter(ctx, row_id);
 	if (!st)
 		return NO_RETURN_LEG;
-	begin_record(ctx, st);
+	begin_record(ctx, st, cookie);
 	if (is_stack_due(st, row_id))
 		note_stack(ctx, st);
 	if (follow_ops)

@@ -32,6 +32,13 @@
 #define GP_COOKIE_SHAPE_BITS (63ull << GP_COOKIE_TENSOR_SHIFT)
 #define GP_LAYOUTS 8
 
+/* Of a place in code that is marked for tracers, behind the row: the registers that its first
+ * arguments are in, by DWARF's numbers. They are the record's first words. */
+#define GP_OPERANDS 3
+#define GP_OPERAND_BITS 5
+#define GP_OPERAND_NONE 31u
+#define GP_COOKIE_OPERANDS_SHIFT 40
+
 struct gp_layout {		/* of PyTorch's tensors (c10::TensorImpl) */
 	gp_u16 type_at;		/* of the type of elements; sizes and strides are before it */
 	gp_u16 types;		/* the types are below: the next one stands for no tensor */

@@ -17,6 +17,7 @@
 #define GP_EXTRA_DEREF 2	/* the word that argument gp_row.from points to, at entry */
 #define GP_EXTRA_STACK_AT 3	/* the same, but single words: those that gp_row.at names */
 #define GP_EXTRA_DEREF_AT 4
+#define GP_EXTRA_OPERANDS 5	/* no words behind, but others instead: GP_COOKIE_OPERANDS_SHIFT */
 
 /* gp_row.flags */
 #define GP_ROW_TWO 0x01		/* send GP_ENTER at entry too: the call may block or last */

@@ -9,6 +9,8 @@
 
 #include "base/log.h"
 #include "elf/elf.h"
+#include "elf/section.h"
+#include "elf/usdt.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -24,6 +26,14 @@ static void take_need(void *ctx, char kind, const char *text)
 	*(size_t *)ctx += strlen(text);
 }
 
+static void on_usdt(void *ctx, const struct elf_usdt *usdt)
+{
+	const size_t size = *(size_t *)ctx;
+
+	check(usdt->offset < size && usdt->semaphore < size);
+	check(strlen(usdt->provider) + strlen(usdt->name) + strlen(usdt->arguments) < size);
+}
+
 static void name_addresses(struct elf_file *ef, size_t size)
 {
 	struct elf_address a[8];
@@ -37,6 +47,7 @@ static void name_addresses(struct elf_file *ef, size_t size)
 	for (size_t i = 0; i < 8; i++)
 		free(a[i].name);
 	elf_section_address(ef, ".eh_frame");
+	elf_each_usdt(ef, on_usdt, &size);
 }
 
 static void ask_all(struct elf_file *ef, size_t size)

@@ -81,7 +81,10 @@ TEST_TITLED("rows: what is decoded is captured", words_are_captured)
 		assert_false(row->dtype && row->scale);
 		assert_true(row->bytes || !(row->scale || row->dtype || row->times[0]));
 		assert_true(row->times[0] || !row->times[1]);
-		assert_true(row->asks ? row->tier == CATALOG_TIER_NONE : row->tier < CATALOG_TIERS);
+		assert_true(row->asks || row->is_mark ? row->tier == CATALOG_TIER_NONE :
+							row->tier < CATALOG_TIERS);
+		assert_int_equal(row->is_mark, strchr(row->name, ':') != NULL);
+		assert_int_equal(row->is_mark, row->extra == GP_EXTRA_OPERANDS);
 		assert_true(row->class != CLASS_QUERY || row->tier == 1);
 		assert_true(row->class > CLASS_OTHER && row->class < CLASS_END);
 	}
@@ -98,10 +101,11 @@ TEST_TITLED("rows: their wire form fits the record", wire_rows_fit)
 			    wire.words == GP_WORDS_LARGE);
 		assert_int_equal(wire.extra, row->extra);
 		assert_int_equal(wire.extra_words, row->extra_words);
-		assert_int_equal(!wire.extra, !wire.extra_words);
-		assert_true(wire.extra <= GP_EXTRA_DEREF_AT && wire.extra_words <= GP_EXTRA_MAX);
+		assert_int_equal(!wire.extra || wire.extra == GP_EXTRA_OPERANDS, !wire.extra_words);
+		assert_int_equal(wire.extra == GP_EXTRA_OPERANDS, !!(wire.flags & GP_ROW_ENTRY_ONLY));
+		assert_true(wire.extra <= GP_EXTRA_OPERANDS && wire.extra_words <= GP_EXTRA_MAX);
 		assert_memory_equal(wire.at, row->at, sizeof(wire.at));
-		if (wire.extra)
+		if (wire.extra_words)
 			assert_true(wire.extra_words <= wire.words - GP_REGS);
 		assert_int_equal(!!(wire.flags & GP_ROW_TWO), row->two);
 	}

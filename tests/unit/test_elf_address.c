@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* From file offsets to functions: what covers an address, and what is only near. */
 #include "elf_object.h"
+#include "elf/section.h"
 #include "lib/test.h"
 
 static const char source[] =

@@ -7,7 +7,7 @@
 static const struct catalog_library *const libraries[CATALOG_LIBRARIES] = {
 	&catalog_cudart, &catalog_cuda, &catalog_nccl, &catalog_nvrtc, &catalog_nvjitlink,
 	&catalog_nvptxcompiler, &catalog_cublas, &catalog_cublaslt, &catalog_cudnn,
-	&catalog_torch,
+	&catalog_torch, &catalog_c10,
 };
 
 const struct catalog_library *catalog_library(unsigned int i)
@@ -187,6 +187,7 @@ static uint8_t wire_flags(const struct catalog_row *row)
 	flags |= row >= catalog_cuda.rows && row < catalog_cuda.rows + catalog_cuda.n_rows ?
 		 GP_ROW_DRIVER : 0;
 	flags |= class_blocks(row->class) ? GP_ROW_BLOCKS : 0;
+	flags |= row->is_mark ? GP_ROW_ENTRY_ONLY : 0;
 	return (uint8_t)flags;
 }
 
@@ -197,7 +198,7 @@ void catalog_wire_row(const struct catalog_row *row, struct gp_row *out)
 	*out = (struct gp_row){ .extra = row->extra, .extra_words = row->extra_words,
 				.flags = wire_flags(row), .from = row->from, .asks = row->asks };
 	memcpy(out->at, row->at, sizeof(out->at));
-	if (row->extra)
+	if (row->extra_words)
 		n = GP_REGS + row->extra_words;
 	out->words = n <= GP_WORDS_SMALL ? GP_WORDS_SMALL :
 		     n <= GP_WORDS_MIDDLE ? GP_WORDS_MIDDLE : GP_WORDS_LARGE;

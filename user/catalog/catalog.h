@@ -68,12 +68,13 @@ struct catalog_row {
 	uint8_t dir_word;
 	uint8_t role;		/* enum func_role, unless its class implies it */
 	uint8_t asks;		/* is no call: PyTorch's workers run for the thread in it */
+	uint8_t is_mark;	/* "PROVIDER:NAME", a place that is marked (USDT) */
 };
 
 struct catalog_library {
 	const char *name;	/* "cudart": also names its results */
-	const char *file;	/* "libcudart.so"; a version or a wheel's hash may be in the name;
-				 * NULL: always static */
+	/* "libcudart.so"; the name may have a version or a wheel's hash. NULL: always static */
+	const char *file;
 	const char *marker;	/* a static copy has this as a local symbol; NULL: never static */
 	bool marker_begins;	/* ... or functions, global or local, whose names begin with it */
 	const struct catalog_row *rows;
@@ -82,9 +83,9 @@ struct catalog_library {
 
 extern const struct catalog_library catalog_cudart, catalog_cuda, catalog_nccl, catalog_nvrtc,
 				    catalog_nvjitlink, catalog_nvptxcompiler, catalog_cublas,
-				    catalog_cublaslt, catalog_cudnn, catalog_torch;
+				    catalog_cublaslt, catalog_cudnn, catalog_torch, catalog_c10;
 
-#define CATALOG_LIBRARIES 10
+#define CATALOG_LIBRARIES 11
 #define CATALOG_TIERS 2
 #define CATALOG_TIER_NONE 255u
 const struct catalog_library *catalog_library(unsigned int i);	/* i < CATALOG_LIBRARIES */
@@ -104,16 +105,15 @@ const struct catalog_row *catalog_row(unsigned int row);	/* NULL: no such row */
 /* Where only a few functions can be probed: the best is 1, one that is not worth it 0. */
 unsigned int catalog_core_rank(unsigned int row);
 
-/* The library whose files are called so ("libcudart.so.13.0.96"), or -1. */
+/* The one whose files are called so ("libcudart.so.13.0.96"), or -1. */
 int catalog_library_of(const char *basename);
-bool catalog_wants_file(const char *basename);
+bool catalog_wants_file(const char *basename);	/* is there one? */
 bool catalog_has_tier(const char *basename, unsigned int tier);	/* rows of that tier or below */
 
 const struct catalog_row *catalog_find(const char *name);	/* NULL: no such row */
 
 /* Also of functions of a capture, by their names. */
 enum func_role catalog_role(const struct func *fn);
-
 void catalog_funcs(struct funcs *out);			/* the func table of live sources */
 void catalog_wire_row(const struct catalog_row *row, struct gp_row *out);
 

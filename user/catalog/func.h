@@ -52,8 +52,9 @@ enum func_role {
 	ROLE_WAIT,
 	ROLE_GRAPHS_END,	/* roles before it concern captures and graphs */
 	ROLE_ALLOC_DEVICE, ROLE_ALLOC_PINNED, ROLE_ALLOC_MANAGED, ROLE_ALLOC_POOL, ROLE_ALLOC_ARRAY,
-	ROLE_ALLOC_PHYSICAL,
+	ROLE_ALLOC_PHYSICAL, ROLE_ALLOC_TORCH,
 	ROLE_FREE_DEVICE, ROLE_FREE_PINNED, ROLE_FREE_POOL, ROLE_FREE_ARRAY, ROLE_FREE_PHYSICAL,
+	ROLE_FREE_TORCH,
 	ROLE_PREFETCH,		/* of managed memory: CUPTI records no work of it */
 	/* returns when all that was launched in the thread's context is over */
 	ROLE_SYNC,

@@ -348,6 +348,8 @@ static int check_measure(const struct options *o)
 		  "'--torch' needs chosen processes: -p, -- CMD or a selector" },
 		{ o->session.gemms && is_whole_host(o),
 		  "'--gemms' needs chosen processes: -p, -- CMD or a selector" },
+		{ o->session.torch_memory && is_whole_host(o),
+		  "'--torch-memory' needs chosen processes: -p, -- CMD or a selector" },
 		{ o->session.gemms && o->session.tier,
 		  "'--gemms' does not go with '--tier 1', which has cuBLAS's routines as calls" },
 		{ o->session.shapes && o->session.torch != OPS_ALL,

@@ -327,6 +327,10 @@ static const struct option_row rows[] = {
 		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(session.gemms),
 		.help = "products of matrices by cuBLAS (--table gemm)",
 	}, {
+		.name = "torch-memory", .group = GROUP_MEASURE,
+		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(session.torch_memory),
+		.help = "what PyTorch's allocator gives (--table memory)",
+	}, {
 		.name = "no-cmdline", .group = GROUP_MEASURE,
 		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(session.no_cmdline),
 		.help = "do not keep command lines of processes",

@@ -88,10 +88,6 @@ int elf_name_addresses(struct elf_file *ef, struct elf_address *addresses, size_
 
 /* The address (not file offset) of an exported variable; 0: there is none of this name. */
 uint64_t elf_object_address(struct elf_file *ef, const char *name);
-/* The address (not file offset) of a section that is loaded; 0: there is none of this name, or no
- * believable section headers. */
-uint64_t elf_section_address(struct elf_file *ef, const char *name);
-
 /* All of len bytes of the file from there, or -EBADMSG (not all inside the file), or -errno. */
 int elf_read(const struct elf_file *ef, uint64_t at, void *buf, size_t len);
 

@@ -6,6 +6,7 @@
  * and nothing of them is kept.
  */
 #include "elf/file.h"
+#include "elf/section.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -126,17 +127,21 @@ static bool has_name(const struct elf_file *ef, const Elf64_Shdr *names, const E
 	       !memcmp(text, name, len);
 }
 
-uint64_t elf_section_address(struct elf_file *ef, const char *name)
+bool elf_find_section(struct elf_file *ef, const char *name, struct elf_section *out)
 {
 	uint64_t n = count_sections(ef);
 	Elf64_Shdr names, sh;
 
 	if (ef->header.e_shstrndx >= n || !read_section(ef, ef->header.e_shstrndx, &names))
-		return 0;
-	for (uint64_t i = 0; i < n && read_section(ef, i, &sh); i++)
-		if (sh.sh_flags & SHF_ALLOC && has_name(ef, &names, &sh, name))
-			return sh.sh_addr;
-	return 0;
+		return false;
+	for (uint64_t i = 0; i < n && read_section(ef, i, &sh); i++) {
+		if (!has_name(ef, &names, &sh, name))
+			continue;
+		*out = (struct elf_section){ sh.sh_flags & SHF_ALLOC ? sh.sh_addr : 0, sh.sh_offset,
+					     sh.sh_size };
+		return true;
+	}
+	return false;
 }
 
 /* ---- dynamic ------------------------------------------------------------------------------- */

@@ -85,6 +85,7 @@ enum memory_kind {
 	MEMORY_KIND_ARRAY = 5,
 	MEMORY_KIND_STATIC = 6,		/* variables of a module */
 	MEMORY_KIND_PHYSICAL = 7,	/* without an address yet (cuMemCreate) */
+	MEMORY_KIND_TORCH = 8,		/* that PyTorch's allocator gave out, of device memory */
 	MEMORY_KIND_END
 };
 

@@ -16,6 +16,7 @@
 #define RECORDS_LATE_NS 3000000000ull
 #define HELPER_NS 500000000ull		/* so long a helper may take to be heard of */
 #define HANDLES (1ull << 63)		/* numbers that are no addresses */
+#define INSIDE (1ull << 62)		/* of parts of what the driver gave at that address */
 
 struct memory {
 	struct model *m;
@@ -53,6 +54,10 @@ static int push_success(struct memory *m, struct process *p, const struct event 
 
 	if (call.kind == MEMORY_KIND_PHYSICAL)
 		act.address |= HANDLES;
+	if (call.kind == MEMORY_KIND_TORCH) {
+		act.address |= INSIDE;
+		act.device = ev->has & HAS_ENTITY ? (uint8_t)ev->call.entity : MEMORY_NO_DEVICE;
+	}
 	if (ev->call.address)
 		return push(m, p, &act);
 	p->allocs_blindly |= call.op == MEMORY_ALLOC;

@@ -387,6 +387,7 @@ static int attach_range(struct attach *a, const struct loader_probes *how, struc
 
 	p.offsets = plan->offsets + r.from;
 	p.rows = plan->rows + r.from;
+	p.semaphores = plan->semaphores + r.from;
 	p.n = r.n;
 	if (!r.n)
 		return 0;

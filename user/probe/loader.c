@@ -176,6 +176,7 @@ static int link_uprobes(int prog_fd, unsigned int attach_type, bool is_return,
 	struct link_attr attr = {
 		.prog_fd = (uint32_t)prog_fd, .attach_type = attach_type,
 		.path = (uintptr_t)p->path, .offsets = (uintptr_t)p->offsets,
+		.ref_ctr_offsets = (uintptr_t)p->semaphores,
 		.cookies = (uintptr_t)p->rows, .cnt = (uint32_t)p->n,
 		.uflags = is_return ? UPROBE_MULTI_RETURN : 0,
 		.pid = (uint32_t)p->pid,
@@ -230,6 +231,7 @@ static void link_close_all(int *fds, size_t n)
  * of its tracing; closing the link is quick, and from then on nothing runs for the probe.
  */
 
+#define SEMAPHORE_SHIFT 32		/* PERF_UPROBE_REF_CTR_OFFSET_SHIFT of the kernel */
 #define PMU "/sys/bus/event_source/devices/uprobe/"
 
 /* The number in a file of sysfs ("8", "config:0"). -1: there is none. */
@@ -263,6 +265,8 @@ static int uprobe_perf_open(const struct loader_probes *p, size_t i, bool is_ret
 	if (type < 0 || bit < 0 || bit > 63)
 		return -ENODEV;
 	attr.config = (uint64_t)is_return << bit;
+	if (p->semaphores)
+		attr.config |= p->semaphores[i] << SEMAPHORE_SHIFT;
 	fd = (int)syscall(SYS_perf_event_open, &attr, p->pid ? p->pid : -1, cpu, -1,
 			  PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
@@ -1040,9 +1044,8 @@ static void configure_stacks(struct gpuprof_bpf *skel, uint32_t bytes)
 }
 
 /* The same of operators. */
-static void configure_ops(const struct loader *l, bool follow, bool shapes)
+static void configure_ops(struct gpuprof_bpf *skel, bool follow, bool shapes)
 {
-	struct gpuprof_bpf *skel = l->skel;
 	struct bpf_map *maps[] = { skel->maps.ops, skel->maps.op_buf, skel->maps.types,
 				   skel->maps.named };
 
@@ -1056,6 +1059,13 @@ static void configure_ops(const struct loader *l, bool follow, bool shapes)
 	bpf_map__set_max_entries(skel->maps.types, TYPES_KNOWN);
 	bpf_map__set_max_entries(skel->maps.named, TYPES_KNOWN);
 	bpf_program__set_autoload(skel->progs.task_ops, true);
+}
+
+/* The program of probes without returns. */
+static void configure_entries(const struct loader *l)
+{
+	struct gpuprof_bpf *skel = l->skel;
+
 	bpf_program__set_autoload(skel->progs.call_entry, true);
 	bpf_program__set_expected_attach_type(skel->progs.call_entry, entry_type(l));
 }
@@ -1077,7 +1087,9 @@ static void configure(struct loader *l, const struct loader_options *o)
 		bpf_program__set_autoload(calls[i], true);
 		bpf_program__set_expected_attach_type(calls[i], ways[l->way].attach_type);
 	}
-	configure_ops(l, o->ops, o->shapes);
+	configure_ops(skel, o->ops, o->shapes);
+	if (o->ops || o->marks)
+		configure_entries(l);
 	bpf_map__set_max_entries(skel->maps.calls, (uint32_t)o->ring_bytes);
 	configure_stacks(skel, o->stack_bytes);
 	skel->rodata->all_stacks = o->all_stacks;

@@ -44,7 +44,7 @@ struct loader_options {
 	uint32_t stack_bytes;
 	bool all_stacks;		/* else of calls that block alone, and sampled */
 	bool off_cpu;			/* scheduler events of threads that make calls */
-	bool ops, shapes;		/* operators or products, too; and shapes of tensors */
+	bool ops, shapes, marks;	/* operators or products; tensors; marked places */
 };
 
 struct loader;
@@ -89,13 +89,13 @@ bool loader_follows(const struct loader *l, pid_t pid);	/* is it there, or was i
 /* One file's probes: file offsets and rows (cookies), and the process filter (0: all). */
 struct loader_probes {
 	const char *path;		/* as open(2) finds it from here */
-	const uint64_t *offsets;
-	const uint64_t *rows;
+	const uint64_t *offsets, *rows;
+	const uint64_t *semaphores;	/* file offsets; 0, or all NULL: none */
 	size_t n;
 	pid_t pid;
 	bool waits;		/* silent until loader_hand_over */
 	unsigned int group;	/* GP_GROUP_*; 0: stays until loader_detach */
-	bool is_entry_only;	/* operators through which C++ may throw: no returns */
+	bool is_entry_only;	/* operators through which C++ may throw, marks: no returns */
 };
 
 /* 0, or -errno, not logged: -524 (ENOTSUPP; arm64: -EINVAL) when one of the offsets cannot

@@ -10,11 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "catalog/catalog.h"
 #include "elf/elf.h"
+#include "elf/usdt.h"
 #include "gpuprof/control.h"
+#include "probe/operands.h"
 #include "probe/schemas.h"
 #include "probe/tensors.h"
 
@@ -44,14 +47,18 @@ static enum plan_part part_of(const struct catalog_library *lib, const struct ca
 	return PLAN_OTHERS;
 }
 
-static void plan_insert(struct plan *plan, enum plan_part part, uint64_t offset, uint64_t row)
+static void plan_insert(struct plan *plan, enum plan_part part, uint64_t offset, uint64_t row,
+			uint64_t semaphore)
 {
 	const size_t at = plan->end[part], behind = plan_size(plan) - at;
 
 	memmove(plan->offsets + at + 1, plan->offsets + at, behind * sizeof(*plan->offsets));
 	memmove(plan->rows + at + 1, plan->rows + at, behind * sizeof(*plan->rows));
+	memmove(plan->semaphores + at + 1, plan->semaphores + at,
+		behind * sizeof(*plan->semaphores));
 	plan->offsets[at] = offset;
 	plan->rows[at] = row;
+	plan->semaphores[at] = semaphore;
 	for (unsigned int i = part; i < PLAN_PARTS; i++)
 		plan->end[i]++;
 }
@@ -75,12 +82,12 @@ static void plan_add(struct plan *plan, enum plan_part part, const struct elf_sy
 	plan->refused += !!(plan->outcome[row] & PLAN_REFUSED);
 	if (plan->outcome[row] & (PLAN_TOO_DEAR | PLAN_REFUSED))
 		return;
-	plan_insert(plan, part, sym->offset, row);
+	plan_insert(plan, part, sym->offset, row, 0);
 }
 
 static bool is_wanted(const struct catalog_row *row, const struct plan_rules *rules)
 {
-	return row->asks ? rules->asks : row->tier <= rules->tier;
+	return row->asks ? rules->asks : row->tier <= rules->tier && !row->is_mark;
 }
 
 /* Does nothing but jump to another function of the library, which has a probe: that sees its
@@ -142,7 +149,7 @@ static void on_function(void *ctx, const struct elf_symbol *sym)
 		    op.id | GP_COOKIE_OP | (op.entry_only ? GP_COOKIE_OP_ENTRY : 0) |
 			    (op.is_node ? GP_COOKIE_OP_NODE : 0) |
 			    (op.is_idle ? GP_COOKIE_OP_IDLE : 0) |
-			    (p->shapes ? (uint64_t)op.tensor << GP_COOKIE_TENSOR_SHIFT : 0));
+			    (p->shapes ? (uint64_t)op.tensor << GP_COOKIE_TENSOR_SHIFT : 0), 0);
 	if (*op.name)
 		p->to->found(p->to->ctx, op.id, op.name);
 }
@@ -208,9 +215,45 @@ uint32_t plan_libraries(struct elf_file *ef, const char *path)
 	return named >= 0 ? 1u << named : find_static(ef);
 }
 
+struct marking {		/* marked places of a file */
+	struct plan *plan;
+	const struct catalog_library *lib;
+	unsigned int first;		/* number of the library's first row */
+	const char *path;
+};
+
+static bool is_called(const struct catalog_row *row, const struct elf_usdt *usdt)
+{
+	const size_t len = strlen(usdt->provider);
+
+	return row->is_mark && !strncmp(row->name, usdt->provider, len) && row->name[len] == ':' &&
+	       !strcmp(row->name + len + 1, usdt->name);
+}
+
+/* Of several with one name each is probed. */
+static void on_usdt(void *ctx, const struct elf_usdt *usdt)
+{
+	const struct marking *m = ctx;
+
+	for (size_t i = 0; i < m->lib->n_rows; i++) {
+		const uint64_t operands = operands_cookie(usdt->arguments);
+
+		if (!is_called(&m->lib->rows[i], usdt) || plan_size(m->plan) >= PLAN_MAX)
+			continue;
+		if (!operands) {
+			log_warn("cannot read the arguments of %s in %s (%s): what it marks is not "
+				 "recorded", m->lib->rows[i].name, m->path, usdt->arguments);
+			continue;
+		}
+		m->plan->found = m->plan->has_calls = true;
+		plan_insert(m->plan, PLAN_ENTRIES, usdt->offset, (m->first + i) | operands,
+			    usdt->semaphore);
+	}
+}
+
 /* The probes for one library's rows in this file. */
-static int plan_library(struct plan *plan, struct elf_file *ef, unsigned int library,
-			const struct plan_rules *rules)
+static int plan_library(struct plan *plan, struct elf_file *ef, const char *path,
+			unsigned int library, const struct plan_rules *rules)
 {
 	const struct catalog_library *lib = catalog_library(library);
 	struct elf_symbol *syms = calloc(lib->n_rows, sizeof(*syms));
@@ -224,6 +267,9 @@ static int plan_library(struct plan *plan, struct elf_file *ef, unsigned int lib
 	if (n > 0)
 		plan_rows(plan, syms, library, rules);
 	free(syms);
+	if (rules->marks && (n >= 0 || n == -EBADMSG))
+		n = elf_each_usdt(ef, on_usdt, &(struct marking){
+			plan, lib, catalog_first_row(library), path });
 	return n < 0 && n != -EBADMSG ? n : 0;
 }
 
@@ -238,7 +284,7 @@ int plan_file(struct plan *plan, struct elf_file *ef, const char *path,
 
 	for (unsigned int i = 0; i < CATALOG_LIBRARIES && !err; i++)
 		if (held & 1u << i)
-			err = plan_library(plan, ef, i, rules);
+			err = plan_library(plan, ef, path, i, rules);
 	for (; of && !err; of = ops_file_next(of, name, rules->ops))
 		err = plan_ops(plan, ef, of, rules, ops);
 	return err;
@@ -313,7 +359,7 @@ int plan_keep_core(struct plan *const *plans, size_t n, enum plan_part last, siz
 
 		plan->outcome[c->row] &= (uint8_t)~PLAN_LEFT_OUT;
 		plan->left_out--;
-		plan_insert(plan, PLAN_OTHERS, c->offset, (unsigned int)c->row);
+		plan_insert(plan, PLAN_OTHERS, c->offset, (unsigned int)c->row, 0);
 	}
 	VEC_FREE(&all);
 	return 0;

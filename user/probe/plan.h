@@ -40,6 +40,7 @@ struct plan_rules {
 	bool asks;		/* also rows that are no calls */
 	unsigned int ops;	/* which operators of frameworks; bit n: enum ops_level */
 	bool shapes;		/* ... and the shapes of their tensors */
+	bool marks;		/* also places that are marked for tracers */
 	/* the cost that single-stepping adds on this host; 0: unknown, too much */
 	uint64_t step_ns;
 	uint64_t budget_ns;	/* its limit; 0: PLAN_STEP_BUDGET_NS */
@@ -64,6 +65,7 @@ struct plan {			/* the probes of one file */
 	uint64_t offsets[PLAN_MAX];
 	/* or GP_COOKIE_OP, an operator's id, and its tensor but for the number of the layout */
 	uint64_t rows[PLAN_MAX];
+	uint64_t semaphores[PLAN_MAX];	/* file offsets of counters (struct elf_usdt); 0: none */
 	struct gp_layout layout;	/* of tensors; types 0: unknown, or not of use */
 	size_t end[PLAN_PARTS];	/* part by part: each begins where the one before it ends */
 	bool found;		/* the file holds catalogue functions */
@@ -89,7 +91,7 @@ static inline size_t plan_begin(const struct plan *plan, enum plan_part part)
 	return part ? plan->end[part - 1] : 0;
 }
 
-/* The state of what is probed with this cookie; NULL: it is an operator, of which none is kept. */
+/* The state of what is probed with this cookie; NULL: it is no function of the catalogue. */
 static inline uint8_t *plan_outcome(struct plan *plan, uint64_t cookie)
 {
 	return cookie < GP_ROWS_MAX ? &plan->outcome[cookie] : NULL;

@@ -618,11 +618,13 @@ static int start_loader(struct probe_source *p)
 		.all_stacks = o->stacks,
 		.ops = ops_levels(o),
 		.shapes = o->shapes,
+		.marks = o->torch_memory && !o->all,
 	};
 	const struct plan_rules rules = { .tier = (unsigned int)o->tier,
 					  .asks = !o->all && (takes_stacks(o) || o->torch),
 					  .ops = ops_levels(o),
 					  .shapes = o->shapes,
+					  .marks = o->torch_memory && !o->all,
 					  .budget_ns = o->budget_ns,
 					  .launch = (enum plan_launch)o->launch };
 

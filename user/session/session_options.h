@@ -49,6 +49,7 @@ struct session_options {
 	int off_cpu;			/* enum off_cpu */
 	int torch;			/* enum ops_level of probe/ops.h */
 	bool gemms;			/* products of matrices, too */
+	bool torch_memory;		/* what PyTorch's caching allocator gives */
 	bool shapes;			/* of tensors, with operators */
 	bool no_cmdline;
 

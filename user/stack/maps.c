@@ -20,6 +20,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "elf/elf.h"
+#include "elf/section.h"
 
 #define MAX_PHDRS 128u
 #define PAGE 4096u		/* arm64's larger pages are read in parts */

@@ -11,6 +11,7 @@
 
 #include "base/str.h"
 #include "elf/elf.h"
+#include "elf/section.h"
 
 #define MAX_INTERPRETERS 64u
 #define MAX_THREADS 8192u

@@ -16,7 +16,7 @@ static const struct column columns[N_COLUMNS] = {
 	[DEVICE] = COLUMN_DEVICE,
 	[MIG] = COLUMN_MIG,
 	[KIND] = { "kind", NULL, CELL_TEXT, 0, ROLE_KEY,
-		"device, pinned, managed, pool, array, ..." },
+		"device, pinned, managed, pool, array, torch (its allocator), ..." },
 	[STACK] = { "stack", NULL, CELL_STACK, 0, ROLE_KEY,
 		"who allocated it, outermost first (--by stack)" },
 	[LIVE] = { "live_bytes", NULL, CELL_BYTES, 0, ROLE_SUM, "bytes allocated now" },
@@ -89,7 +89,7 @@ static void add_row(struct filling *r, const struct memory_sums *s)
 	if (s->key.device != MEMORY_NO_DEVICE) {
 		view_put_device(&row[DEVICE], &row[MIG],
 				snapshot_device_number(snap, p->process, s->key.device));
-		if (s->key.kind != MEMORY_KIND_PINNED)
+		if (s->key.kind != MEMORY_KIND_PINNED && s->key.kind != MEMORY_KIND_TORCH)
 			fill_used(row, snap, p->process, s->key.device);
 	}
 	fill_sums(row, p, s);
