@@ -132,6 +132,23 @@ compiles() { export TRITON_CACHE_DIR=$PWD/triton TORCHINDUCTOR_CACHE_DIR=$PWD/in
 	assert_output --regexp "^1[0-9]{3} launches are in 40 operators, 20 in none, as torch.profiler has it$"
 }
 
+# The account is torch.cuda.memory_stats(), the state what PyTorch's own recorder has.
+@test "torch: memory that its allocator gives is as PyTorch counts it, and its state at an error as it records it" {
+	run -0 --separate-stderr "${WITH_TORCH[@]}" "$GPUPROF" record --torch-memory --stacks --off-cpu off -o r.gpr -- \
+		"${TRAIN[0]}" "$ROOT/tests/torch/memory.py" torchs.pickle
+	grep '^{' <<<"$output" >stats.json
+	run -0 "$GPUPROF" report r.gpr --format torch-memory -o ours.pickle
+	run -0 "$TEST_LIB/check_torch_memory.py" ours.pickle torchs.pickle "$ROOT/tests/torch/memory.py"
+	assert_output "1 segments, 12 blocks and 91 events as PyTorch has them"
+	run -0 "$GPUPROF" report r.gpr --table memory,events --format json -o r.json
+	assert_value r.json '[[r[c] for c in ("device", "allocs", "frees", "live_bytes", "peak_bytes")] for r in t["memory"] if r["kind"] == "torch"]' \
+		"$(python3 -c 'import json; s = json.load(open("stats.json")); print([[0, s["allocation.all.allocated"],
+			s["allocation.all.freed"], s["requested_bytes.all.current"], s["requested_bytes.all.peak"]]])')"
+	run -0 "$GPUPROF" report r.gpr --table memory --by stack --format json -o r.json
+	assert_value r.json 'sum(r["live_bytes"] for r in t["memory"] if r["kind"] == "torch" and "keep (memory.py:19)" in "".join(r["stack"]))' \
+		"$(python3 -c 'print(4 * sum(1000 * (i + 1) for i in range(10) if i not in range(3, 6)))')"
+}
+
 @test "torch: each launch stands on the lines of Python that asked for it, in the backward pass too" {
 	# Stacks of calls alone: how often threads leave the CPU is the machine's.
 	run -0 "${WITH_TORCH[@]}" "$GPUPROF" stat --stacks --off-cpu off --by stack --table calls,events --format json \

@@ -24,7 +24,9 @@
 #include "host/proc.h"
 #include "base/exit.h"
 #include "view/chart.h"
+#include "view/render.h"
 #include "view/report.h"
+#include "view/torch_memory.h"
 #include "cli/verbs.h"
 #include "capture/capture.h"
 #include "capture/capture_part.h"
@@ -296,6 +298,8 @@ static int report_capture(const struct options *o, const char *path, struct capt
 	view_consumers(&consumers);
 	if (o->report.timeline)
 		consumers.v[consumers.n++] = &chart_consumer;
+	if (o->report.format == FORMAT_TORCH_MEMORY)
+		consumers.v[consumers.n++] = &torch_memory_consumer;
 	err = model_use_consumers(m, &consumers);
 	if (!err)
 		err = capture_read(r, is_part ? &(struct event_sink){ capture_part_push, &part } :

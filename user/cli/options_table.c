@@ -23,7 +23,8 @@
 static const char *const format_names[] = {
 	[FORMAT_TEXT] = "text", [FORMAT_MD] = "md", [FORMAT_CSV] = "csv", [FORMAT_JSON] = "json",
 	[FORMAT_FOLDED] = "folded", [FORMAT_SPEEDSCOPE] = "speedscope",
-	[FORMAT_FALCON] = "falcon", [FORMAT_TUNABLEOP] = "tunableop", [FORMAT_END] = NULL,
+	[FORMAT_FALCON] = "falcon", [FORMAT_TUNABLEOP] = "tunableop",
+	[FORMAT_TORCH_MEMORY] = "torch-memory", [FORMAT_END] = NULL,
 };
 
 static const char *const by_names[] = {
@@ -194,8 +195,8 @@ static const struct option_row rows[] = {
 		.name = "format", .group = GROUP_OUTPUT, .arg = "FORMAT",
 		.verbs = PRINTS | ON(STACKS), .set = option_set_choice, .at = MEMBER(report.format),
 		.choices = format_names,
-		.accepts = "text, md, csv, json, folded, speedscope, falcon or "
-			   "tunableop",
+		.accepts = "text, md, csv, json, folded, speedscope, falcon, "
+			   "tunableop or torch-memory",
 		.help = "text, md, csv, json; folded, speedscope, falcon ...",
 	}, {
 		.name = "color", .group = GROUP_OUTPUT, .arg = "WHEN",

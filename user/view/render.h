@@ -17,6 +17,7 @@ enum format { FORMAT_TEXT, FORMAT_MD, FORMAT_CSV, FORMAT_JSON, FORMAT_TABLES,
 	      FORMAT_FOLDED = FORMAT_TABLES, FORMAT_SPEEDSCOPE,	/* by stack: view/flame.h */
 	      FORMAT_FALCON,		/* csv of other tables: view/falcon.h */
 	      FORMAT_TUNABLEOP,		/* lines of the table gemm: view/tunableop.h */
+	      FORMAT_TORCH_MEMORY,	/* of no table: view/torch_memory.h */
 	      FORMAT_END };
 
 struct meta_pair {

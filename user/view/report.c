@@ -25,6 +25,7 @@
 #include "view/render.h"
 #include "view/screen.h"
 #include "view/summary.h"
+#include "view/torch_memory.h"
 #include "view/tunableop.h"
 #include "view/verdict.h"
 #include "view/view.h"
@@ -146,6 +147,8 @@ static int pick_tables(struct printout *p, const struct report_options *o)
 {
 	if (o->format == FORMAT_TUNABLEOP)
 		return pick_gemm(p, o->tables);
+	if (o->format == FORMAT_TORCH_MEMORY)
+		return 0;
 	if (o->format == FORMAT_FALCON)
 		return pick_falcon(p, o->tables);
 	p->has_directory = names_directory(o);
@@ -504,6 +507,12 @@ static void render_tunableop(struct strbuf *out, const struct table *gemm)
 		log_warn("%s", gemm->none);
 }
 
+static void render_torch_memory(struct strbuf *out, const struct snapshot *snap)
+{
+	if (!torch_memory_add(out, snap))
+		log_warn("no memory of PyTorch's was recorded: record --torch-memory");
+}
+
 static int judge_loss(const struct report_options *o, const struct summary *s)
 {
 	const struct snapshot_losses *l = &s->losses;
@@ -559,6 +568,8 @@ static int print_one(const struct report_options *o, const struct printout *p,
 	else if (o->format == FORMAT_FALCON)
 		report_render(&out, &(struct report){ .tables = p->tables, .n_tables = 1 },
 			      FORMAT_CSV);
+	else if (o->format == FORMAT_TORCH_MEMORY)
+		render_torch_memory(&out, s->snap);
 	else if (o->format == FORMAT_TUNABLEOP)
 		render_tunableop(&out, p->tables[0]);
 	else if (o->format < FORMAT_TABLES)
