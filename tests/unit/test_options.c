@@ -245,8 +245,8 @@ TEST(a_refusal_names_the_valid_values)
 	answered("--duraton 3",
 		 "gpuprof: unknown option '--duraton'; did you mean '--duration'?\n");
 	answered("reprot f", "gpuprof: unknown verb 'reprot'; did you mean 'report'?\n");
-	answered("frobnicate", "gpuprof: unknown verb 'frobnicate'; the verbs are stat, record, report, stacks, "
-		 "env, doctor, version, help\n");
+	answered("frobnicate", "gpuprof: unknown verb 'frobnicate'; the verbs are stat, record, report, export, "
+		 "stacks, env, doctor, version, help\n");
 	answered("/bin/true -x", "gpuprof: '/bin/true' is a program; type: gpuprof stat -- /bin/true\n");
 	answered("-i 249ms", "gpuprof: option '--interval': '249ms' is not accepted; "
 		 "give a duration of at least 250ms, such as 5s\n");

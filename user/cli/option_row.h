@@ -33,6 +33,7 @@ struct verb {
 	uint8_t max_args;	/* words behind the verb, <= OPTIONS_ARGS_MAX */
 	uint8_t completes;		/* enum completion of these words */
 	bool has_targets;		/* takes -p, -a, -- CMD */
+	bool needs_format;		/* --format is to be given */
 };
 
 enum option_group {

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/stat.h>
 
 #include "base/log.h"
@@ -348,6 +349,12 @@ static int check_measure(const struct options *o)
 		  "'--torch' needs chosen processes: -p, -- CMD or a selector" },
 		{ o->session.gemms && is_whole_host(o),
 		  "'--gemms' needs chosen processes: -p, -- CMD or a selector" },
+		{ o->verb->needs_format && o->report.format < FORMAT_CSV,
+		  "'--format' is needed: see 'gpuprof help export'" },
+		{ o->report.format == FORMAT_TORCH_MEMORY && !o->report.output && isatty(1),
+		  "'--format torch-memory' is no text: give '--output'" },
+		{ o->report.format == FORMAT_TORCH_MEMORY && o->verb->has_targets,
+		  "'--format torch-memory' is of a capture: record --torch-memory" },
 		{ o->session.torch_memory && is_whole_host(o),
 		  "'--torch-memory' needs chosen processes: -p, -- CMD or a selector" },
 		{ o->session.gemms && o->session.tier,

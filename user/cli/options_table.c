@@ -14,6 +14,8 @@
 #define LIVE (ON(DEFAULT) | ON(STAT) | ON(RECORD))
 #define CHOOSES (LIVE | ON(STACKS) | ON(DOCTOR))
 #define PRINTS (ON(DEFAULT) | ON(STAT) | ON(REPORT))
+#define WRITES (PRINTS | ON(EXPORT))
+#define READS (ON(REPORT) | ON(EXPORT))
 #define EVERY ((uint32_t)((1ull << VERB_END) - 1))
 #define TABLES "Tables: findings, ledger, devices, kernels, lanes, copies, ranges, memory,\n" \
 	       "calls, ops, modules, gemm, processes, threads, events; only when asked\n" \
@@ -146,17 +148,17 @@ static const struct option_row rows[] = {
 		.help = "stop after N intervals",
 	}, {
 		.name = "from", .group = GROUP_TIME, .arg = "TIME",
-		.verbs = ON(REPORT), .set = option_set_moment, .at = MEMBER(from),
+		.verbs = READS, .set = option_set_moment, .at = MEMBER(from),
 		.accepts = "a time from the beginning such as 10s, or of day such as 09:15:02",
 		.help = "only what came after TIME (10s, 09:15:02)",
 	}, {
 		.name = "to", .group = GROUP_TIME, .arg = "TIME",
-		.verbs = ON(REPORT), .set = option_set_moment, .at = MEMBER(to),
+		.verbs = READS, .set = option_set_moment, .at = MEMBER(to),
 		.accepts = "a time from the beginning such as 20s, or of day such as 09:15:12",
 		.help = "only what came before TIME",
 	}, {
 		.name = "output", .letter = 'o', .group = GROUP_OUTPUT, .arg = "FILE",
-		.verbs = ON(STAT) | ON(RECORD) | ON(REPORT) | ON(STACKS),
+		.verbs = ON(STAT) | ON(RECORD) | READS | ON(STACKS),
 		.set = option_set_text, .at = MEMBER(report.output), .completes = COMPLETE_FILES,
 		.accepts = "the name of a file",
 		.help = "write to FILE (record: keep an older one); csv: DIR/",
@@ -188,12 +190,12 @@ static const struct option_row rows[] = {
 		.help = "also keep a capture in FILE",
 	}, {
 		.name = "table", .group = GROUP_OUTPUT, .arg = "LIST",
-		.verbs = PRINTS, .set = option_set_text, .at = MEMBER(report.tables),
+		.verbs = WRITES, .set = option_set_text, .at = MEMBER(report.tables),
 		.accepts = "names of tables such as calls,threads",
 		.help = "of those named above (csv without DIR/: calls)",
 	}, {
 		.name = "format", .group = GROUP_OUTPUT, .arg = "FORMAT",
-		.verbs = PRINTS | ON(STACKS), .set = option_set_choice, .at = MEMBER(report.format),
+		.verbs = WRITES | ON(STACKS), .set = option_set_choice, .at = MEMBER(report.format),
 		.choices = format_names,
 		.accepts = "text, md, csv, json, folded, speedscope, falcon, "
 			   "tunableop or torch-memory",
@@ -205,22 +207,22 @@ static const struct option_row rows[] = {
 		.help = "in colour: auto (on a terminal), always, never",
 	}, {
 		.name = "by", .group = GROUP_OUTPUT, .arg = "WHAT",
-		.verbs = PRINTS, .set = option_set_choice, .at = MEMBER(report.by),
+		.verbs = WRITES, .set = option_set_choice, .at = MEMBER(report.by),
 		.choices = by_names, .accepts = "function, launch, result or stack",
 		.help = "rows by function, launch, result or stack",
 	}, {
 		.name = "sort", .group = GROUP_OUTPUT, .arg = "COLUMN",
-		.verbs = PRINTS, .set = option_set_text, .at = MEMBER(report.sort),
+		.verbs = WRITES, .set = option_set_text, .at = MEMBER(report.sort),
 		.accepts = "the name of a column",
 		.help = "sort by COLUMN, largest first",
 	}, {
 		.name = "top", .group = GROUP_OUTPUT, .arg = "N",
-		.verbs = PRINTS, .set = option_set_number, .at = MEMBER(report.top),
+		.verbs = WRITES, .set = option_set_number, .at = MEMBER(report.top),
 		.accepts = "a number from 1 up",
 		.help = "N rows of each table (text, md: 500; --table: all)",
 	}, {
 		.name = "filter", .group = GROUP_OUTPUT, .arg = "REGEX",
-		.verbs = PRINTS, .set = option_set_text, .at = MEMBER(report.filter),
+		.verbs = WRITES, .set = option_set_text, .at = MEMBER(report.filter),
 		.accepts = "an extended regular expression",
 		.help = "only functions and kernels that match",
 	}, {
@@ -247,16 +249,16 @@ static const struct option_row rows[] = {
 		.help = "also those of CUDA and gpuprof",
 	}, {
 		.name = "lines", .group = GROUP_OUTPUT,
-		.verbs = ON(STAT) | ON(REPORT), .set = option_set_flag, .at = MEMBER(lines),
+		.verbs = ON(STAT) | READS, .set = option_set_flag, .at = MEMBER(lines),
 		.help = "of compiled code: source lines, inlined functions",
 	}, {
 		.name = "prune", .group = GROUP_OUTPUT, .arg = "PCT",
-		.verbs = PRINTS, .set = option_set_percent, .at = MEMBER(report.prune),
+		.verbs = WRITES, .set = option_set_percent, .at = MEMBER(report.prune),
 		.accepts = "a percentage from 0 to 100 such as 1%",
 		.help = "table gemm: only products with so much of its time",
 	}, {
 		.name = "max-loss", .group = GROUP_OUTPUT, .arg = "PCT",
-		.verbs = PRINTS | ON(RECORD), .set = option_set_percent,
+		.verbs = WRITES | ON(RECORD), .set = option_set_percent,
 		.at = MEMBER(report.max_loss),
 		.accepts = "a percentage from 0 to 100 such as 0.5%",
 		.help = "exit 5 when more is lost (default 1%)",
@@ -445,6 +447,21 @@ static const struct verb verbs[VERB_END + 1] = {
 			    "  gpuprof report run.gpr --annotate train.py\n"
 			    "  gpuprof report run.gpr --by launch --top 20\n"
 			    "  gpuprof report run.gpr --format json -o run.json\n",
+	},
+	[VERB_EXPORT] = {
+		.name = "export", .max_args = 1,
+		.completes = COMPLETE_CAPTURES,
+		.summary = "write a capture as other programs read it",
+		.usage = "export [FILE] --format FORMAT [-o FILE] [options]",
+		.needs_format = true,
+		.about = "folded       stacks, for flamegraph.pl and inferno\n"
+			 "speedscope   the same, for speedscope.app\n"
+			 "falcon       operators (--table modules) in Falcon's columns\n"
+			 "tunableop    products of matrices (record --gemms), for PyTorch's tuner\n"
+			 "torch-memory PyTorch's allocator (--torch-memory), for its viewer\n"
+			 "csv, json    as 'gpuprof report'. Without FILE: the newest .gpr here.\n",
+		.examples = "  gpuprof export run.gpr --format tunableop -o untuned.csv\n"
+			    "  gpuprof export run.gpr --format torch-memory -o state.pickle\n",
 	},
 	[VERB_STACKS] = {
 		.name = "stacks",

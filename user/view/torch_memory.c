@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "base/num.h"
 #include "base/pickle.h"
 #include "base/vec.h"
@@ -496,12 +497,15 @@ size_t torch_memory_add(struct strbuf *out, const struct snapshot *snap)
 	const struct acts *a = consumer_state(&snap->states, &torch_memory_consumer);
 	struct map devices = { 0 };
 	unsigned int last = 0;
+	size_t n = 0;
 
 	if (!a)
 		a = &none;
 	out->failed |= !find_devices(&devices, a);
-	for (size_t i = 0; i < a->all.n; i++)
+	for (size_t i = 0; i < a->all.n; i++) {
 		last = (unsigned int)num_max(last, a->all.v[i].device);
+		n += a->all.v[i].what <= BLOCK_FREE;
+	}
 	pickle_begin(out);
 	pickle_dict(out);
 	add_segments(out, snap, a);
@@ -512,6 +516,9 @@ size_t torch_memory_add(struct strbuf *out, const struct snapshot *snap)
 	pickle_list_end(out);
 	pickle_dict_end(out);
 	pickle_end(out);
+	if (a->dropped)
+		log_warn("%llu allocations and frees at the end are left out: more than %u",
+			 (unsigned long long)a->dropped, ACTS_MAX);
 	map_free(&devices);
-	return a->all.n;
+	return n;
 }

@@ -21,7 +21,7 @@
 /* Before the first event: model_use_consumers. */
 extern const struct consumer torch_memory_consumer;
 
-/* How many allocations and frees it has; out->failed: out of memory. */
+/* How many allocations and frees of its own the allocator made; out->failed: out of memory. */
 size_t torch_memory_add(struct strbuf *out, const struct snapshot *snap);
 
 #endif
