@@ -63,6 +63,19 @@ static __noinline __u32 file_kind(struct task_struct *task, __u64 fd)
 	return BPF_CORE_READ(inode, i_mode) >> FILE_TYPE_SHIFT;
 }
 
+/* Python's lock is in _PyRuntime: so it waits for that. */
+static __noinline int is_gil(__u32 pid, __u64 address)
+{
+	struct gp_code *where = stack_bytes ? bpf_map_lookup_elem(&code, &pid) : NULL;
+
+	return where && address - where->python.runtime < where->python.runtime_bytes;
+}
+
+static __noinline __u32 waited_for(struct task_struct *task, __u64 argument)
+{
+	return is_gil(task->tgid, argument) ? GP_FILE_GIL : file_kind(task, argument);
+}
+
 /* It blocks: in which system call, for which file, called from where. */
 static __noinline int describe_wait(struct task_struct *task, struct thread_state *st)
 {
@@ -77,7 +90,7 @@ static __noinline int describe_wait(struct task_struct *task, struct thread_stat
 	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
 		rec->flags = GP_OFF_IOWAIT;
 	if (rec->syscall >= 0)
-		rec->file = file_kind(task, syscall_argument(regs));
+		rec->file = waited_for(task, syscall_argument(regs));
 	if (is_stack_due(st, 0))
 		rec->stack = take_stack(regs, 0, 0);
 	return 0;

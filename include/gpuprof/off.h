@@ -32,6 +32,7 @@
 /* gp_off.file: the type bits of a mode (stat(2)), shifted right by 12, or: */
 #define GP_FILE_UNKNOWN 0
 #define GP_FILE_ANONYMOUS 0x10	/* eventfd, epoll, timerfd, ... */
+#define GP_FILE_GIL 0x11	/* no file: the address of Python's global interpreter lock */
 
 struct gp_off {
 	gp_u8 kind;

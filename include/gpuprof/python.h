@@ -28,6 +28,8 @@
 /* Offsets into CPython's structs. */
 struct gp_python {
 	gp_u64 interpreters;	/* address of the pointer to the first; 0: no Python is known */
+	gp_u64 runtime;		/* address of _PyRuntime, which has the GIL, */
+	gp_u64 runtime_bytes;	/* and its size; 0: unknown */
 	gp_u32 interpreter_next;
 	gp_u32 interpreter_threads;
 	gp_u32 thread_next;
@@ -102,7 +104,7 @@ struct gp_python_code {
 	/* co_linetable follows, of long ones the beginning */
 };
 
-_Static_assert(sizeof(struct gp_python) == 8 + 30 * 4, "python");
+_Static_assert(sizeof(struct gp_python) == 3 * 8 + 30 * 4, "python");
 _Static_assert(sizeof(struct gp_python_frame) == 16, "frame of Python");
 _Static_assert(sizeof(struct gp_python_stack) == 16, "header of a Python stack");
 _Static_assert(sizeof(struct gp_python_code) == 32 + GP_PYTHON_FILE + GP_PYTHON_NAME,

@@ -210,3 +210,44 @@ compare_stacks() { # REPORT FILE...
 	assert_value r.json '[(r["count"], r["stack"][-3:]) for r in t["calls"] if r["function"] == "cudaDeviceSynchronize"]' \
 		"[(100, ['main', 'step', 'cudaDeviceSynchronize'])]"
 }
+
+# The main thread calls CUDA, and waits: for the interpreter's lock, which another thread holds; then for
+# a lock of its own.
+@test "python: a thread that waits for the global interpreter lock is said to, and for no other lock" {
+	cat >locks.py <<-'EOF'
+		import ctypes, sys, threading, time
+		cudart = ctypes.CDLL(sys.argv[1])
+		buffer = ctypes.c_void_p()
+		cudart.cudaMalloc(ctypes.byref(buffer), 4096)
+		time.sleep(0.3)		# its mappings are read some 10 ms after they were made
+		done = False
+		def burn():
+		    while not done:
+		        pass
+		burner = threading.Thread(target=burn)
+		burner.start()
+		until = time.monotonic() + 1
+		while time.monotonic() < until:
+		    cudart.cudaMemset(buffer, 0, 4096)
+		done = True
+		burner.join()
+		lock = threading.Lock()
+		for _ in range(5):
+		    lock.acquire()
+		    threading.Timer(0.05, lock.release).start()
+		    with lock:
+		        cudart.cudaMemset(buffer, 0, 4096)
+	EOF
+	find_pythons 10
+	for python in "${PYTHONS[@]}"; do
+		run -0 env LD_LIBRARY_PATH="$SIM" "$GPUPROF" stat -q --table offcpu --format json -o r.json -- \
+			"$python" locks.py "$SIM/libcudart.so.13"
+		run -0 python3 - <<-'EOF'
+			import json
+			rows = [r for r in json.load(open("r.json"))["tables"]["offcpu"] if r["pid"] == r["tid"] and r["reason"] == "lock"]
+			ns = {gil: sum(r["total_ns"] for r in rows if (r["file"] == "GIL") == gil) for gil in (True, False)}
+			print(ns[True] > 300e6 or ns, 200e6 < ns[False] < 500e6 or ns)
+		EOF
+		assert_output "True True"
+	done
+}

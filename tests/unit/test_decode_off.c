@@ -40,6 +40,8 @@ TEST(the_reason_follows_from_flags_and_system_call)
 		{ SYS_read, 0, 0, 1, OFF_IO, "read pipe" },
 		{ SYS_recvfrom, 0, 0, 12, OFF_IO, "recvfrom socket" },
 		{ SYS_epoll_pwait, 0, 0, GP_FILE_ANONYMOUS, OFF_IO, "epoll_pwait event" },
+		{ SYS_futex, 0, 0, GP_FILE_GIL, OFF_LOCK, "futex GIL" },
+		{ SYS_read, 0, 0, GP_FILE_GIL, OFF_IO, "read" },
 		{ SYS_read, 0, 0, 200, OFF_IO, "read" },
 		{ SYS_ppoll, 0, 0, 8, OFF_IO, "ppoll" },	/* its first argument is no file */
 		{ SYS_read, GP_OFF_IOWAIT, 0, 8, OFF_DISK, "read file" },

@@ -400,6 +400,9 @@ static bool add_why_outside(struct finding *f, const struct stall_sum *sum)
 	}
 	f->advice = waits[longest].advice;
 	strbuf_addf(&f->cause, "it waits for %s", waits[longest].what);
+	if (longest == IDLE_LOCK && off && off->what && !strcmp(off->what, "futex GIL"))
+		f->advice = "another thread runs Python meanwhile, holding the GIL: have that "
+			    "work done by another process.";
 	if (off && (off->what || off->waker))	/* " (futex, woken by loader)" */
 		strbuf_addf(&f->cause, " (%s%s%s%s)", off->what ? off->what : "",
 			    off->what && off->waker ? ", " : "", off->waker ? "woken by " : "",

@@ -108,6 +108,8 @@ bool python_describe(const struct python_runtime *rt, struct gp_python *out)
 		.state_from = state.state_from,
 		.state_bytes = state.state_bytes,
 		.interpreters = rt->at + at[RUNTIME_INTERPRETERS],
+		.runtime = rt->at,
+		.runtime_bytes = rt->bytes,
 		.interpreter_next = at[INTERPRETER_NEXT],
 		.interpreter_threads = at[INTERPRETER_THREADS],
 		.thread_next = at[THREAD_NEXT],

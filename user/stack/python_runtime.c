@@ -170,9 +170,11 @@ static uint64_t find_runtime(const struct search *s, const struct target_mapping
 		stack_find_module(s->modules->module.v, s->modules->module.n, m->start);
 	int fd = module && module->bias_known ? target_mapping_open(m) : -1;
 	struct elf_file *ef = fd < 0 ? NULL : elf_file_open(fd, m->path);
-	uint64_t at = ef ? elf_section_address(ef, ".PyRuntime") : 0;
+	struct elf_section section = { 0 };
+	uint64_t at = ef && elf_find_section(ef, ".PyRuntime", &section) ? section.address : 0;
 
 	s->rt->is_old = ef && !at;
+	s->rt->bytes = at ? section.len : 0;
 	if (s->rt->is_old)
 		at = find_old_runtime(ef);
 	elf_file_close(ef);

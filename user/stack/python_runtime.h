@@ -67,6 +67,7 @@ struct python_thread {
 struct python_runtime {		/* start zeroed; python_runtime_free */
 	pid_t pid;
 	uint64_t at;		/* of _PyRuntime */
+	uint64_t bytes;		/* its size; 0: unknown */
 	bool is_old;		/* before 3.10 */
 	struct python_layout layout;
 	VEC(struct python_thread) thread;

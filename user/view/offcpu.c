@@ -21,7 +21,7 @@ static const struct column columns[N_COLUMNS] = {
 		"why it was off the CPU: runqueue, disk, io, lock, ..." },
 	[SYSCALL] = { "syscall", NULL, CELL_TEXT, 0, ROLE_KEY, "system call that it was in" },
 	[FILE_KIND] = { "file", NULL, CELL_TEXT, 0, ROLE_KEY,
-		"kind of the file that the system call waits for" },
+		"kind of the file that the system call waits for; GIL: Python's lock" },
 	[WAKER_PID] = { "waker_pid", NULL, CELL_ID, 1, ROLE_KEY, "process that woke it" },
 	[WAKER_TID] = { "waker_tid", NULL, CELL_ID, 0, ROLE_KEY, "thread that woke it" },
 	[WAKER_COMM] = { "waker_comm", "woken by", CELL_TEXT, 0, ROLE_KEY,

@@ -89,9 +89,10 @@ static uint8_t reason_of(const struct gp_off *rec, const struct syscall_row *cal
 static const char *what_of(const struct gp_off *rec, const struct syscall_row *call,
 			   struct decode_off_texts *t)
 {
+	bool is_gil = call && call->why == SYSCALL_FOR_LOCK && rec->file == GP_FILE_GIL;
 	bool has_file = call && call->waits == SYSCALL_FD &&
 			rec->file < sizeof(files) / sizeof(files[0]);
-	const char *file = has_file ? files[rec->file] : NULL;
+	const char *file = is_gil ? "GIL" : has_file ? files[rec->file] : NULL;
 
 	if (rec->syscall == GP_OFF_NO_SYSCALL)
 		return NULL;
