@@ -258,6 +258,27 @@ static __noinline void send_entry_only(struct pt_regs *ctx, struct thread_state 
 
 /* ---- threads that others work for ------------------------------------------------------------ */
 
+/* Others work for the thread from now on; or, as of end_ns, no more. */
+static __noinline int send_asks(__u64 end_ns)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	struct gp_op *rec = bpf_ringbuf_reserve(&calls, sizeof(*rec), 0);
+
+	count(hits[GP_ASKS]);
+	if (!rec) {
+		count(lost[GP_ASKS]);
+		return 0;
+	}
+	__builtin_memset(rec, 0, sizeof(*rec));
+	rec->kind = GP_ASKS;
+	rec->start_ns = end_ns ? end_ns : bpf_ktime_get_ns();
+	rec->end_ns = end_ns;
+	rec->pid = id >> 32;
+	rec->tid = (__u32)id;
+	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
 /* Backward in backward, on one thread, is the outer one's. Of several threads that are in it no one
  * knows whose work a worker does. */
 static __noinline int asker_enter(void)
@@ -267,7 +288,10 @@ static __noinline int asker_enter(void)
 	struct gp_code *where = bpf_map_lookup_elem(&code, &pid);
 	struct gp_asker *there, one = { .tid = (__u32)id, .n = 1 };
 
-	if (!stack_bytes || !where || !where->python.interpreters || !is_followed(pid))
+	if (!is_followed(pid))
+		return 0;
+	send_asks(0);
+	if (!stack_bytes || !where || !where->python.interpreters)
 		return 0;
 	one.python = take_python(&where->python, pid, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (one.python && !send_python(&where->python))
@@ -288,6 +312,8 @@ static __noinline int asker_leave(void)
 	__u32 pid = bpf_get_current_pid_tgid() >> 32;
 	struct gp_asker *there = stack_bytes ? bpf_map_lookup_elem(&askers, &pid) : NULL;
 
+	if (is_followed(pid))
+		send_asks(bpf_ktime_get_ns());
 	if (there && __sync_fetch_and_add(&there->n, -1) <= 1)
 		bpf_map_delete_elem(&askers, &pid);
 	return 0;

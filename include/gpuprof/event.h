@@ -42,7 +42,9 @@
 /* gp_shape: an operator with a first tensor of this shape, before its first gp_op; no seq */
 #define GP_SHAPE 14
 #define GP_GEMM 15	/* gp_gemm (gemm.h): a product of matrices, the first time; no seq */
-#define GP_KINDS 16
+/* gp_op: others work for a thread from now on; with an end, no more; no seq */
+#define GP_ASKS 16
+#define GP_KINDS 17
 
 /* Raw words per record: 0-5 are the ABI's first six integer arguments, then the row's extra
  * words. */

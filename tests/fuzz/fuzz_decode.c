@@ -68,11 +68,11 @@ static void push_call(struct run *r, const void *rec, size_t len)
 		      ev.frame.flags == FRAME_GEMM);
 		check(strlen(ev.frame.function) < (ev.frame.flags == FRAME_MODULE ? GP_MODULE_NAME : sizeof(texts.what)));
 	} else {
-		check(ev.kind == EVENT_TAIL || ev.kind == EVENT_OP ||
+		check(ev.kind == EVENT_TAIL || ev.kind == EVENT_OP || ev.kind == EVENT_ASKS ||
 		      (ev.kind >= EVENT_CALL && ev.kind <= EVENT_OPEN));
 		check(ev.end_ns >= ev.start_ns && ev.tid && ev.pid);
 		check(ev.kind == EVENT_CALL || !(ev.has & HAS_RESULT));
-		check(ev.kind == EVENT_CALL || ev.kind == EVENT_OP || !(ev.has & HAS_END));
+		check(ev.kind == EVENT_CALL || ev.kind == EVENT_OP || ev.kind == EVENT_ASKS || !(ev.has & HAS_END));
 	}
 	check(push(r, &ev) == 0);
 }

@@ -116,6 +116,14 @@ compiles() { export TRITON_CACHE_DIR=$PWD/triton TORCHINDUCTOR_CACHE_DIR=$PWD/in
 	assert_output --regexp "^[0-9]+ launches are in [0-9]+ operators, 20 in none, as torch.profiler has it$"
 }
 
+# Without --torch, and without stacks: backward passes run in threads of autograd's.
+@test "torch: NVTX ranges have what was launched in them, in the backward pass too" {
+	run -0 "${WITH_TORCH[@]}" "$GPUPROF" stat --no-stacks --off-cpu off --table ranges --format json \
+		-o r.json -- "${TRAIN[@]}" --steps 10 --ranges ranges.json
+	run -0 "$TEST_LIB/check_marks.py" ranges r.json ./"$(of_train 't["pid"]')".log ranges.json
+	assert_output --regexp "^[0-9]+ launches of [0-9]+ are in 2 ranges, as they were$"
+}
+
 # In none are those of replayed graphs (20), and of what was compiled (10).
 @test "torch: launches and device time of each operator are torch.profiler's, forward and backward" {
 	compiles

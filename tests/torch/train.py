@@ -4,7 +4,7 @@
 
 usage: train.py [--steps N] [--workers N] [--graph-steps N] [--cnn-steps N] [--compile] [--profile WINDOWS]
                 [--ready FILE --go FILE] [--halfway FILE --on FILE] [--json FILE] [--lines FILE]
-                [--modules FILE] [--trace FILE]
+                [--modules FILE] [--trace FILE] [--ranges FILE]
 
 A Transformer encoder is trained by AdamW on batches of a DataLoader (worker processes, page-locked
 memory), a CNN on batches of its own (without cuDNN, which is not simulated), checks now and then that
@@ -14,7 +14,7 @@ function that Triton compiled, and with --profile windows of torch.profiler, of 
 same in the middle of the first window. Prints one line of JSON, what it did by its own count, and to FILE
 if one is given. --lines: writes when it came to which line of this file, as [ns, line] (0: to none), by
 its own tracing; --modules: when it entered and left modules, as [ns, chain of classes] ("": none), by
-PyTorch's hooks; --trace: the operators that ran on the CPU, as torch.profiler has them. Times are of
+PyTorch's hooks; --ranges: which NVTX ranges it was in, as [ns, names] ("": none); --trace: the operators that ran on the CPU, as torch.profiler has them. Times are of
 CLOCK_MONOTONIC. Values are not looked at: the simulated GPU computes nothing.
 """
 import argparse
@@ -203,6 +203,36 @@ class Modules:
             json.dump(self.marks, file)
 
 
+class Ranges:
+    """NVTX ranges around forward and backward of each step."""
+
+    def __init__(self):
+        self.marks, self.names = [], []
+
+    def start(self):
+        step, backward = Training.step, torch.Tensor.backward
+        Training.step = lambda *args: self.inside("step", step, *args)
+        torch.Tensor.backward = lambda *args: self.inside("backward", backward, *args)
+
+    def mark(self):
+        self.marks.append((time.monotonic_ns(), "/".join(self.names)))
+
+    def inside(self, name, function, *args):
+        torch.cuda.nvtx.range_push(name)
+        self.names.append(name)
+        self.mark()
+        try:
+            return function(*args)
+        finally:
+            self.names.pop()
+            self.mark()
+            torch.cuda.nvtx.range_pop()
+
+    def write(self, path):
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(self.marks, file)
+
+
 class Operators:
     """Those that ran on the CPU, as torch.profiler has them."""
 
@@ -246,9 +276,11 @@ def main():
     parser.add_argument("--lines")
     parser.add_argument("--modules")
     parser.add_argument("--trace")
+    parser.add_argument("--ranges")
     args = parser.parse_args()
     watched = [(watch(), path) for watch, path in
-               ((Lines, args.lines), (Modules, args.modules), (Operators, args.trace)) if path]
+               ((Lines, args.lines), (Modules, args.modules), (Operators, args.trace),
+                (Ranges, args.ranges)) if path]
     for watch, _ in watched:
         watch.start()
     torch.manual_seed(0)

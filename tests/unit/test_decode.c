@@ -279,7 +279,7 @@ TEST_TITLED("call: short is invalid, longer is accepted, unknown kinds are skipp
 	memset(longer.more, 0xab, sizeof(longer.more));
 	assert_int_equal(status_of(state, &longer.raw, sizeof(longer)), DECODE_OK);
 	for (unsigned int kind = GP_TASK_NEW; kind < 256; kind++) {
-		if (kind == GP_OFF || (kind >= GP_OP && kind <= GP_GEMM))
+		if (kind == GP_OFF || (kind >= GP_OP && kind <= GP_ASKS))
 			continue;	/* test_decode_off, and below */
 		raw.head.kind = (uint8_t)kind;
 		assert_int_equal(status_of(state, &raw, len), DECODE_SKIP);
@@ -349,6 +349,25 @@ TEST_TITLED("module: its class is a frame inside that of the module around it", 
 	for (size_t n = 1; n < sizeof(rec); n++)
 		assert_int_equal(decode_call(NULL, &rec, n, &ev, &texts), DECODE_INVALID);
 	rec.id = 9;
+	assert_int_equal(decode_call(NULL, &rec, sizeof(rec), &ev, &texts), DECODE_INVALID);
+}
+
+TEST_TITLED("asks: others work for a thread from then on; with an end, until then", asks)
+{
+	struct gp_op rec = { .kind = GP_ASKS, .start_ns = 1000, .pid = 10, .tid = 11 };
+	struct decode_off_texts texts;
+	struct event ev;
+
+	assert_int_equal(decode_call(NULL, &rec, sizeof(rec), &ev, &texts), DECODE_OK);
+	assert_true(ev.kind == EVENT_ASKS && !ev.has && ev.pid == 10 && ev.tid == 11 && ev.start_ns == 1000);
+	rec.end_ns = 2000;
+	assert_int_equal(decode_call(NULL, &rec, sizeof(rec), &ev, &texts), DECODE_OK);
+	assert_true(ev.kind == EVENT_ASKS && ev.has == HAS_END && ev.end_ns == 2000);
+	for (size_t n = 1; n < sizeof(rec); n++)
+		assert_int_equal(decode_call(NULL, &rec, n, &ev, &texts), DECODE_INVALID);
+	rec.end_ns = 999;
+	assert_int_equal(decode_call(NULL, &rec, sizeof(rec), &ev, &texts), DECODE_INVALID);
+	rec.tid = 0;
 	assert_int_equal(decode_call(NULL, &rec, sizeof(rec), &ev, &texts), DECODE_INVALID);
 }
 

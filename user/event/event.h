@@ -75,6 +75,8 @@ enum event_kind {
 				 * calls of that time; instead of OFF */
 	EVENT_OP = 37,		/* a framework's operator ran in thread tid in [start_ns, end_ns).
 				 * Without HAS_END its return was not seen: it was over by then */
+	EVENT_ASKS = 38,	/* PyTorch's workers work for thread tid from start_ns on; with
+				 * HAS_END: until end_ns */
 	EVENT_KIND_END
 };
 

@@ -158,6 +158,7 @@ static const struct event_schema schemas[] = {
 	[EVENT_NOTE] = SCHEMA("note", note),
 	[EVENT_SCHED] = SCHEMA("sched", sched),
 	[EVENT_OP] = SCHEMA("op", op),
+	[EVENT_ASKS] = BARE("asks"),
 };
 _Static_assert(sizeof(schemas) / sizeof(schemas[0]) == EVENT_KIND_END, "a row for each kind");
 

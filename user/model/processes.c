@@ -30,6 +30,7 @@ static void free_process(struct process *p)
 	call_origins_free(&p->origins);
 	map_free(&p->early_records);
 	scopes_free(&p->scopes);
+	askers_free(&p->askers);
 	ranges_free(p->ranges);
 	graphs_free(p->graphs);
 	unseen_free(&p->unseen);

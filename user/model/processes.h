@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/pairs.h"
 #include "facts/consumer.h"
+#include "join/askers.h"
 #include "join/scopes.h"
 #include "model/call_origins.h"
 #include "model/model.h"
@@ -52,6 +53,7 @@ struct process {
 	bool folds, is_settled;		/* as was found last; nothing of it comes or waits */
 	size_t index;			/* in model.processes */
 	struct scopes scopes;		/* of its threads */
+	struct askers askers;		/* that PyTorch's workers work for */
 	struct map streams;		/* handle -> number (join/launch.h); the last one found: */
 	uint64_t last_stream, last_number;
 	struct call_origins origins;

@@ -621,7 +621,7 @@ static int start_loader(struct probe_source *p)
 		.marks = o->torch_memory && !o->all,
 	};
 	const struct plan_rules rules = { .tier = (unsigned int)o->tier,
-					  .asks = !o->all && (takes_stacks(o) || o->torch),
+					  .asks = !o->all,
 					  .ops = ops_levels(o),
 					  .shapes = o->shapes,
 					  .marks = o->torch_memory && !o->all,
@@ -783,6 +783,7 @@ static const char *const kind_names[GP_KINDS] = {
 	[GP_OFF] = "off",
 	[GP_PYTHON] = "stack-python", [GP_PYTHON_CODE] = "stack-code", [GP_OP] = "op",
 	[GP_MODULE] = "module", [GP_SHAPE] = "shape", [GP_GEMM] = "gemm",
+	[GP_ASKS] = "asks",
 };
 
 /* The kernel's counters; the worker counts the events of its own ring. */

@@ -330,6 +330,20 @@ static enum decode_status decode_op(const void *data, size_t len, struct event *
 	return DECODE_OK;
 }
 
+static enum decode_status decode_asks(const void *data, size_t len, struct event *out)
+{
+	const struct gp_op *rec = data;
+	const bool ends = len >= sizeof(*rec) && rec->end_ns;
+
+	if (len < sizeof(*rec) || !rec->pid || !rec->tid || (ends && rec->end_ns < rec->start_ns))
+		return DECODE_INVALID;
+	*out = (struct event){ .kind = EVENT_ASKS, .pid = rec->pid, .tid = rec->tid,
+			       .start_ns = rec->start_ns,
+			       .end_ns = ends ? rec->end_ns : rec->start_ns,
+			       .has = ends ? HAS_END : 0 };
+	return DECODE_OK;
+}
+
 static enum decode_status decode_module(const void *data, size_t len, struct event *out,
 					struct decode_off_texts *texts)
 {
@@ -437,6 +451,8 @@ enum decode_status decode_call(const struct decoder *d, const void *data, size_t
 		return decode_off(data, len, out, texts);
 	if (len && rec->kind == GP_OP)
 		return decode_op(data, len, out);
+	if (len && rec->kind == GP_ASKS)
+		return decode_asks(data, len, out);
 	if (len && rec->kind == GP_MODULE)
 		return decode_module(data, len, out, texts);
 	if (len && rec->kind == GP_SHAPE)
