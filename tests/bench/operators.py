@@ -15,7 +15,7 @@ STACKS_BOUND = 0.35     # ... with_stack=True, which names modules
 
 def measure(build, workload):
     """The least microseconds of a step, in each way."""
-    os.environ["LD_LIBRARY_PATH"] = os.path.join(build, "torch")     # what PyTorch imports of CUDA
+    os.environ["LD_LIBRARY_PATH"] = ":".join(os.path.join(build, name) for name in ("torch", "sim/cupti13.3", "sim"))
     loop = Switcher(os.path.join(build, "torch-venv", "bin", "python"),
                     os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_loop.py"), workload)
     least = dict.fromkeys(("plain", "profiler", "stacks", "gpuprof"), float("inf"))
