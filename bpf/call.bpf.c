@@ -157,14 +157,14 @@ static __noinline void note_op(struct pt_regs *ctx, struct thread_state *st)
 	if (!t || at > GP_WORDS_LARGE)
 		return;
 	at += !!(st->rec.head.flags & GP_CALL_STACK);
-	in = innermost_op(&t->gemms, st->sp);
+	in = op_at(&t->gemms, innermost_op(&t->gemms, st->sp));
 	if (!in)
 		in = calling_op(ctx, &t->ops, st->sp);
 	if (in) {
 		st->rec.words[at++] = in->op;
 		st->rec.head.flags |= GP_CALL_OP;
 	}
-	in = innermost_op(&t->modules, st->sp);
+	in = op_at(&t->modules, innermost_op(&t->modules, st->sp));
 	if (in) {
 		st->rec.words[at] = in->op;
 		st->rec.head.flags |= GP_CALL_MODULE;

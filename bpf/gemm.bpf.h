@@ -47,7 +47,7 @@ static __noinline int gemm_enter(struct pt_regs *ctx, __u64 row)
 	const struct op_frame *in;
 	struct gp_gemm *g;
 
-	if (!t || innermost_op(&t->gemms, sp))
+	if (!t || innermost_op(&t->gemms, sp) != NO_OP)
 		return 0;
 	describe_product(ctx, t, row);
 	g = &t->product.gemm;

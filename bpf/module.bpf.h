@@ -141,7 +141,7 @@ static __noinline int module_enter(struct pt_regs *ctx)
 	if (!hash)
 		return 0;
 	leave_returned(&t->ops, sp, bpf_ktime_get_ns());
-	around = innermost_op(&t->modules, sp);
+	around = op_at(&t->modules, innermost_op(&t->modules, sp));
 	outer = around ? around->plain : 0;
 	module = mix(outer, hash) | GP_OPS_FIRST;
 	send_module(object, module, outer);
