@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "event/device_number.h"
 #include "findings/findings.h"
+#include "view/device_bar.h"
 #include "view/kernel_names.h"
 #include "view/screen_calls.h"
 #include "view/screen_line.h"
@@ -97,22 +98,11 @@ static const struct snapshot_device *device_of(const struct snapshot *snap, cons
 	return NULL;
 }
 
-static uint64_t wall_of(const struct snapshot_device *s)
-{
-	return s->sum.close_ns - s->sum.open_ns;
-}
-
-/* Idle, as far as its book has it, and not certainly so. */
-static uint64_t unknown_ns(const struct snapshot_device *s)
-{
-	return idle_unknown_ns(s->idle_ns);
-}
-
 /* What shares of findings are of: where others use the device, too, it is the device's time. */
 static uint64_t share_wall(const struct snapshot_device *s)
 {
 	return snapshot_host_is_shared(s->host) ?
-		       s->host->sum.close_ns - s->host->sum.open_ns : wall_of(s);
+		       s->host->sum.close_ns - s->host->sum.open_ns : device_bar_wall_ns(s);
 }
 
 static void add_loss(struct strbuf *out, const struct finding *f, const struct snapshot_device *s)
@@ -121,7 +111,7 @@ static void add_loss(struct strbuf *out, const struct finding *f, const struct s
 	const uint64_t wall_ns = share_wall(s);
 	const uint64_t idle_ns = shared ? s->host->sum.idle_ns + s->host->sum.unknown_ns :
 					  s->sum.idle_ns;
-	const uint64_t unknown = shared ? s->host->sum.unknown_ns : unknown_ns(s);
+	const uint64_t unknown = shared ? s->host->sum.unknown_ns : device_bar_unknown_ns(s);
 
 	strbuf_addf(out, "GPU %s was busy %s%s of the time. %s is lost to %s: %s. Without that: at "
 		    "best %.2fx", device_text(s->number).s,
@@ -203,96 +193,8 @@ static void add_parts(struct screen *sc, const struct bar_part *parts, const uin
 	line_end(&sc->line);
 }
 
-enum device_part { COMPUTE, COPY, COMM, UNKNOWN, IDLE, DEVICE_PARTS };
-
-static const struct bar_part device_parts[DEVICE_PARTS] = {
-	[COMPUTE] = { "compute", "█", "C", LINE_GREEN },
-	[COPY] = { "copy", "▓", "m", LINE_CYAN },
-	[COMM] = { "comm", "▒", "c", LINE_MAGENTA },
-	[IDLE] = { "idle", "·", ".", LINE_PLAIN },
-	[UNKNOWN] = { "unknown", "?", "?", LINE_PLAIN },
-};
-
-/* The book of a device, by the parts of its bar. */
-struct bar {
-	const struct snapshot_device *s;
-	uint64_t ns[DEVICE_PARTS], wall_ns;
-	bool is_first;			/* the screen is about it */
-	size_t alike;			/* so many more devices */
-	uint32_t last;			/* number of the last of them */
-};
-
-static struct bar read_bar(const struct snapshot_device *s)
-{
-	struct bar b = { .s = s, .wall_ns = wall_of(s), .last = s->number };
-
-	for (unsigned int i = 0; i < DEVICE_BUCKETS_END; i++) {
-		const char *state = device_state_name(i);
-
-		b.ns[!strcmp(state, "comm") ? COMM : !strcmp(state, "compute") ? COMPUTE : COPY] +=
-			s->sum.owned_ns[i];
-	}
-	b.ns[UNKNOWN] = unknown_ns(s);
-	b.ns[IDLE] = num_sub(s->sum.idle_ns, b.ns[UNKNOWN]);
-	return b;
-}
-
-#define ALIKE 0.05
-
-static bool are_alike(const struct bar *a, const struct bar *b)
-{
-	for (unsigned int i = 0; i < DEVICE_PARTS; i++) {
-		const double more = num_ratio(a->ns[i], a->wall_ns) -
-				    num_ratio(b->ns[i], b->wall_ns);
-
-		if (more > ALIKE || more < -ALIKE)
-			return false;
-	}
-	for (unsigned int i = 0; i < IDLE_CAUSES; i++) {
-		const double more = num_ratio(a->s->idle_ns[i], a->wall_ns) -
-				    num_ratio(b->s->idle_ns[i], b->wall_ns);
-
-		if (more > ALIKE || more < -ALIKE)
-			return false;
-	}
-	return !snapshot_host_is_shared(a->s->host) && !snapshot_host_is_shared(b->s->host);
-}
-
-static int compare_bars(const void *a, const void *b)
-{
-	const struct bar *x = a, *y = b;
-	const double x_idle = num_ratio(x->s->sum.idle_ns, x->wall_ns),
-		     y_idle = num_ratio(y->s->sum.idle_ns, y->wall_ns);
-
-	if (x->is_first != y->is_first)
-		return x->is_first ? -1 : 1;
-	if (x->s->number != y->s->number)
-		return x->s->number < y->s->number ? -1 : 1;
-	if (x_idle != y_idle)
-		return x_idle < y_idle ? -1 : 1;
-	return x->s->process < y->s->process ? -1 : x->s->process > y->s->process;
-}
-
-/* Those of devices with consecutive numbers that are alike become one. */
-static size_t fold_bars(struct bar *v, size_t n)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		struct bar *before = kept ? &v[kept - 1] : NULL;
-
-		if (before && v[i].s->number == before->last + 1 && are_alike(before, &v[i])) {
-			before->alike++;
-			before->last = v[i].s->number;
-		} else {
-			v[kept++] = v[i];
-		}
-	}
-	return kept;
-}
-
 /* Largest first, those of 1 % and more that fit in whole. */
-static void add_causes(struct screen *sc, const struct bar *b)
+static void add_causes(struct screen *sc, const struct device_bar *b)
 {
 	uint64_t left[IDLE_CAUSES];
 	const char *before = ": ";
@@ -318,7 +220,7 @@ static void add_causes(struct screen *sc, const struct bar *b)
 	}
 }
 
-static void add_bar(struct screen *sc, const struct bar *b)
+static void add_bar(struct screen *sc, const struct device_bar *b)
 {
 	const char *comm = view_comm(sc->snap, b->s->process);
 
@@ -335,7 +237,7 @@ static void add_bar(struct screen *sc, const struct bar *b)
 		if (b->ns[i] * 200 < b->wall_ns)
 			continue;
 		line_add_part(&sc->line, &device_parts[i], b->ns[i], b->wall_ns);
-		if (i == IDLE)
+		if (i == DEVICE_PART_IDLE)
 			add_causes(sc, b);
 		strbuf_addstr(&sc->line.text, "  ");
 	}
@@ -360,19 +262,18 @@ static void add_bars(struct screen *sc, const struct snapshot_device *first, siz
 	const size_t findings = sc->findings.all.n ? sc->findings.all.n + 3 : 0;
 	const size_t kept = sc->interval ? 3 : num_min(findings, FINDINGS_LINES) + TIMES_LINES;
 	const size_t most = num_max(num_sub(sc->line.left, kept), 3);
-	struct bar *v = calloc(sc->snap->devices.n + 1, sizeof(*v));
+	struct device_bar *v = calloc(sc->snap->devices.n + 1, sizeof(*v));
 	size_t n = 0, shown, strips;
 
 	sc->line.out->failed |= !v;
 	for (size_t i = 0; v && i < sc->snap->devices.n; i++) {
 		if (!snapshot_device_has_worked(&sc->snap->devices.v[i]))
 			continue;
-		v[n] = read_bar(&sc->snap->devices.v[i]);
+		v[n] = device_bar_read(&sc->snap->devices.v[i]);
 		v[n++].is_first = &sc->snap->devices.v[i] == first;
 	}
 	if (n) {
-		qsort(v, n, sizeof(*v), compare_bars);
-		n = fold_bars(v, n);
+		n = device_bars_fold(v, n);
 		if (!sc->interval)
 			line_end(&sc->line);
 	}
@@ -578,10 +479,10 @@ static size_t read_rows(const struct snapshot_device *s, struct time_row *rows)
 	for (unsigned int i = 0; i < DEVICE_BUCKETS_END; i++)
 		if (ns[i])
 			rows[n++] = (struct time_row){ device_bucket_name(i), ns[i] };
-	if (s->sum.idle_ns > unknown_ns(s))
-		rows[n++] = (struct time_row){ "idle", s->sum.idle_ns - unknown_ns(s) };
-	if (unknown_ns(s))
-		rows[n++] = (struct time_row){ "unknown", unknown_ns(s) };
+	if (s->sum.idle_ns > device_bar_unknown_ns(s))
+		rows[n++] = (struct time_row){ "idle", s->sum.idle_ns - device_bar_unknown_ns(s) };
+	if (device_bar_unknown_ns(s))
+		rows[n++] = (struct time_row){ "unknown", device_bar_unknown_ns(s) };
 	qsort(rows, n, sizeof(*rows), compare_rows);
 	return n;
 }
@@ -642,7 +543,7 @@ static void add_times(struct screen *sc, const struct snapshot_device *s)
 	line_end(&sc->line);
 	for (size_t i = 0; i < lines; i++) {
 		if (i < n_rows) {
-			const double share = num_ratio(rows[i].ns, wall_of(s));
+			const double share = num_ratio(rows[i].ns, device_bar_wall_ns(s));
 
 			strbuf_addstr(&sc->line.text, " ");
 			line_add_field(&sc->line, rows[i].name, is_narrow(sc) ? 10 : 13, false);
@@ -797,8 +698,8 @@ static const struct snapshot_device *first_device(const struct screen *sc)
 	for (size_t i = 0; i < sc->snap->devices.n; i++) {
 		s = &sc->snap->devices.v[i];
 		if (snapshot_device_has_worked(s) &&
-		    (!most || num_ratio(unknown_ns(s), wall_of(s)) >
-				      num_ratio(unknown_ns(most), wall_of(most))))
+		    (!most || num_ratio(device_bar_unknown_ns(s), device_bar_wall_ns(s)) >
+				      num_ratio(device_bar_unknown_ns(most), device_bar_wall_ns(most))))
 			most = s;
 	}
 	return most;
