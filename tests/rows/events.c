@@ -65,7 +65,7 @@ static void print_rows(void)
 
 	catalog_funcs(&funcs);
 	for (unsigned int i = 1; i < funcs.n; i++) {
-		if (catalog_row(i)->asks)
+		if (catalog_row(i)->asks || catalog_row(i)->is_mark)
 			continue;	/* no call */
 		printf("{\"library\": \"%s\", \"function\": \"%s\", \"class\": \"%s\", \"tier\": "
 		       "%u, "
