@@ -15,7 +15,7 @@ static bool has_name(const char *list, const char *name)
 		if (!strncmp(list, name, len) && (!list[len] || list[len] == ','))
 			return true;
 		list = strchr(list, ',');
-		list += !!list;
+		list = list ? list + 1 : NULL;
 	}
 	return false;
 }
