@@ -90,8 +90,7 @@ void format_safef(struct strbuf *out, const char *fmt, ...)
 	strbuf_free(&raw);
 }
 
-/* A cell as people read it ("-" when unknown). */
-static void format_cell(struct strbuf *out, const struct cell *c, unsigned int type)
+void format_cell(struct strbuf *out, const struct cell *c, unsigned int type)
 {
 	if (!c->known) {
 		strbuf_addch(out, '-');
@@ -486,7 +485,8 @@ static void text_print_table(struct strbuf *out, const struct report *r, const s
 	const size_t from = out->len;
 	struct grid g;
 
-	strbuf_addf(out, "%s\n", t->name);
+	if (!r->only_rows)
+		strbuf_addf(out, "%s\n", t->name);
 	if (r->has_color)
 		line_color_from(out, from, LINE_BOLD);
 	if (!t->n_rows) {
@@ -499,11 +499,12 @@ static void text_print_table(struct strbuf *out, const struct report *r, const s
 		grid_fit(&g, r, t);
 	for (size_t row = 0; !out->failed && row < g.rows; row++) {
 		print_row(out, &g, row, t);
-		if (row)
+		if (row && !r->only_rows)
 			print_long(out, r, t, row - 1);
 	}
-	print_cut(out, t, "... ");
-	if (!out->failed) {
+	if (!r->only_rows)
+		print_cut(out, t, "... ");
+	if (!out->failed && !r->only_rows) {
 		print_left_out(out, r, &g, true);
 		print_left_out(out, r, &g, false);
 	}

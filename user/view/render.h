@@ -13,6 +13,9 @@
  * bytes that are not UTF-8 and direction marks are written as \n, \x1b, \u202e. */
 void format_safef(struct strbuf *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* A cell as people read it ("-" when unknown). */
+void format_cell(struct strbuf *out, const struct cell *c, unsigned int type);
+
 enum format { FORMAT_TEXT, FORMAT_MD, FORMAT_CSV, FORMAT_JSON, FORMAT_TABLES,
 	      FORMAT_FOLDED = FORMAT_TABLES, FORMAT_SPEEDSCOPE,	/* by stack: view/flame.h */
 	      FORMAT_FALCON,		/* csv of other tables: view/falcon.h */
@@ -44,6 +47,7 @@ struct report {
 	const char *sort;	/* text: this column stays, however few there are; NULL none */
 	bool ascii, has_color;	/* text: it shows no more than that; it is in colour */
 	bool wide;		/* text, md: also columns that are `wide` or all unknown */
+	bool only_rows;		/* text: titles and a line for each row, nothing else of tables */
 };
 
 /* Appends the rendering of a whole report. json: {"schema_version": 1, "meta": {...}, "tables":

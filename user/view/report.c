@@ -422,8 +422,7 @@ static unsigned int text_columns(const char *path)
 	return columns;
 }
 
-/* Of the terminal; else as COLUMNS and LINES say. */
-static struct screen_shape screen_shape_of(const char *path)
+struct screen_shape report_screen_shape(const char *path)
 {
 	struct screen_shape shape = { .columns = SCREEN_COLUMNS, .lines = SCREEN_LINES,
 				      .ascii = locale_is_ascii() };
@@ -451,7 +450,7 @@ static bool is_screen(const struct report_options *o)
 static void render_screen(struct strbuf *out, const struct report_options *o,
 			  const struct summary *s, bool interval)
 {
-	struct screen_shape shape = screen_shape_of(o->output);
+	struct screen_shape shape = report_screen_shape(o->output);
 	struct strbuf verdict = STRBUF_INIT;
 	struct summary_text text;
 
@@ -467,7 +466,7 @@ static void render_screen(struct strbuf *out, const struct report_options *o,
 static void render_chart(struct strbuf *out, const struct report_options *o,
 			 const struct summary *s)
 {
-	struct screen_shape shape = screen_shape_of(o->output);
+	struct screen_shape shape = report_screen_shape(o->output);
 
 	shape.has_color = report_is_colored(o);
 	if (o->top)

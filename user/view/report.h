@@ -35,6 +35,7 @@
 
 #include "model/snapshot.h"
 #include "view/output.h"
+#include "view/screen.h"
 
 /* Is text in colour? auto: on a terminal. */
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
@@ -55,6 +56,9 @@ struct report_options {
 	const char *annotate;		/* text: this source, line by line (view/annotate.h) */
 	double max_loss;		/* share, 0..1 */
 };
+
+/* Of what shows standard output (path NULL): the terminal's; else as COLUMNS and LINES say. */
+struct screen_shape report_screen_shape(const char *path);
 
 struct report_state {
 	const char *capture;	/* the file that keeps the events; NULL: none */

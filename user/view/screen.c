@@ -125,30 +125,34 @@ static void add_loss(struct strbuf *out, const struct finding *f, const struct s
 	strbuf_addch(out, '.');
 }
 
-/* A verdict that is a finding with a share, in words; else verdict_add's first sentences. */
-static void add_verdict(struct screen *sc, const char *verdict)
+void screen_verdict_add(struct strbuf *out, const struct snapshot *snap,
+			const struct findings *findings, const char *verdict)
 {
-	const struct finding *f = sc->findings.all.n ? &sc->findings.all.v[0] : NULL;
-	const struct snapshot_device *s = device_of(sc->snap, f);
+	const struct finding *f = findings->all.n ? &findings->all.v[0] : NULL;
+	const struct snapshot_device *s = device_of(snap, f);
 	const char *evidence = strstr(verdict, "\nEvidence: "), *next = strstr(verdict, "\nNext: ");
 	const char *end = evidence ? evidence : next ? next : verdict + strlen(verdict);
-	struct strbuf text = STRBUF_INIT;
 	const char *line = end;
 
-	if (!*verdict)
-		return;
 	while (line > verdict && line[-1] != '\n')
 		line--;
 	if (evidence && s && f->has_share && !f->is_severe) {
 		if (line > verdict)	/* how the command ended */
-			strbuf_addf(&text, "%.*s ", (int)(line - verdict - 1), verdict);
-		add_loss(&text, f, s);
-	} else {
-		strbuf_add(&text, verdict, (size_t)(end - verdict));
-		for (char *c = text.len ? text.s : NULL; c && *c; c++)
-			if (*c == '\n')	/* which would be made visible */
-				*c = ' ';
+			strbuf_addf(out, "%.*s ", (int)(line - verdict - 1), verdict);
+		add_loss(out, f, s);
+		return;
 	}
+	for (const char *c = verdict; c < end; c++)
+		strbuf_addch(out, *c == '\n' ? ' ' : *c);	/* which would be made visible */
+}
+
+static void add_verdict(struct screen *sc, const char *verdict)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	if (!*verdict)
+		return;
+	screen_verdict_add(&text, sc->snap, &sc->findings, verdict);
 	if (!sc->interval)
 		line_end(&sc->line);
 	line_set_color(&sc->line, LINE_BOLD);
@@ -686,6 +690,11 @@ static void add_more(struct screen *sc, const char *verdict)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
+static double unknown_share(const struct snapshot_device *s)
+{
+	return num_ratio(device_bar_unknown_ns(s), device_bar_wall_ns(s));
+}
+
 /* The device of the first finding; else of those that have worked the one least is known of. */
 static const struct snapshot_device *first_device(const struct screen *sc)
 {
@@ -698,8 +707,7 @@ static const struct snapshot_device *first_device(const struct screen *sc)
 	for (size_t i = 0; i < sc->snap->devices.n; i++) {
 		s = &sc->snap->devices.v[i];
 		if (snapshot_device_has_worked(s) &&
-		    (!most || num_ratio(device_bar_unknown_ns(s), device_bar_wall_ns(s)) >
-				      num_ratio(device_bar_unknown_ns(most), device_bar_wall_ns(most))))
+		    (!most || unknown_share(s) > unknown_share(most)))
 			most = s;
 	}
 	return most;

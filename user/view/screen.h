@@ -54,4 +54,10 @@ struct screen_shape {
 int screen_add(struct strbuf *out, const struct summary *s, const char *verdict,
 	       const struct notes *notes, const struct screen_shape *shape);
 
+/* A verdict that is a finding with a share, in words; else the first sentences of `verdict`, which
+ * is verdict_add's. findings: those of the snapshot. */
+struct findings;
+void screen_verdict_add(struct strbuf *out, const struct snapshot *snap,
+			const struct findings *findings, const char *verdict);
+
 #endif

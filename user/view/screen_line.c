@@ -120,7 +120,7 @@ void line_add_sentences(struct screen_line *l, const char *text, size_t most)
 
 /* ---- bars ------------------------------------------------------------------------------------ */
 
-static void add_glyphs(struct screen_line *l, const struct bar_part *part, size_t n)
+void line_add_glyphs(struct screen_line *l, const struct bar_part *part, size_t n)
 {
 	line_set_color(l, part->color);
 	while (n--)
@@ -144,14 +144,14 @@ uint64_t line_add_bar(struct screen_line *l, const struct bar_part *parts, const
 		end = num_ratio(at_ns, all_ns) * (double)width;
 		while (at < width && (double)at + 0.5 < end)
 			at++;
-		add_glyphs(l, &parts[i], at - from);
+		line_add_glyphs(l, &parts[i], at - from);
 	}
 	return all_ns;
 }
 
 void line_add_part(struct screen_line *l, const struct bar_part *part, uint64_t ns, uint64_t all_ns)
 {
-	add_glyphs(l, part, 1);
+	line_add_glyph(l, part);
 	strbuf_addf(&l->text, " %s %.0f %%", part->name, 100 * num_ratio(ns, all_ns));
 }
 
@@ -173,6 +173,11 @@ static const char *cell_of(const struct strip_time *t, uint64_t ns, bool ascii)
 	return ascii ? digits[level] : eighths[level];
 }
 
+void line_add_level(struct screen_line *l, const struct strip_time *t, uint64_t ns)
+{
+	strbuf_addstr(&l->text, cell_of(t, ns, l->ascii));
+}
+
 uint64_t line_add_strip(struct screen_line *l, const struct strip *strip, uint64_t start_ns,
 			uint64_t end_ns, size_t width)
 {
@@ -183,7 +188,7 @@ uint64_t line_add_strip(struct screen_line *l, const struct strip *strip, uint64
 		const uint64_t to = start_ns + num_scale(ns, i + 1, width);
 		const struct strip_time t = strip_read(strip, from, to);
 
-		strbuf_addstr(&l->text, cell_of(&t, to - from, l->ascii));
+		line_add_level(l, &t, to - from);
 	}
 	return width ? ns / width : 0;
 }

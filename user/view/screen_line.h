@@ -68,6 +68,9 @@ void line_add_field(struct screen_line *l, const char *text, size_t width, bool 
 /* Sentences, wrapped at blanks into `most` lines at most. */
 void line_add_sentences(struct screen_line *l, const char *text, size_t most);
 
+/* Its glyph, so often. */
+void line_add_glyphs(struct screen_line *l, const struct bar_part *part, size_t n);
+
 /* A bar of that width: n parts, in proportion to their times. Returns the sum of these. */
 uint64_t line_add_bar(struct screen_line *l, const struct bar_part *parts, const uint64_t *ns,
 		      size_t n, size_t width);
@@ -76,7 +79,17 @@ uint64_t line_add_bar(struct screen_line *l, const struct bar_part *parts, const
 void line_add_part(struct screen_line *l, const struct bar_part *part, uint64_t ns,
 		   uint64_t all_ns);
 
+static inline void line_add_glyph(struct screen_line *l, const struct bar_part *part)
+{
+	line_add_glyphs(l, part, 1);
+}
+
 struct strip;
+struct strip_time;
+
+/* "·", "▁" to "█", "?": how busy it was, in eighths of what is known of it; blank where less than
+ * half of ns was in its book. */
+void line_add_level(struct screen_line *l, const struct strip_time *t, uint64_t ns);
 
 /* "·▁▅█?": how busy a device was from start to end, a column for each part of that time, in eighths
  * of what is known of it; blank where its book was not open. Returns how long a column is. */
