@@ -6,6 +6,7 @@
 #include "session/session.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <inttypes.h>
 #include <linux/capability.h>
 #include <signal.h>
@@ -61,6 +62,8 @@ struct session {
 	int epoll_fd, signal_fd;
 	uint64_t start_ns, intervals, interval_start_ns, flushed_ns;
 	uint64_t interval_end_ns;	/* reached, and the next one has not begun; 0: none */
+	bool input_waits;		/* standard input has something */
+	bool was_interrupted;		/* a signal ended it */
 	uint64_t looked_for_ended_ns;
 	uint64_t cpu_ns;		/* that gpuprof had run when it began */
 	struct capture_sink_stats kept;
@@ -137,7 +140,10 @@ static void signals_read(struct session *s)
 		capture_sink_fire(s->tap.keep);	/* logged; the session goes on */
 		return;
 	}
-	if (!s->targets.command.pid || !command_signal(&s->targets.command, &info))
+	if (s->targets.command.pid && command_signal(&s->targets.command, &info))
+		return;
+	s->was_interrupted = true;
+	if (s->state == SESSION_RUNNING)
 		s->state = SESSION_STOPPING;
 }
 
@@ -146,7 +152,8 @@ static void signals_read(struct session *s)
 #define READ_EVERY_NS 20000000ull	/* sources without an fd, as helpers' rings */
 #define FIRST_INTERVAL_MIN_NS 500000000ull	/* however long the start took */
 
-enum wake { WAKE_SIGNAL = 1, WAKE_DURATION, WAKE_INTERVAL, WAKE_SOURCE, WAKE_TARGET, WAKE_READ };
+enum wake { WAKE_SIGNAL = 1, WAKE_DURATION, WAKE_INTERVAL, WAKE_SOURCE, WAKE_TARGET, WAKE_READ,
+	    WAKE_INPUT };
 
 static int add_fd(struct session *s, int fd, enum wake what)
 {
@@ -205,6 +212,9 @@ static void on_interval(struct session *s, int fd)
 static void on_wake(struct session *s, enum wake what, int fd)
 {
 	switch (what) {
+	case WAKE_INPUT:	/* left to the caller */
+		s->input_waits = true;
+		break;
 	case WAKE_SIGNAL:
 		signals_read(s);
 		break;
@@ -263,6 +273,7 @@ enum session_step session_step(struct session *s)
 	}
 	if (s->state != SESSION_RUNNING || s->err)
 		return SESSION_ENDED;
+	s->input_waits = false;
 	n = epoll_wait(s->epoll_fd, ev, 8, 1000);
 	/* Events behind an interval's end wait, so that the model is read at that end. */
 	for (int i = 0; i < n && !s->interval_end_ns; i++)
@@ -276,7 +287,31 @@ enum session_step session_step(struct session *s)
 		s->flushed_ns = now_ns;
 		s->err = capture_sink_flush(s->tap.keep);
 	}
-	return s->interval_end_ns ? SESSION_INTERVAL : SESSION_GOES_ON;
+	return s->interval_end_ns ? SESSION_INTERVAL :
+	       s->input_waits	  ? SESSION_INPUT :
+				    SESSION_GOES_ON;
+}
+
+void session_keep_now(struct session *s)
+{
+	if (s->tap.keep)
+		capture_sink_fire(s->tap.keep);
+}
+
+bool session_wait_input(struct session *s)
+{
+	struct pollfd fds[2] = { { .fd = STDIN_FILENO, .events = POLLIN },
+				 { .fd = s->signal_fd, .events = POLLIN } };
+
+	while (!s->was_interrupted && s->signal_fd >= 0) {
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			return false;
+		if (fds[1].revents)
+			signals_read(s);
+		else
+			return true;	/* or a handler of curses ran: it has a key for it */
+	}
+	return false;
 }
 
 /* ---- the parts of a start -------------------------------------------------------------------- */
@@ -411,6 +446,8 @@ static int start_waits(struct session *s)
 		err = add_fd(s, s->targets.pidfds.v[i], WAKE_TARGET);
 	if (!err && s->targets.command.pidfd >= 0)
 		err = add_fd(s, s->targets.command.pidfd, WAKE_TARGET);
+	if (!err && s->plan->has_input)
+		err = add_fd(s, STDIN_FILENO, WAKE_INPUT);
 	s->targets_left = s->targets.pidfds.n + (s->targets.command.pidfd >= 0);
 	for (size_t i = 0; i < SOURCES; i++)
 		for (size_t k = 0; k < 2 && !err; k++)

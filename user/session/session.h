@@ -19,6 +19,7 @@ struct session_plan {
 	const struct consumers *consumers;	/* that the model has, too; NULL: none */
 	uint64_t interval_ns;		/* 0: no intervals */
 	uint64_t first_interval_at_ns;	/* it ends then, or a little later; 0: as the others */
+	bool has_input;			/* standard input is read: SESSION_INPUT */
 };
 
 struct session;
@@ -27,12 +28,20 @@ struct session;
  * NULL: out of memory (logged). */
 struct session *session_open(const struct session_plan *plan);
 
-enum session_step { SESSION_ENDED, SESSION_GOES_ON, SESSION_INTERVAL };
+enum session_step { SESSION_ENDED, SESSION_GOES_ON, SESSION_INTERVAL, SESSION_INPUT };
 
 /* Waits for events, for a second at most. SESSION_INTERVAL: an interval has ended;
- * before the next step the model is as it was then, at session_interval_end. */
+ * before the next step the model is as it was then, at session_interval_end. SESSION_INPUT: there
+ * is something to read. */
 enum session_step session_step(struct session *s);
 uint64_t session_interval_end(const struct session *s);
+
+/* Writes what a flight recorder holds; of other sinks all is written anyway. Logged. */
+void session_keep_now(struct session *s);
+
+/* After its end, until session_close: waits for standard input. False: a signal ends the wait, or
+ * has ended the session. */
+bool session_wait_input(struct session *s);
 
 /* Reads the last of everything; a second time does nothing. An exit code (base/exit.h). */
 int session_stop(struct session *s);
