@@ -49,7 +49,7 @@ LIBDW    := $(if $(SYSROOT),$(wildcard $(LIBS)/libdw.a),$(filter /%,$(shell $(CC
 ifneq ($(LIBDW),)
 CPPFLAGS += -DGPUPROF_LIBDW
 endif
-LDLIBS    = $(LIBS:%=-L%) -l:libbpf.a -Wl,-Bstatic $(if $(LIBDW),-ldw) -lelf -lzstd -lxxhash -lz -liberty $(if $(STATIC),,-Wl,-Bdynamic) -lm
+LDLIBS    = $(LIBS:%=-L%) -l:libbpf.a -Wl,-Bstatic $(if $(LIBDW),-ldw) -lelf -lzstd -lxxhash -lz -liberty -lncursesw -ltinfo $(if $(STATIC),,-Wl,-Bdynamic) -lm
 ifneq ($(SANITIZE),)
 CFLAGS   += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDFLAGS  += -fsanitize=$(SANITIZE)
