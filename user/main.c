@@ -12,7 +12,8 @@
 #include "session/nvml_source.h"
 
 static int (*const verbs[VERB_END])(const struct options *o) = {
-	[VERB_DEFAULT] = verb_watch, [VERB_STAT] = verb_stat, [VERB_RECORD] = verb_record,
+	[VERB_DEFAULT] = verb_watch, [VERB_TOP] = verb_top,
+	[VERB_STAT] = verb_stat, [VERB_RECORD] = verb_record,
 	[VERB_REPORT] = verb_report, [VERB_EXPORT] = verb_report,
 	[VERB_STACKS] = verb_stacks, [VERB_ENV] = verb_env,
 	[VERB_DOCTOR] = verb_doctor, [VERB_VERSION] = verb_version, [VERB_HELP] = verb_help,

@@ -245,15 +245,15 @@ TEST(a_refusal_names_the_valid_values)
 	answered("--duraton 3",
 		 "gpuprof: unknown option '--duraton'; did you mean '--duration'?\n");
 	answered("reprot f", "gpuprof: unknown verb 'reprot'; did you mean 'report'?\n");
-	answered("frobnicate", "gpuprof: unknown verb 'frobnicate'; the verbs are stat, record, report, export, "
-		 "stacks, env, doctor, version, help\n");
+	answered("frobnicate", "gpuprof: unknown verb 'frobnicate'; the verbs are top, stat, record, report, "
+		 "export, stacks, env, doctor, version, help\n");
 	answered("/bin/true -x", "gpuprof: '/bin/true' is a program; type: gpuprof stat -- /bin/true\n");
 	answered("-i 249ms", "gpuprof: option '--interval': '249ms' is not accepted; "
 		 "give a duration of at least 250ms, such as 5s\n");
 	answered("stat -d soon", "gpuprof: option '--duration': 'soon' is not accepted; "
 		 "give a duration such as 10s, 500ms or 2m\n");
 	answered("report f -d 1s", "gpuprof: option '--duration' does not apply to 'report'; "
-		 "it is for gpuprof without a verb, stat, record\n");
+		 "it is for gpuprof without a verb, top, stat, record\n");
 	answered("-p 1 -a", "gpuprof: use either --pid or --all\n");
 }
 
@@ -306,7 +306,7 @@ TEST(every_row_is_complete_and_its_help_fits)
 
 	while (rows[n].name)
 		n++;
-	assert_true(n <= 64);	/* the parser's bit set */
+	assert_true(n <= OPTIONS_ROWS_MAX);	/* the parser's bit set */
 	for (size_t i = 0; i < n; i++) {
 		assert_non_null(rows[i].set);
 		assert_true(rows[i].verbs && rows[i].verbs < 1u << VERB_END);

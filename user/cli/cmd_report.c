@@ -223,8 +223,7 @@ static bool runs(const struct snapshot_process *p)
 	       num_sub(p->start_ns, stat.start_ns) <= START_NS;
 }
 
-/* What a next command may name: processes that still run, a file that can be read again. */
-static void look_around(struct snapshot *snap, const char *capture)
+void report_look_around(struct snapshot *snap, const char *capture)
 {
 	struct stat st;
 
@@ -248,7 +247,7 @@ int report_interval(const struct options *o, const struct model *m, uint64_t now
 		log_error("cannot report: out of memory");
 		return EXIT_FAIL;
 	}
-	look_around(snap, how ? how->capture : NULL);
+	report_look_around(snap, how ? how->capture : NULL);
 	if (before)
 		snapshot_subtract(snap, before);
 	lines = o->lines ? find_lines(&snap->stacks) : 0;

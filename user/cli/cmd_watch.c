@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* No verb: a report of each interval on standard output, until the targets end or Ctrl-C. */
+/* No verb: the live view; or a report of each interval on standard output, until the targets end or
+ * Ctrl-C. */
 #include "base/exit.h"
 #include "base/log.h"
 #include "base/time.h"
@@ -8,6 +9,8 @@
 #include "cli/progress.h"
 #include "host/caps.h"
 #include "cli/verbs.h"
+#include "view/render.h"
+#include "view/tui/terminal.h"
 #include "view/view.h"
 
 /* Unless --interval was given; the first ends so soon after the start, so that one sees that it
@@ -40,6 +43,16 @@ static void end_interval(struct interval_reports *iv, const struct model *m, uin
 	iv->rc = EXIT_FAIL;
 }
 
+/* Nothing was asked for that only reports have. */
+static bool wants_view(const struct options *o)
+{
+	const struct report_options *r = &o->report;
+
+	return !o->session.cmd && !o->interval_ns && !o->session.count && !o->quiet && !r->tables &&
+	       !r->sort && !r->filter && !r->top && !r->wide && !r->full &&
+	       r->format == FORMAT_TEXT && r->by == CALLS_BY_FUNCTION;
+}
+
 int verb_watch(const struct options *o)
 {
 	struct interval_reports iv = { .o = o };
@@ -57,6 +70,8 @@ int verb_watch(const struct options *o)
 
 	if (o->bare && caps_missing())
 		return print_start();
+	if (wants_view(o) && terminal_is_there())
+		return verb_top(o);
 	rc = report_check(&o->report);
 	if (rc)
 		return rc;

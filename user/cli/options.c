@@ -329,6 +329,12 @@ static int check_measure(const struct options *o)
 		{ o->session.graphs == GRAPHS_WHOLE && o->verb->has_targets && !o->session.cmd,
 		  "'--graphs whole' needs a command after '--': where graphs may have been made "
 		  "before, CUPTI could end the process" },
+		{ o->verb == &options_verbs[VERB_TOP] && o->session.cmd,
+		  "'--': top starts no command, whose output would write over the view; start "
+		  "it, then: gpuprof top -p PID" },
+		{ o->verb == &options_verbs[VERB_TOP] && o->n_args && !is_whole_host(o),
+		  "'--pid' and the like do not go with a capture: it has the processes that were "
+		  "recorded" },
 		{ o->session.inject && !o->session.n_pids,
 		  "'--inject' needs '--pid': into which processes?" },
 		{ o->session.yes && !o->session.inject,

@@ -17,6 +17,7 @@
 
 enum verb_id {
 	VERB_DEFAULT,		/* no verb: the live view or the interval mode */
+	VERB_TOP,
 	VERB_STAT,
 	VERB_RECORD,
 	VERB_REPORT,
@@ -43,6 +44,8 @@ struct options {
 	struct report_options report;	/* and for record its output */
 	const char *capture; /* stat, intervals: keep a capture here too; NULL none */
 	uint64_t interval_ns;		/* 0: not given */
+	uint64_t delay_ns;		/* between refreshes of the live view; 0: not given */
+	bool batch, ascii;		/* live view: as text; without characters beyond ASCII */
 	struct time_moment from, to;	/* report: of the capture only this */
 
 	bool lines;			/* of source, and inlined functions */

@@ -11,7 +11,8 @@
 #include "view/view.h"
 
 #define ON(verb) (1u << VERB_##verb)
-#define LIVE (ON(DEFAULT) | ON(STAT) | ON(RECORD))
+#define VIEWS (ON(DEFAULT) | ON(TOP))
+#define LIVE (VIEWS | ON(STAT) | ON(RECORD))
 #define CHOOSES (LIVE | ON(STACKS) | ON(DOCTOR))
 #define PRINTS (ON(DEFAULT) | ON(STAT) | ON(REPORT))
 #define WRITES (PRINTS | ON(EXPORT))
@@ -142,8 +143,13 @@ static const struct option_row rows[] = {
 		.accepts = "a duration of at least 250ms, such as 5s",
 		.help = "print every DUR, from 250ms on (5s; at first 1s)",
 	}, {
+		.name = "delay", .group = GROUP_TIME, .arg = "DUR",
+		.verbs = VIEWS, .set = option_set_interval, .at = MEMBER(delay_ns),
+		.accepts = "a duration of at least 250ms, such as 1s",
+		.help = "live view: refresh every DUR (1s)",
+	}, {
 		.name = "count", .letter = 'n', .group = GROUP_TIME, .arg = "N",
-		.verbs = ON(DEFAULT), .set = option_set_number, .at = MEMBER(session.count),
+		.verbs = VIEWS, .set = option_set_number, .at = MEMBER(session.count),
 		.accepts = "a number from 1 up",
 		.help = "stop after N intervals",
 	}, {
@@ -183,8 +189,16 @@ static const struct option_row rows[] = {
 		.choices = on_names, .accepts = "exit or signal",
 		.help = "write on exit (default) or signal (SIGUSR1)",
 	}, {
+		.name = "batch", .group = GROUP_OUTPUT,
+		.verbs = ON(TOP), .set = option_set_flag, .at = MEMBER(batch),
+		.help = "print each refresh as text, for logs",
+	}, {
+		.name = "ascii", .group = GROUP_OUTPUT,
+		.verbs = VIEWS, .set = option_set_flag, .at = MEMBER(ascii),
+		.help = "live view: bars of letters, not of blocks",
+	}, {
 		.name = "capture", .group = GROUP_OUTPUT, .arg = "FILE",
-		.verbs = ON(DEFAULT) | ON(STAT), .set = option_set_text, .at = MEMBER(capture),
+		.verbs = VIEWS | ON(STAT), .set = option_set_text, .at = MEMBER(capture),
 		.completes = COMPLETE_FILES,
 		.accepts = "the name of a file",
 		.help = "also keep a capture in FILE",
@@ -202,7 +216,8 @@ static const struct option_row rows[] = {
 		.help = "text, md, csv, json; folded, speedscope, falcon ...",
 	}, {
 		.name = "color", .group = GROUP_OUTPUT, .arg = "WHEN",
-		.verbs = PRINTS | ON(STACKS), .set = option_set_choice, .at = MEMBER(report.color),
+		.verbs = PRINTS | ON(TOP) | ON(STACKS), .set = option_set_choice,
+		.at = MEMBER(report.color),
 		.choices = color_names, .accepts = "auto, always or never",
 		.help = "in colour: auto (on a terminal), always, never",
 	}, {
@@ -397,13 +412,27 @@ static const struct option_row rows[] = {
 static const struct verb verbs[VERB_END + 1] = {
 	[VERB_DEFAULT] = {
 		.name = "", .has_targets = true,
-		.summary = "print what GPU processes do, every few seconds",
+		.summary = "the live view; not on a terminal: a report every few seconds",
 		.usage = "[options] [-p PID[,PID...] | --name GLOB ... | -a | -- CMD ARG...]",
-		.about = "Prints a report every interval, until the targets end or Ctrl-C. Alone\n"
-			 "and without privileges: who is on which GPU, and what to type.\n"
+		.about = "On a terminal the live view (gpuprof top). Else, with CMD, or with -i,\n"
+			 "-n, --table and the like: a report every interval, until the targets\n"
+			 "end or Ctrl-C. Alone and without privileges: who is on which GPU.\n"
 			 TABLES
 			 "'gpuprof help' lists the verbs.\n",
-		.examples = "  gpuprof -p 1234 -i 2s -n 10 --table threads\n",
+		.examples = "  gpuprof -p 1234\n"
+			    "  gpuprof -p 1234 -i 2s -n 10 --table threads\n",
+	},
+	[VERB_TOP] = {
+		.name = "top", .has_targets = true, .max_args = 1,
+		.completes = COMPLETE_CAPTURES,
+		.summary = "the live view: GPUs, processes, and why they wait",
+		.usage = "top [options] [FILE | -p PID[,PID...] | --name GLOB ... | -a]",
+		.about = "Enter opens a process, e explains a row, ? lists the keys, q quits.\n"
+			 "What is shown is of the last 5 refreshes. FILE: a capture, as a whole;\n"
+			 "[ and ] go through its time.\n",
+		.examples = "  gpuprof top -p 1234\n"
+			    "  gpuprof top run.gpr\n"
+			    "  gpuprof top --batch -n 3 -a > log\n",
 	},
 	[VERB_STAT] = {
 		.name = "stat", .has_targets = true,

@@ -6,6 +6,7 @@
 #include "cli/options.h"
 
 int verb_watch(const struct options *o);	/* no verb */
+int verb_top(const struct options *o);
 int print_start(void);				/* no verb, no option, no right to probe */
 int verb_stat(const struct options *o);
 int verb_record(const struct options *o);
@@ -23,6 +24,8 @@ struct report_state;
 struct snapshot;
 int report_interval(const struct options *o, const struct model *m, uint64_t now_ns,
 		    const struct snapshot *before, const struct report_state *how);
+/* What a next command may name: processes that still run, a file that can be read again. */
+void report_look_around(struct snapshot *snap, const char *capture);
 int judge_model(const struct options *o, const struct model *m);
 
 extern const char agents_text[];	/* the page of `gpuprof help agents` */

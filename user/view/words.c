@@ -496,6 +496,25 @@ const struct word word_list[] = {
 		.what = "An estimate of what gpuprof took of the time of the threads it measured.",
 		.see = "own_cost_share gpuprof",
 	}, {
+		.name = "gpu lost", .kind = WORD_SCREEN,
+		.what = "The live view's share of a process's device time that its findings cost: "
+			"time in which the device was idle because of it. What it waits while "
+			"others keep the device busy is not in it.",
+		.measured = "the sum of its findings' shares, over its devices; ? where too little "
+			    "is known of them.",
+		.see = "findings share",
+	}, {
+		.name = "gpu time", .kind = WORD_SCREEN,
+		.what = "The live view's bar of a process's time on its devices: compute, copies, "
+			"communication, unknown, idle.",
+		.see = "ledger unknown",
+	}, {
+		.name = "waits most for", .kind = WORD_SCREEN,
+		.what = "The live view's name for what a process waits for: its largest finding, "
+			"else the cause of most of its devices' idle time; STOPPED where a signal "
+			"or a debugger has stopped all of its threads.",
+		.see = "findings idle_cause",
+	}, {
 		.name = "how often", .kind = WORD_SCREEN,
 		.what = "How many times a loss happened, and how long one lasted on average.",
 	}, {

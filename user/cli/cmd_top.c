@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * `gpuprof top`: the live view of a session or of a capture; with --batch its first page as text.
+ * Holds session, history and terminal together; what is shown and what keys do is view/tui's.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/exit.h"
+#include "base/log.h"
+#include "base/num.h"
+#include "base/time.h"
+#include "capture/capture_part.h"
+#include "cli/progress.h"
+#include "cli/verbs.h"
+#include "host/caps.h"
+#include "model/model.h"
+#include "session/session.h"
+#include "view/output.h"
+#include "view/tui/terminal.h"
+#include "view/view.h"
+
+#define DELAY_NS NS_PER_SEC
+#define DELAY_MIN_NS (250 * NS_PER_MS)
+#define WINDOW 5			/* refreshes that are shown together */
+#define KEEP_NS (60 * NS_PER_SEC)	/* held in memory for the key w */
+#define BATCH_LINES 100000
+
+struct top {
+	const struct options *o;
+	struct session *s;		/* NULL: a capture is shown */
+	struct terminal *t;		/* NULL: text is printed */
+	struct live live;
+	struct page page;
+	struct page_data data;
+	struct history history;
+	uint64_t cpu_ns, cpu_at_ns;	/* that gpuprof had taken of CPUs, and when */
+	bool has_quit;
+	int rc;				/* of printing */
+};
+
+static void top_init(struct top *v, const struct options *o, size_t window)
+{
+	*v = (struct top){ .o = o, .history.window = window,
+			   .page = { .text = STRBUF_INIT, .shown.command = STRBUF_INIT,
+				     .shown.next = STRBUF_INIT },
+			   .data = { .delay_ns = o->delay_ns ? o->delay_ns : DELAY_NS,
+				     .is_batch = o->batch, .cpu_share = -1 } };
+	v->data.history = &v->history;
+	live_init(&v->live);
+}
+
+static void top_free(struct top *v)
+{
+	terminal_close(v->t);
+	page_free(&v->page);
+	history_free(&v->history);
+}
+
+static int no_memory(struct top *v)
+{
+	log_error("cannot show the live view: out of memory");
+	v->rc = EXIT_FAIL;
+	v->has_quit = true;
+	return v->rc;
+}
+
+static bool is_ascii(const struct options *o)
+{
+	return o->ascii || report_screen_shape(NULL).ascii;
+}
+
+/* ---- what is shown --------------------------------------------------------------------------- */
+
+static void draw(struct top *v)
+{
+	const struct screen_shape shape = terminal_shape(v->t);
+	char message[200];
+
+	if (terminal_message(v->t, message, sizeof(message)))
+		snprintf(v->live.message, sizeof(v->live.message), "%s", message);
+	do {
+		if (page_draw(&v->page, &v->live, &v->data, &shape)) {
+			no_memory(v);
+			return;
+		}
+	} while (live_find(&v->live, &v->page.shown));
+	terminal_draw(v->t, &v->page);
+}
+
+/* The page as text, of as many lines as it needs. */
+static void print(struct top *v)
+{
+	struct screen_shape shape = report_screen_shape(NULL);
+	struct strbuf out = STRBUF_INIT;
+
+	shape.lines = BATCH_LINES;
+	shape.has_color = report_is_colored(&v->o->report);
+	shape.ascii |= v->o->ascii;
+	if (page_draw(&v->page, &v->live, &v->data, &shape)) {
+		no_memory(v);
+		return;
+	}
+	strbuf_addstr(&out, v->page.text.s);
+	strbuf_addch(&out, '\n');
+	v->rc = output_write(NULL, &out);
+	v->has_quit |= v->rc != EXIT_OK;
+	strbuf_free(&out);
+}
+
+/* Since the refresh before. */
+static void read_own_cpu(struct top *v)
+{
+	const uint64_t now_ns = time_now_ns();
+	struct timespec cpu = { 0 };
+	uint64_t cpu_ns;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+	cpu_ns = (uint64_t)cpu.tv_sec * NS_PER_SEC + (uint64_t)cpu.tv_nsec;
+	v->data.cpu_share = v->cpu_at_ns ? num_ratio(cpu_ns - v->cpu_ns, now_ns - v->cpu_at_ns) :
+					   -1;
+	v->cpu_ns = cpu_ns;
+	v->cpu_at_ns = now_ns;
+}
+
+static void refresh(struct top *v, const struct model *m, uint64_t now_ns)
+{
+	if (history_add(&v->history, m, now_ns)) {
+		no_memory(v);
+		return;
+	}
+	live_refreshed(&v->live, v->history.all.n);
+	read_own_cpu(v);
+	if (v->t)
+		draw(v);
+	else
+		print(v);
+}
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+static void save_text(struct top *v)
+{
+	char path[64];
+	struct screen_shape shape = terminal_shape(v->t);
+	struct strbuf text = STRBUF_INIT;
+
+	shape.has_color = false;
+	snprintf(path, sizeof(path), "gpuprof-%llu.txt",
+		 (unsigned long long)(time_now_ns() / NS_PER_MS));
+	if (!page_draw(&v->page, &v->live, &v->data, &shape)) {
+		strbuf_addstr(&text, v->page.text.s);
+		if (output_write(path, &text) == EXIT_OK)
+			snprintf(v->live.message, sizeof(v->live.message), "the screen is in %s",
+				 path);
+	}
+	strbuf_free(&text);
+}
+
+static void save_capture(struct top *v)
+{
+	if (!v->s)
+		snprintf(v->live.message, sizeof(v->live.message), "this is a capture already: %s",
+			 v->data.file);
+	else if (v->o->capture)
+		snprintf(v->live.message, sizeof(v->live.message), "everything is kept in %.200s",
+			 v->o->capture);
+	else
+		session_keep_now(v->s);
+}
+
+/* "gpuprof ..." is this program, wherever it is installed. */
+static void run_command(struct top *v)
+{
+	const char *command = v->page.shown.command.s;
+	const char *sudo = strncmp(command, "sudo ", 5) ? "" : "sudo ";
+	struct strbuf text = STRBUF_INIT;
+	char self[PATH_MAX];
+	const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	command += strlen(sudo);
+	if (n > 0 && !strncmp(command, "gpuprof ", 8)) {
+		self[n] = '\0';
+		strbuf_addstr(&text, geteuid() ? sudo : "");
+		strbuf_add_shell(&text, self);
+		command += 7;
+	}
+	strbuf_addstr(&text, command);
+	if (!text.failed)
+		terminal_run(v->t, text.s);
+	strbuf_free(&text);
+}
+
+static void handle(struct top *v, enum live_request request)
+{
+	switch (request) {
+	case LIVE_QUIT:
+		v->has_quit = true;
+		break;
+	case LIVE_MARK:
+	case LIVE_UNMARK:
+		if (v->s)	/* of a capture `since` is all of it */
+			history_mark(&v->history, request == LIVE_MARK);
+		break;
+	case LIVE_RUN:
+		run_command(v);
+		break;
+	case LIVE_COPY:
+		terminal_copy(v->t, v->page.shown.command.s);
+		snprintf(v->live.message, sizeof(v->live.message), "copied: %.200s",
+			 v->page.shown.command.s);
+		break;
+	case LIVE_SAVE_TEXT:
+		save_text(v);
+		break;
+	case LIVE_SAVE_CAPTURE:
+		save_capture(v);
+		break;
+	case LIVE_NOTHING:
+		break;
+	}
+}
+
+/* All keys that wait, then a page of what they changed. */
+static void read_keys(struct top *v)
+{
+	bool any = false;
+	uint32_t key;
+
+	while (!v->has_quit && (key = terminal_key(v->t))) {
+		any = true;
+		handle(v, live_press(&v->live, &v->page.shown, key));
+		if (!v->has_quit)
+			draw(v);
+	}
+	if (!any && !terminal_is_there())
+		v->has_quit = true;
+}
+
+/* ---- a session ------------------------------------------------------------------------------- */
+
+static void run_session(struct top *v)
+{
+	enum session_step step;
+
+	while (!v->has_quit && (step = session_step(v->s))) {
+		if (step == SESSION_INTERVAL)
+			refresh(v, session_model(v->s), session_interval_end(v->s));
+		else if (step == SESSION_INPUT && v->t)
+			read_keys(v);
+	}
+}
+
+/* What was seen last stays on the screen until a key or a signal ends the view. */
+static void show_end(struct top *v)
+{
+	v->data.has_ended = true;
+	if (session_model(v->s))
+		refresh(v, session_model(v->s), 0);
+	while (v->t && !v->has_quit && session_wait_input(v->s))
+		read_keys(v);
+}
+
+static int view_session(const struct options *o)
+{
+	struct session_options measure = o->session;
+	struct consumers consumers;
+	struct session_plan plan = { .o = &measure, .capture_path = o->capture,
+				     .consumers = view_consumers(&consumers),
+				     .interval_ns = o->delay_ns ? o->delay_ns : DELAY_NS,
+				     .has_input = !o->batch };
+	struct progress progress;
+	struct top v;
+	int rc;
+
+	if (!o->capture && !o->batch) {
+		measure.before_ns = KEEP_NS;
+		measure.on = ON_SIGNAL;
+		plan.capture_path = "gpuprof-%t.gpr";
+	}
+	plan.first_interval_at_ns = o->batch ? 0 : time_now_ns() + 1;
+	top_init(&v, o, o->batch ? 1 : WINDOW);
+	progress_begin(&progress, o);
+	v.s = session_open(&plan);
+	if (!v.s)
+		return EXIT_FAIL;
+	if (!o->batch && session_model(v.s)) {
+		v.t = terminal_open(report_is_colored(&o->report), is_ascii(o));
+		v.has_quit = !v.t;
+		v.rc = v.t ? EXIT_OK : EXIT_UNSUPPORTED;
+		if (v.t)
+			draw(&v);
+	}
+	run_session(&v);
+	rc = session_stop(v.s);
+	if (!v.has_quit && !(o->batch && o->session.count && v.history.seen >= o->session.count))
+		show_end(&v);
+	top_free(&v);
+	return session_close(v.s, rc ? rc : v.rc);
+}
+
+/* ---- a capture ------------------------------------------------------------------------------- */
+
+struct playing {
+	struct top *v;
+	struct model *m;
+	uint64_t step_ns, next_ns;	/* between refreshes; of the next one */
+	int err;
+};
+
+static int play_event(void *ctx, const struct event *ev)
+{
+	struct playing *p = ctx;
+	int err = model_push(p->m, ev);
+
+	if (!err && ev->kind == EVENT_WATERMARK && ev->end_ns >= p->next_ns) {
+		err = history_add(&p->v->history, p->m, ev->end_ns);
+		p->next_ns = ev->end_ns + p->step_ns;
+	}
+	return err;
+}
+
+/* Reads all of it: a snapshot of each step, and one of all. 0 or -errno. */
+static int play(struct top *v, struct capture_reader *r, struct model *m,
+		const struct capture_span *span)
+{
+	const uint64_t ns = num_sub(span->stop_ns, span->start_ns);
+	struct playing p = { .v = v, .m = m, .step_ns = v->o->delay_ns };
+	struct consumers consumers;
+	int err;
+
+	if (!p.step_ns)
+		p.step_ns = num_max(DELAY_MIN_NS, ns / (HISTORY_MAX / 2));
+	p.next_ns = span->start_ns + p.step_ns;
+	v->data.delay_ns = p.step_ns;
+	model_use_intervals(m);
+	err = model_use_consumers(m, view_consumers(&consumers));
+	if (!err)
+		err = capture_read(r, &(struct event_sink){ play_event, &p });
+	if (!err)
+		err = model_finish(m);
+	if (!err)
+		err = history_add(&v->history, m, 0);
+	if (!err)
+		v->history.since = snapshot_take(m, 0);
+	if (!err && !v->history.since)
+		err = -ENOMEM;
+	for (size_t i = 0; !err && i < v->history.all.n; i++)
+		report_look_around(v->history.all.v[i], v->data.file);
+	if (!err)
+		report_look_around(v->history.since, v->data.file);
+	return err;
+}
+
+static void show_capture(struct top *v)
+{
+	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	v->live.since_mark = true;
+	v->data.has_ended = true;
+	if (v->o->batch) {
+		print(v);
+		return;
+	}
+	v->t = terminal_open(report_is_colored(&v->o->report), is_ascii(v->o));
+	if (!v->t) {
+		v->rc = EXIT_UNSUPPORTED;
+		return;
+	}
+	draw(v);
+	while (!v->has_quit && (poll(&in, 1, -1) >= 0 || errno == EINTR))
+		read_keys(v);
+}
+
+static int view_capture(const struct options *o)
+{
+	struct capture_reader *r = capture_open(o->args[0]);
+	struct model *m = r ? model_new(capture_funcs(r)) : NULL;
+	struct capture_span span;
+	struct top v;
+	int err;
+
+	if (!r)
+		return EXIT_FAIL;
+	top_init(&v, o, 1);
+	v.data.file = o->args[0];
+	caps_drop_others(caps_of_output(NULL));
+	err = m ? capture_read_span(r, &span) : -ENOMEM;
+	if (!err)
+		err = play(&v, r, m, &span);
+	if (err)
+		log_error("cannot read %s: %s", o->args[0],
+			  err == -ENODATA ? "it holds no time" : strerror(-err));
+	else
+		show_capture(&v);
+	top_free(&v);
+	model_free(m);
+	capture_free(r);
+	return err ? EXIT_FAIL : v.rc;
+}
+
+int verb_top(const struct options *o)
+{
+	if (!o->batch && !terminal_is_there()) {
+		log_error("the live view needs a terminal; for text: gpuprof top --batch -n 1");
+		return EXIT_USAGE;
+	}
+	return o->n_args ? view_capture(o) : view_session(o);
+}
