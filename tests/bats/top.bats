@@ -25,7 +25,7 @@ view() {
 	close_view
 	VIEWS=$((VIEWS + 1))
 	printf -v word '%q ' "$GPUPROF" top "$@"
-	printf -v command 'cd %q && env -u NO_COLOR LC_ALL=C.UTF-8 TZ=UTC %s 2>err; echo "exit $?"; exec cat' "$PWD" "$word"
+	printf -v command 'cd %q && env -u NO_COLOR LC_ALL=C.UTF-8 TZ=UTC XDG_CONFIG_HOME=$PWD/config %s 2>err; echo "exit $?"; exec cat' "$PWD" "$word"
 	tmux -f /dev/null new-session -d -x "${COLUMNS:-100}" -y "${LINES:-30}" "$command"
 	tmux set -s set-clipboard on
 }
@@ -103,6 +103,30 @@ press() { tmux send-keys "$@"; }
 	press F10
 	sees '^exit 0'
 	assert_equal "$(cat err)" ""
+}
+
+@test "top: columns and their order are as they were left, in a file of the user's own" {
+	view "$CAPTURES/ranks-alike.gpr"
+	sees '8x train'
+	press F5 t
+	sees '11592 +7 train'
+	press '>' '>' I -
+	wait_for 20 eval '! on_screen RANK'
+	press '>'
+	sees 'PID-'
+	press q
+	sees '^exit 0'
+	assert_equal "$(cat config/gpuprof/top)" "$(printf '%s\n' 'sort PID' 'hidden RANK' reversed unfolded no-history)"
+	view "$CAPTURES/ranks-alike.gpr"
+	sees 'PID-'
+	sees '11592 train'
+	! on_screen 'RANK|history'
+	press F5 t I + '<' q
+	sees '^exit 0'
+	assert_equal "$(cat config/gpuprof/top)" ""
+	printf 'sort NO-SUCH\nhidden\n\xff\n%0300d\nunfolded\n' 1 >config/gpuprof/top
+	view "$CAPTURES/ranks-alike.gpr"
+	sees '11592 +7 train'
 }
 
 @test "top: figures of a capture are those of its report, to the digit" {

@@ -41,7 +41,7 @@ if pid == 0:
     fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
     for fd in range(3):
         os.dup2(slave, fd)
-    os.environ["TERM"] = "xterm-256color"
+    os.environ.update(TERM="xterm-256color", XDG_CONFIG_HOME="/proc/none")
     os.execvp(command[0], command)
 
 tail = b""

@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "capture/capture_part.h"
 #include "cli/progress.h"
+#include "cli/top_settings.h"
 #include "cli/verbs.h"
 #include "host/caps.h"
 #include "model/model.h"
@@ -34,7 +35,7 @@ struct top {
 	const struct options *o;
 	struct session *s;		/* NULL: a capture is shown */
 	struct terminal *t;		/* NULL: text is printed */
-	struct live live;
+	struct live live, at_first;	/* at_first: as it began */
 	struct page page;
 	struct page_data data;
 	struct history history;
@@ -52,10 +53,15 @@ static void top_init(struct top *v, const struct options *o, size_t window)
 				     .is_batch = o->batch, .cpu_share = -1 } };
 	v->data.history = &v->history;
 	live_init(&v->live);
+	if (!o->batch)
+		top_settings_read(&v->live);
+	v->at_first = v->live;
 }
 
 static void top_free(struct top *v)
 {
+	if (v->t)
+		top_settings_write(&v->live, &v->at_first);
 	terminal_close(v->t);
 	page_free(&v->page);
 	history_free(&v->history);

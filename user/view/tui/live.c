@@ -184,6 +184,25 @@ static enum live_request reverse(struct live *l, struct live_shown *shown)
 	return LIVE_NOTHING;
 }
 
+static enum live_request hide(struct live *l, struct live_shown *shown)
+{
+	(void)shown;
+	if (l->sort < 0)
+		snprintf(l->message, sizeof(l->message), "F6 first: it hides the column that rows "
+			 "are sorted by");
+	else
+		l->hidden |= 1u << l->sort;
+	l->sort = -1;
+	return LIVE_NOTHING;
+}
+
+static enum live_request show_all(struct live *l, struct live_shown *shown)
+{
+	(void)shown;
+	l->hidden = 0;
+	return LIVE_NOTHING;
+}
+
 static enum live_request strips(struct live *l, struct live_shown *shown)
 {
 	(void)shown;
@@ -318,6 +337,8 @@ static const struct key_row rows[] = {
 	{ { F(6), '>' }, ON(HOST), "F6 >", "F6 Sort", "sort by the next column", sort_next },
 	{ { '<' }, ON(HOST), "<", NULL, "sort by the column before", sort_previous },
 	{ { 'I' }, ON(HOST), "I", NULL, "the other way round", reverse },
+	{ { '-' }, ON(HOST), "-", NULL, "hide the column that rows are sorted by", hide },
+	{ { '+' }, ON(HOST), "+", NULL, "show all columns", show_all },
 	{ { KEY_OF_ENTER }, LISTS, "Enter", "Enter Open", "open the process, or explain the row",
 	  open_row },
 	{ { KEY_OF_ESCAPE, KEY_OF_BACKSPACE }, LISTS | TEXTS, "Esc", "Esc Back",

@@ -51,6 +51,7 @@ struct live {
 	size_t cursor[LIVE_PAGES];	/* row, or first line of text */
 	size_t tab;			/* of LIVE_PROCESS */
 	int sort;			/* of LIVE_HOST: number of the column; -1: as it is best */
+	uint32_t hidden;		/* 1 << number of a column */
 	bool is_reversed;
 	bool is_unfolded;		/* ranks that are alike have rows of their own */
 	bool has_strips;		/* the history of devices is shown */

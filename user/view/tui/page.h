@@ -48,4 +48,7 @@ int page_draw(struct page *p, const struct live *l, const struct page_data *d,
 	      const struct screen_shape *shape);
 void page_free(struct page *p);
 
+/* The title of a column that processes can be sorted by; NULL: there are no more. */
+const char *page_column(int i);
+
 #endif

@@ -284,6 +284,11 @@ static const struct list_column columns[] = {
 
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
+const char *page_column(int i)
+{
+	return i >= 0 && i < (int)COLUMNS ? columns[i].title : NULL;
+}
+
 static void add_cell(const struct process_list *v, const struct process_row *r,
 		     const struct list_column *c)
 {
@@ -543,7 +548,7 @@ static void choose_columns(const struct process_list *v, bool shown[COLUMNS])
 
 			for (size_t k = 0; k < v->all.n && !is_known; k++)
 				is_known = cell_of(v, &v->all.v[k], columns[i].from)->known;
-			if (columns[i].priority != priority || !is_known ||
+			if (columns[i].priority != priority || !is_known || v->g->l->hidden >> i & 1 ||
 			    left < columns[i].width)
 				continue;
 			shown[i] = true;
