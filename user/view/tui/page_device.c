@@ -60,11 +60,7 @@ static void read_note(struct page_device *v, const struct snapshot_host *h)
 
 	for (size_t i = 0; h && i < h->members.n; i++)
 		users += h->members.v[i].share.owned_ns > 0;
-	if (v->sampled && v->sampled->faults.n)
-		snprintf(v->note.s, sizeof(v->note.s), "%llu fault%s: report --table findings",
-			 (unsigned long long)v->sampled->faults.n,
-			 v->sampled->faults.n > 1 ? "s" : "");
-	else if (h && h->sum.unwatched_ns)
+	if (h && h->sum.unwatched_ns)
 		snprintf(v->note.s, sizeof(v->note.s), "others use it");
 	else if (users > 1)
 		snprintf(v->note.s, sizeof(v->note.s), "%zu processes", users);

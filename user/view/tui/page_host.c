@@ -82,6 +82,18 @@ static void add_legend(struct drawing *g, size_t at)
 	line_end(&g->line);
 }
 
+/* What a device reported itself comes before who uses it: device-fault, throttled. */
+static void note_findings(struct drawing *g, struct page_device *v)
+{
+	for (size_t i = g->findings.all.n; i--;) {
+		const struct finding *f = &g->findings.all.v[i];
+
+		if (f->device >= v->number && f->device <= v->last &&
+		    (!strcmp(f->name, "device-fault") || !strcmp(f->name, "throttled")))
+			snprintf(v->note.s, sizeof(v->note.s), "%s", f->name);
+	}
+}
+
 static void add_devices(struct drawing *g)
 {
 	const bool has_strip = g->l->has_strips && g->line.width >= 80 && !g->d->is_batch;
@@ -92,8 +104,10 @@ static void add_devices(struct drawing *g)
 
 	g->line.out->failed |= page_devices_read(&list, g->snap) < 0;
 	shown = num_min(list.all.n, g->d->is_batch ? SIZE_MAX : most);
-	for (size_t i = 0; i < list.all.n; i++)
+	for (size_t i = 0; i < list.all.n; i++) {
 		has_samples |= list.all.v[i].sampled && list.all.v[i].sampled->sampled_ns;
+		note_findings(g, &list.all.v[i]);
+	}
 	has_samples &= g->line.width >= 100;
 	if (list.all.n)
 		add_device_titles(g, has_strip, has_samples);
