@@ -180,6 +180,25 @@ press() { tmux send-keys "$@"; }
 	sees '^exit 0'
 }
 
+@test "top: stopped by a terminal's key it leaves the screen, and draws it again when it goes on" {
+	VIEWS=1
+	tmux -f /dev/null new-session -d -x 100 -y 30 \
+		"PS1='shell> ' XDG_CONFIG_HOME=$PWD LC_ALL=C.UTF-8 bash --norc --noprofile -i"
+	sees 'shell>'
+	press "'$GPUPROF' top '$CAPTURES/ranks-alike.gpr'" Enter
+	sees '8x train'
+	press C-z
+	sees 'Stopped'
+	assert_equal "$(tmux display -p '#{alternate_on} #{cursor_flag}')" "0 1"
+	press fg Enter
+	sees '8x train'
+	assert_equal "$(tmux display -p '#{alternate_on}')" 1
+	tmux resize-window -x 60 -y 12
+	wait_for 20 eval "! on_screen 'LAUNCH/S'"
+	press q
+	sees 'shell>'
+}
+
 # ---- a session -------------------------------------------------------------------------------
 
 # A program on the simulated GPU, with the helper in it. Sets P.
