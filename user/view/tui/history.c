@@ -6,6 +6,8 @@
 
 static void drop(struct snapshot **v, size_t *n, size_t drop)
 {
+	if (!drop)
+		return;
 	for (size_t i = 0; i < drop; i++)
 		snapshot_free(v[i]);
 	memmove(v, v + drop, (*n - drop) * sizeof(*v));
