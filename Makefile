@@ -66,7 +66,7 @@ say = @printf '  %-8s %s\n' '$(1)' '$(2)'
 endif
 
 USER_SRC := $(sort $(filter-out user/helper/%,$(shell find user -mindepth 2 -name '*.c')))
-USER_OBJ := $(USER_SRC:user/%.c=$(BUILD)/user/%.o) $(BUILD)/user/inject/image_bytes.o $(BUILD)/user/cli/agents.o
+USER_OBJ := $(USER_SRC:user/%.c=$(BUILD)/user/%.o) $(BUILD)/user/inject/image_bytes.o $(BUILD)/user/cli/agents.o $(BUILD)/user/view/html/page.o
 BPF_SRC  := $(sort $(wildcard bpf/*.bpf.c))
 BPF_OBJ  := $(BPF_SRC:bpf/%.bpf.c=$(BUILD)/bpf/%.bpf.o)
 SKEL     := $(BUILD)/gpuprof.skel.h
@@ -161,6 +161,16 @@ $(BUILD)/user/cli/agents.o: user/cli/agents.S user/doc/agents.md
 	@mkdir -p $(@D)
 	$(call say,AS,$@)
 	$(Q)$(CC) -c $< -o $@
+
+# The page names the only style and the only script that a browser may use in it, by their hashes.
+PAGE := user/view/html/page
+sha256 = $$(sha256sum $(1) | cut -c 1-64 | tr a-f A-F | basenc --base16 -d | base64)
+
+$(BUILD)/user/view/html/page.o: $(PAGE).S $(PAGE).css $(PAGE).js
+	@mkdir -p $(@D)
+	$(call say,AS,$@)
+	$(Q)$(CC) -DCSS_HASH="\"$(call sha256,$(PAGE).css)\"" -DJS_HASH="\"$(call sha256,$(PAGE).js)\"" \
+		-c $< -o $@
 
 $(HELPER_LIB): $(HELPER_OBJ)
 	$(call say,AR,$@)

@@ -10,7 +10,7 @@ FUZZ_CFLAGS  := -std=gnu11 -g -O1 $(filter-out -Werror,$(WARN)) -fno-strict-alia
 		-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_OUT     := $(BUILD)/fuzz
 
-FUZZ_OBJ     := $(USER_SRC:user/%.c=$(FUZZ_OUT)/obj/%.o) $(BUILD)/user/inject/image_bytes.o $(BUILD)/user/cli/agents.o
+FUZZ_OBJ     := $(USER_SRC:user/%.c=$(FUZZ_OUT)/obj/%.o) $(BUILD)/user/inject/image_bytes.o $(BUILD)/user/cli/agents.o $(BUILD)/user/view/html/page.o
 
 $(FUZZ_OUT)/obj/%.o: user/%.c | $(SKEL)
 	@mkdir -p $(@D)

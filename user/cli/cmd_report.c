@@ -24,6 +24,7 @@
 #include "host/proc.h"
 #include "base/exit.h"
 #include "view/chart.h"
+#include "view/page_moments.h"
 #include "view/render.h"
 #include "view/report.h"
 #include "view/torch_memory.h"
@@ -299,6 +300,10 @@ static int report_capture(const struct options *o, const char *path, struct capt
 		consumers.v[consumers.n++] = &chart_consumer;
 	if (o->report.format == FORMAT_TORCH_MEMORY)
 		consumers.v[consumers.n++] = &torch_memory_consumer;
+	if (report_has_page(&o->report)) {
+		consumers.v[consumers.n++] = &moments_consumer;
+		model_use_bins(m);
+	}
 	err = model_use_consumers(m, &consumers);
 	if (!err)
 		err = capture_read(r, is_part ? &(struct event_sink){ capture_part_push, &part } :
@@ -367,7 +372,7 @@ int verb_report(const struct options *o)
 	/* Before anything of the capture is read. Source lines are in files of those who built the
 	 * target. */
 	caps_drop_others((o->lines || o->report.annotate ? 1ull << CAP_DAC_READ_SEARCH : 0) |
-			 caps_of_output(o->report.output));
+			 caps_of_output(o->report.output) | caps_of_output(o->report.html));
 	m = model_new(capture_funcs(r));
 	if (m && o->report.by == CALLS_BY_LAUNCH)
 		model_use_launches(m);

@@ -4,6 +4,7 @@
 
 #include "base/exit.h"
 #include "base/log.h"
+#include "view/page_moments.h"
 #include "view/report.h"
 #include "session/session.h"
 #include "cli/progress.h"
@@ -24,6 +25,7 @@ int verb_stat(const struct options *o)
 	struct session_plan plan = { .o = &o->session, .capture_path = o->capture,
 				     .output = o->report.output,
 				     .by_launch = o->report.by == CALLS_BY_LAUNCH,
+				     .has_bins = report_has_page(&o->report),
 				     .consumers = view_consumers(&consumers) };
 	/* Which name a pattern (%) becomes is not known here. */
 	const bool is_named = o->capture && !strchr(o->capture, '%');
@@ -34,6 +36,8 @@ int verb_stat(const struct options *o)
 
 	if (rc)
 		return rc;
+	if (plan.has_bins)
+		consumers.v[consumers.n++] = &moments_consumer;
 	options_warn_stacks(o);
 	progress_begin(&progress, o);
 	s = session_open(&plan);

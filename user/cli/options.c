@@ -284,10 +284,12 @@ static int check_words(const struct options *o)
 /* Flame graphs are of stacks, which are measured then. */
 static int choose_stacks(struct options *o)
 {
-	const char *name = o->report.format == FORMAT_FOLDED ? "folded" : "speedscope";
+	const char *name = o->report.format == FORMAT_FOLDED ? "folded" :
+			   o->report.format == FORMAT_SVG    ? "svg" : "speedscope";
 	const bool is_by_other = o->report.by == CALLS_BY_LAUNCH || o->report.by == CALLS_BY_RESULT;
 
-	if (o->report.format != FORMAT_FOLDED && o->report.format != FORMAT_SPEEDSCOPE)
+	if (o->report.format != FORMAT_FOLDED && o->report.format != FORMAT_SPEEDSCOPE &&
+	    o->report.format != FORMAT_SVG)
 		return 0;
 	if (o->verb == &options_verbs[VERB_STACKS]) {
 		log_error("option '--format': '%s' is not of stacks; take gpuprof stat", name);

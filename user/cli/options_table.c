@@ -25,9 +25,9 @@
 
 static const char *const format_names[] = {
 	[FORMAT_TEXT] = "text", [FORMAT_MD] = "md", [FORMAT_CSV] = "csv", [FORMAT_JSON] = "json",
-	[FORMAT_FOLDED] = "folded", [FORMAT_SPEEDSCOPE] = "speedscope",
+	[FORMAT_FOLDED] = "folded", [FORMAT_SPEEDSCOPE] = "speedscope", [FORMAT_SVG] = "svg",
 	[FORMAT_FALCON] = "falcon", [FORMAT_TUNABLEOP] = "tunableop",
-	[FORMAT_TORCH_MEMORY] = "torch-memory", [FORMAT_END] = NULL,
+	[FORMAT_TORCH_MEMORY] = "torch-memory", [FORMAT_HTML] = "html", [FORMAT_END] = NULL,
 };
 
 static const char *const by_names[] = {
@@ -169,6 +169,12 @@ static const struct option_row rows[] = {
 		.accepts = "the name of a file",
 		.help = "write to FILE (record: keep an older one); csv: DIR/",
 	}, {
+		.name = "html", .group = GROUP_OUTPUT, .arg = "FILE",
+		.verbs = ON(STAT) | READS, .set = option_set_text, .at = MEMBER(report.html),
+		.completes = COMPLETE_FILES,
+		.accepts = "the name of a file",
+		.help = "also write a page to send: one file, no network",
+	}, {
 		.name = "max-size", .group = GROUP_OUTPUT, .arg = "SIZE",
 		.verbs = ON(RECORD), .set = option_set_size, .at = MEMBER(session.max_bytes),
 		.accepts = "a size of at least 64k, such as 100m or 2g",
@@ -211,9 +217,9 @@ static const struct option_row rows[] = {
 		.name = "format", .group = GROUP_OUTPUT, .arg = "FORMAT",
 		.verbs = WRITES | ON(STACKS), .set = option_set_choice, .at = MEMBER(report.format),
 		.choices = format_names,
-		.accepts = "text, md, csv, json, folded, speedscope, falcon, "
+		.accepts = "text, md, csv, json, html, folded, speedscope, svg, falcon, "
 			   "tunableop or torch-memory",
-		.help = "text, md, csv, json; folded, speedscope, falcon ...",
+		.help = "text, md, csv, json, html; folded, svg, falcon ...",
 	}, {
 		.name = "color", .group = GROUP_OUTPUT, .arg = "WHEN",
 		.verbs = PRINTS | ON(TOP) | ON(STACKS), .set = option_set_choice,
@@ -472,6 +478,7 @@ static const struct verb verbs[VERB_END + 1] = {
 			 TABLES,
 		.examples = "  gpuprof report run.gpr --table findings,ledger\n"
 			    "  gpuprof report run.gpr --from 09:15:02 --to 09:15:12\n"
+			    "  gpuprof report run.gpr --html run.html\n"
 			    "  gpuprof report run.gpr --timeline\n"
 			    "  gpuprof report run.gpr --annotate train.py\n"
 			    "  gpuprof report run.gpr --by launch --top 20\n"
@@ -483,7 +490,9 @@ static const struct verb verbs[VERB_END + 1] = {
 		.summary = "write a capture as other programs read it",
 		.usage = "export [FILE] --format FORMAT [-o FILE] [options]",
 		.needs_format = true,
-		.about = "folded       stacks, for flamegraph.pl and inferno\n"
+		.about = "html         a page to send: one file, no network\n"
+			 "svg          time of threads by stack, a flame graph\n"
+			 "folded       the same stacks, for flamegraph.pl and inferno\n"
 			 "speedscope   the same, for speedscope.app\n"
 			 "falcon       operators (--table modules) in Falcon's columns\n"
 			 "tunableop    products of matrices (record --gemms), for PyTorch's tuner\n"

@@ -85,9 +85,8 @@ static uint64_t times_of(const struct sampled_device *d, enum fault_what what)
 	return times;
 }
 
-/* "GPU 0: XID 79, the GPU has fallen off the bus" */
-static void add_fault(struct strbuf *out, const struct sampled_device *d,
-		      const struct sample_fault *f)
+void finding_add_fault(struct strbuf *out, const struct sampled_device *d,
+		       const struct sample_fault *f)
 {
 	const struct xid *xid = find_xid(f);
 	const char *what = xid ? xid->what : faults[f->what].what;
@@ -145,7 +144,7 @@ static bool judge_device_fault(const struct finding_book *b, struct finding *f)
 	f->is_severe = weight_of(worst) == SEVERE;
 	f->is_notable = weight_of(worst) == NOTABLE;
 	f->headline = "A device failed";
-	add_fault(&f->cause, of, worst);
+	finding_add_fault(&f->cause, of, worst);
 	strbuf_addstr(&f->next, "dmesg | grep -i xid");
 	return true;
 }

@@ -417,7 +417,7 @@ static int start_waiting(struct sweep *s, const struct device_work **next)
 	return 0;
 }
 
-static void end_gap(struct sweep *s, const struct device_work *by, device_gap_fn fn, void *ctx)
+static void end_gap(struct sweep *s, const struct device_work *by, const struct device_sink *to)
 {
 	const struct device_gap gap = { s->gap_start, s->cursor, by };
 
@@ -425,11 +425,11 @@ static void end_gap(struct sweep *s, const struct device_work *by, device_gap_fn
 	if (gap.start_ns == gap.end_ns)
 		return;
 	s->idle_ns += gap.end_ns - gap.start_ns;
-	if (fn)
-		fn(ctx, &gap);
+	if (to->gap)
+		to->gap(to->ctx, &gap);
 }
 
-static int sweep_to(struct sweep *s, uint64_t horizon, device_gap_fn fn, void *ctx)
+static int sweep_to(struct sweep *s, uint64_t horizon, const struct device_sink *to)
 {
 	while (s->cursor < horizon) {
 		const struct device_work *next;
@@ -440,9 +440,11 @@ static int sweep_to(struct sweep *s, uint64_t horizon, device_gap_fn fn, void *c
 		if (err)
 			return err;
 		if (own) {
-			end_gap(s, own, fn, ctx);
+			end_gap(s, own, to);
 			until = num_min(own->end_ns, until);
 			s->owned_ns[own->bucket] += until - s->cursor;
+			if (to->owned)
+				to->owned(to->ctx, own->bucket, s->cursor, until);
 			s->gap_start = until;
 		}
 		s->cursor = until;
@@ -552,9 +554,10 @@ void device_book_call(struct device_book *b, const struct device_work *of, uint6
 		set_call(&q->strays.v[i], of);
 }
 
-int device_book_settle(struct device_book *b, uint64_t horizon_ns, device_gap_fn fn, void *ctx)
+int device_book_settle_to(struct device_book *b, uint64_t horizon_ns,
+			  const struct device_sink *sink)
 {
-	int err = sweep_to(&b->sweep, horizon_ns, fn, ctx);
+	int err = sweep_to(&b->sweep, horizon_ns, sink);
 
 	if (!err && b->sweep.lanes)
 		lanes_settle(b->sweep.lanes, b->sweep.cursor);
@@ -586,8 +589,8 @@ static uint64_t read_until(const struct sweep *s)
 	return s->cursor - s->gap_start < DEVICE_GAP_NS ? s->gap_start : s->cursor;
 }
 
-int device_book_read(const struct device_book *b, uint64_t now_ns, struct device_sum *sum,
-		     device_gap_fn fn, void *ctx)
+int device_book_read_to(const struct device_book *b, uint64_t now_ns, struct device_sum *sum,
+			const struct device_sink *sink)
 {
 	const bool settled = now_ns == DEVICE_BOOK_SETTLED;
 	struct sweep copy = { .cursor = 0 };
@@ -596,7 +599,7 @@ int device_book_read(const struct device_book *b, uint64_t now_ns, struct device
 	uint64_t gap_ns;
 
 	if (!settled && !err)
-		err = sweep_to(&copy, now_ns, fn, ctx);
+		err = sweep_to(&copy, now_ns, sink);
 	*sum = (struct device_sum){ .open_ns = b->open_ns,
 				    .close_ns = settled ? read_until(s) : s->cursor };
 	gap_ns = !settled && owner(&copy) ? 0 : sum->close_ns - s->gap_start;
@@ -605,8 +608,8 @@ int device_book_read(const struct device_book *b, uint64_t now_ns, struct device
 	memcpy(sum->works, b->works, sizeof(b->works));
 	cut_busy(sum->busy_ns, &b->sweep, s->cursor);
 	sum->idle_ns = s->idle_ns + gap_ns;
-	if (fn && gap_ns)
-		fn(ctx, &(struct device_gap){ s->gap_start, sum->close_ns, NULL });
+	if (sink->gap && gap_ns)
+		sink->gap(sink->ctx, &(struct device_gap){ s->gap_start, sum->close_ns, NULL });
 	VEC_FREE(&copy.waiting.strays);
 	for (int i = 0; i < WORK_STATES; i++)
 		VEC_FREE(&copy.running[i]);

@@ -55,21 +55,31 @@ void device_book_call(struct device_book *b, const struct device_work *of, uint6
 /* 0: the queue has room. Else settle up to there, though works before that may come yet. */
 uint64_t device_book_crowded(const struct device_book *b);
 
-/* Every work that starts before horizon_ns has been pushed: time before it is settled, its gaps
- * are given to fn (may be NULL) in order of time, each once, when they have ended. 0 or -ENOMEM:
- * it is settled as far as memory allowed. */
-int device_book_settle(struct device_book *b, uint64_t horizon_ns, device_gap_fn fn, void *ctx);
+/* Every work that starts before horizon_ns has been pushed: time before it is settled, and goes to
+ * the sink, a gap once, when it has ended. 0 or -ENOMEM: it is settled as far as memory allowed. */
+int device_book_settle_to(struct device_book *b, uint64_t horizon_ns,
+			  const struct device_sink *sink);
+static inline int device_book_settle(struct device_book *b, uint64_t horizon_ns, device_gap_fn fn,
+				     void *ctx)
+{
+	return device_book_settle_to(b, horizon_ns, &(struct device_sink){ fn, NULL, ctx });
+}
 
-/* As it stands if it closed at now, with all that was pushed. fn gets the gaps that were not given
- * out yet, and the last one; they come again later. 0 or -ENOMEM.
+/* As it stands if it closed at now, with all that was pushed. The sink gets the time that it has not
+ * got yet, and the last gap; both come again later. 0 or -ENOMEM.
  *
  * DEVICE_BOOK_SETTLED: the settled part, up to read_until_ns (below). A gap that nothing has ended
  * yet is left for later; but if it is longer than DEVICE_GAP_NS it is read as far as it is settled,
  * and goes to fn, ended by nothing: so that a device that does nothing for long is not left out. */
 #define DEVICE_BOOK_SETTLED 0
 #define DEVICE_GAP_NS 100000000ull
-int device_book_read(const struct device_book *b, uint64_t now_ns, struct device_sum *sum,
-		     device_gap_fn fn, void *ctx);
+int device_book_read_to(const struct device_book *b, uint64_t now_ns, struct device_sum *sum,
+			const struct device_sink *sink);
+static inline int device_book_read(const struct device_book *b, uint64_t now_ns,
+				   struct device_sum *sum, device_gap_fn fn, void *ctx)
+{
+	return device_book_read_to(b, now_ns, sum, &(struct device_sink){ fn, NULL, ctx });
+}
 
 struct device_progress {
 	uint64_t settled_ns;		/* so far */

@@ -48,6 +48,14 @@ struct device_gap {		/* nothing ran in [start, end) */
 };
 typedef void (*device_gap_fn)(void *ctx, const struct device_gap *gap);
 
+/* Where time goes that is settled, in its order. */
+struct device_sink {
+	device_gap_fn gap;	/* NULL: not wanted */
+	/* A work of bucket owned [from, to), perhaps only a part of its time. NULL: not wanted */
+	void (*owned)(void *ctx, unsigned int bucket, uint64_t from, uint64_t to);
+	void *ctx;
+};
+
 struct device_sum {		/* owned, summed over buckets, and all gaps: close - open */
 	uint64_t open_ns, close_ns;
 	uint64_t owned_ns[DEVICE_BUCKETS];

@@ -29,6 +29,8 @@ struct devices {
 	struct device *last;		/* that was found; NULL: none */
 	struct kernels_budget kernels;
 	struct device_room waiting;
+	const uint64_t *bins_start_ns;	/* NULL: devices have none */
+	size_t bins_left;		/* so many more may */
 	struct host_devices hosts;
 	struct devices_divide crowded;	/* divide NULL: unknown */
 	struct device_counts dropped;	/* of books that are no more */
@@ -58,6 +60,7 @@ static void free_device(struct device *s)
 	free(s->past);
 	stalls_free(&s->state.stalls);
 	strip_free(&s->state.strip);
+	bins_free(s->state.bins);
 	free(s);
 }
 
@@ -72,6 +75,12 @@ void devices_free(struct devices *d)
 	map_free(&d->first);
 	host_devices_free(&d->hosts);
 	free(d);
+}
+
+void devices_use_bins(struct devices *d, const uint64_t *session_start_ns)
+{
+	d->bins_start_ns = session_start_ns;
+	d->bins_left = BINS_BOOKS;
 }
 
 static bool is_last(const struct devices *d, uint32_t process, uint32_t device)
@@ -114,6 +123,9 @@ static struct device *add_device(struct devices *d, uint32_t process, uint32_t p
 	if (s && open_ns) {
 		s->book = device_book_new(*open_ns, &d->waiting, &s->state.lanes);
 		s->open_ns = s->state.strip.open_ns = *open_ns;
+		if (d->bins_left)
+			s->state.bins = bins_new(*d->bins_start_ns);
+		d->bins_left -= s->state.bins != NULL;
 	} else if (s) {
 		s->past = calloc(1, sizeof(*s->past));
 	}
@@ -199,6 +211,11 @@ struct dividing {
 	int err;
 };
 
+static bool has_bins(const struct dividing *d)
+{
+	return d->to.bins && *d->to.bins;
+}
+
 static uint64_t unknown_so_far(const struct dividing *d)
 {
 	const bool *other = d->by ? d->by->other_is_unknown : NULL;
@@ -237,6 +254,51 @@ static int add_to_strip(const struct dividing *d, const struct device_gap *gap,
 	return err;
 }
 
+/* Of what is left of each cause: `rest` nanoseconds, as they are in ns if that is there. */
+static void take_parts(uint64_t ns[IDLE_CAUSES], uint64_t left[IDLE_CAUSES], uint64_t rest)
+{
+	for (unsigned int i = 0; i < IDLE_CAUSES; i++) {
+		ns[i] = num_min(ns[i], num_min(left[i], rest));
+		left[i] -= ns[i];
+		rest -= ns[i];
+	}
+	for (unsigned int i = 0; rest && i < IDLE_CAUSES; i++) {
+		const uint64_t more = num_min(left[i], rest);
+
+		ns[i] += more;
+		left[i] -= more;
+		rest -= more;
+	}
+}
+
+/* A gap over several bins is divided in each, so that its causes are where they were. left: of the
+ * whole gap. */
+static int add_to_bins(const struct dividing *d, const struct device_gap *gap,
+		       uint64_t left[IDLE_CAUSES])
+{
+	struct bins *bins = *d->to.bins;
+	int err = 0;
+
+	bins_reach(bins, gap->end_ns);
+	for (uint64_t at = gap->start_ns, end; at < gap->end_ns && !err; at = end) {
+		const struct device_gap part = { at, num_min(bins_end(bins, at), gap->end_ns),
+						 gap->ended_by };
+		uint64_t ns[IDLE_CAUSES] = { 0 };
+
+		end = part.end_ns;
+		if (d->by && end - at < gap->end_ns - gap->start_ns)
+			err = d->by->divide(d->by->ctx, d->device->state.process, &part, ns, NULL);
+		take_parts(ns, left, end - at);
+		bins_add_parts(bins, DEVICE_BUCKETS, ns, IDLE_CAUSES, at);
+	}
+	return err;
+}
+
+static void on_owned(void *ctx, unsigned int bucket, uint64_t from, uint64_t to)
+{
+	bins_add(*((const struct dividing *)ctx)->to.bins, bucket, from, to);
+}
+
 static void on_gap(void *ctx, const struct device_gap *gap)
 {
 	struct dividing *d = ctx;
@@ -244,7 +306,10 @@ static void on_gap(void *ctx, const struct device_gap *gap)
 	const uint64_t queued_ns = to->ns[IDLE_QUEUED], unknown_ns = unknown_so_far(d);
 	const uint64_t ns = gap->end_ns - gap->start_ns;
 	bool first = gap->start_ns <= d->device->open_ns;	/* earlier time is in no book */
+	uint64_t before[IDLE_CAUSES], added[IDLE_CAUSES];
 	int err = 0;
+
+	memcpy(before, to->ns, sizeof(before));
 
 	if (first && to->stalls && gap->ended_by)
 		to->stalls->before_ns += ns;
@@ -255,9 +320,18 @@ static void on_gap(void *ctx, const struct device_gap *gap)
 		to->ns[IDLE_UNKNOWN] += ns;
 	if (!err && to->strip)
 		err = add_to_strip(d, gap, unknown_so_far(d) - unknown_ns);
+	for (unsigned int i = 0; has_bins(d) && i < IDLE_CAUSES; i++)
+		added[i] = to->ns[i] - before[i];
+	if (!err && has_bins(d))
+		err = add_to_bins(d, gap, added);
 	if (!err && d->share)
 		err = host_device_gap(d->share, gap, to->ns[IDLE_QUEUED] - queued_ns, d->by);
 	d->err = d->err ? d->err : err;
+}
+
+static struct device_sink sink_of(struct dividing *d)
+{
+	return (struct device_sink){ on_gap, has_bins(d) ? on_owned : NULL, d };
 }
 
 /* over: nothing more will come. */
@@ -266,7 +340,9 @@ static int settle_one(struct devices *d, struct device *s, uint64_t horizon_ns,
 {
 	struct host_member *member = &s->state.member;
 	struct dividing dividing = {
-		by, s, member, { s->state.idle_ns, &s->state.stalls, &s->state.strip }, 0 };
+		by, s, member,
+		{ s->state.idle_ns, &s->state.stalls, &s->state.strip, &s->state.bins }, 0 };
+	const struct device_sink sink = sink_of(&dividing);
 	int err = 0;
 
 	if (!s->book)
@@ -275,8 +351,9 @@ static int settle_one(struct devices *d, struct device *s, uint64_t horizon_ns,
 		err = host_devices_join(&d->hosts, member, NULL,
 					device_book_progress(s->book).settled_ns);
 	if (!err)
-		err = device_book_settle(s->book, num_min(horizon_ns, host_member_end(member, by)),
-					 on_gap, &dividing);
+		err = device_book_settle_to(s->book,
+					    num_min(horizon_ns, host_member_end(member, by)),
+					    &sink);
 	if (!err)
 		err = dividing.err;
 	return err ? err : host_device_settled(member, over ? by : NULL);
@@ -344,19 +421,25 @@ int devices_read(const struct device_state *state, uint64_t now_ns, const struct
 	const struct device *s = (const struct device *)state;
 	struct dividing dividing = { by, s, NULL, *idle, 0 };
 	int err = idle->stalls ? stalls_copy(idle->stalls, &state->stalls) : 0;
+	struct device_sink sink;
 	uint64_t waited_ns = 0;
 
 	memcpy(idle->ns, state->idle_ns, sizeof(state->idle_ns));
 	if (!err && idle->strip)
 		err = strip_copy(idle->strip, &state->strip);
+	if (idle->bins)
+		*idle->bins = state->bins ? bins_copy(state->bins) : NULL;
+	if (!err && idle->bins && state->bins && !*idle->bins)
+		err = -ENOMEM;
+	sink = sink_of(&dividing);
 	if (!s->book) {
 		*sum = *s->past;
 		return err;
 	}
 	if (!err)
-		err = device_book_read(s->book,
-				       num_min(now_ns, host_member_end(&s->state.member, by)), sum,
-				       on_gap, &dividing);
+		err = device_book_read_to(s->book,
+					  num_min(now_ns, host_member_end(&s->state.member, by)),
+					  sum, &sink);
 	if (!err)
 		err = dividing.err;
 	if (!err && idle->strip)
@@ -589,6 +672,7 @@ static int fold(struct devices *d, struct device *s, uint32_t into, const struct
 		add_counts(&d->dropped, s->book);
 	map_del(&d->by_process, device_key(s->state.process, s->state.device));
 	kernels_drop(&s->state.kernels, &d->kernels);
+	d->bins_left += s->state.bins != NULL;
 	free_device(s);
 	return 0;
 }

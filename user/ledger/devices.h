@@ -12,6 +12,7 @@
 #include "event/event.h"
 #include "facts/kernels.h"
 #include "join/join.h"
+#include "ledger/bins.h"
 #include "ledger/device_bucket.h"
 #include "ledger/host_devices.h"
 #include "ledger/idle.h"
@@ -37,6 +38,7 @@ struct device_state {
 	uint64_t idle_ns[IDLE_CAUSES];	/* of gaps that are settled */
 	struct stalls stalls;		/* the same gaps, without the first */
 	struct strip strip;		/* the same gaps, all of them */
+	struct bins *bins;		/* see devices_use_bins; NULL: none */
 	struct kernels kernels;
 	struct lanes lanes;
 	/* By direction (the last: between devices) and by enum work_memory. */
@@ -48,6 +50,10 @@ struct devices;
 
 struct devices *devices_new(void);	/* NULL + errno */
 void devices_free(struct devices *d);
+
+/* Before the first device: BINS_BOOKS of them have bins that begin with the session, of their buckets
+ * and, from DEVICE_BUCKETS on, of the causes of idle time. */
+void devices_use_bins(struct devices *d, const uint64_t *session_start_ns);
 
 bool devices_have(const struct devices *d, uint32_t process, uint32_t device);
 
@@ -77,11 +83,12 @@ struct device_idle {
 	uint64_t *ns;			/* by enum idle_cause */
 	struct stalls *stalls;		/* NULL: not wanted */
 	struct strip *strip;		/* the same */
+	struct bins **bins;		/* NULL: not wanted; else set, to NULL where it has none */
 };
 
 /* The book as device_book_read has it (also DEVICE_BOOK_SETTLED), and all idle time: the sum of
  * idle->ns is sum->idle_ns, and so is the strip's, which closes with the book (at 0: of ended
- * processes). Stalls and strip are zeroed, and the caller's to free. 0 or -ENOMEM. */
+ * processes). Stalls and strip are zeroed, and with bins the caller's to free. 0 or -ENOMEM. */
 int devices_read(const struct device_state *s, uint64_t now_ns, const struct devices_divide *by,
 		 struct device_sum *sum, const struct device_idle *idle);
 

@@ -10,18 +10,44 @@
 
 #include "base/num.h"
 
-/* Adds [from, to) to buckets; the part for `other` is split by the unarmed intervals (may be
- * NULL). */
-static inline void book_add(uint64_t *ns, const struct intervals *unarmed, unsigned int bucket,
-			    uint64_t from, uint64_t to)
+/* Where time goes: a book's own, or a reading's. */
+struct booking {
+	uint64_t *ns;
+	struct bins *bins;		/* NULL: none */
+	const struct intervals *unarmed;	/* may be NULL */
+};
+
+static inline struct booking booking_of(struct book *b)
+{
+	return (struct booking){ b->ns, b->bins, b->unarmed };
+}
+
+/* The same as in ns, where it was. */
+static void bin(const struct booking *to, unsigned int bucket, uint64_t from, uint64_t until)
+{
+	struct interval blind;
+
+	while (bucket == CLASS_OTHER && intervals_next(to->unarmed, from, until, &blind)) {
+		bins_add(to->bins, bucket, from, blind.start);
+		bins_add(to->bins, BUCKET_UNARMED, blind.start, blind.end);
+		from = blind.end;
+	}
+	bins_add(to->bins, bucket, from, until);
+}
+
+/* Adds [from, until) to buckets; the part for `other` is split by the unarmed intervals. */
+static inline void book_add(const struct booking *to, unsigned int bucket, uint64_t from,
+			    uint64_t until)
 {
 	uint64_t blind;
 
-	if (from >= to)
+	if (from >= until)
 		return;
-	blind = bucket == CLASS_OTHER ? intervals_overlap(unarmed, from, to) : 0;
-	ns[bucket] += to - from - blind;
-	ns[BUCKET_UNARMED] += blind;
+	blind = bucket == CLASS_OTHER ? intervals_overlap(to->unarmed, from, until) : 0;
+	to->ns[bucket] += until - from - blind;
+	to->ns[BUCKET_UNARMED] += blind;
+	if (__builtin_expect(to->bins != NULL, 0))
+		bin(to, bucket, from, until);
 }
 
 /* Calls that are seen at their entry only take no time: whatever they cost is outside of them. */
@@ -76,11 +102,20 @@ unsigned int book_now(const struct book *b)
 
 /* ---- records ----------------------------------------------------------------------------- */
 
+/* [cursor, end) was bucket, whether probes were attached or not. */
+static void book_until(struct book *b, uint64_t end, unsigned int bucket)
+{
+	book_add(&(struct booking){ b->ns, b->bins, NULL }, bucket, b->cursor, end);
+	b->cursor = num_max(b->cursor, end);
+}
+
 /* Books [cursor, start), or remembers where the head ends. */
 static void book_gap(struct book *b, uint64_t start, unsigned int bucket)
 {
 	if (b->has_head) {
-		book_add(b->ns, b->unarmed, bucket, b->cursor, start);
+		const struct booking to = booking_of(b);
+
+		book_add(&to, bucket, b->cursor, start);
 		return;
 	}
 	b->has_head = true;
@@ -161,9 +196,8 @@ static unsigned int push_call(struct book *b, const struct event *ev, const stru
 		uint64_t end = num_max(clip(b, ev->end_ns), b->cursor);
 
 		book_add_blocked(b, fn->class, ev, book_blocked(b, end), b->cursor, end);
-		book_add(b->ns, NULL, fn->class, b->cursor, end);
+		book_until(b, end, fn->class);
 		book_count(b, fn->class, ev);
-		b->cursor = end;
 	}
 	return found;
 }
@@ -193,8 +227,8 @@ static unsigned int push_inside(struct book *b, const struct event *ev, const st
 		book_gap(b, start, CLASS_OTHER);
 	}
 	b->last_gap = CLASS_OTHER;
-	book_add(b->ns, NULL, fn->class, start, end);
-	b->cursor = end;
+	b->cursor = start;
+	book_until(b, end, fn->class);
 	b->unseen |= 1u << fn->class;
 	b->has_open = b->before = b->inside = true;
 	b->watched = ev->has & HAS_END;
@@ -218,13 +252,6 @@ static unsigned int push_gone(struct book *b, const struct event *ev)
 }
 
 /* ---- off the CPU ------------------------------------------------------------------------- */
-
-/* [cursor, end) was bucket. */
-static void book_until(struct book *b, uint64_t end, unsigned int bucket)
-{
-	book_add(b->ns, NULL, bucket, b->cursor, end);
-	b->cursor = num_max(b->cursor, end);
-}
 
 /* A reading of a state that lasts; takes no number. */
 static bool is_reading(const struct event *ev)
@@ -330,8 +357,12 @@ unsigned int book_push(struct book *b, const struct event *ev, const struct func
 	unsigned int found;
 
 	if (__builtin_expect(is_plain(b, ev, fn), 1)) {
-		book_add(b->ns, b->unarmed, CLASS_OTHER, b->cursor, ev->start_ns);
+		const struct booking to = booking_of(b);
+
+		book_add(&to, CLASS_OTHER, b->cursor, ev->start_ns);
 		b->ns[fn->class] += ev->end_ns - ev->start_ns;
+		if (__builtin_expect(b->bins != NULL, 0))
+			bins_add(b->bins, fn->class, ev->start_ns, ev->end_ns);
 		book_count(b, fn->class, ev);
 		if (ev->call.blocked_ns && fn->class != CLASS_OTHER)
 			book_add_blocked(b, fn->class, ev,
@@ -391,15 +422,18 @@ bool book_has(const struct book *b, uint64_t start_ns, uint64_t end_ns)
 	return b->has_head && start_ns >= b->head_end && end_ns <= b->cursor;
 }
 
-void book_call(struct book *b, unsigned int class, uint64_t ns)
+void book_call(struct book *b, unsigned int class, uint64_t ns, uint64_t start_ns, uint64_t end_ns)
 {
 	ns = num_min(ns, b->ns[CLASS_OTHER]);
+	if (b->bins)
+		bins_move(b->bins, CLASS_OTHER, class, ns, start_ns, end_ns);
 	b->ns[CLASS_OTHER] -= ns;
 	b->ns[class] += ns;
 }
 
-void book_read(const struct book *b, uint64_t now_ns, struct book_sum *sum)
+void book_read_bins(const struct book *b, uint64_t now_ns, struct book_sum *sum, struct bins *bins)
 {
+	const struct booking to = { sum->ns, bins, b->unarmed };
 	uint64_t close = num_min(b->stop, b->exit), open;
 
 	if (b->stop == UINT64_MAX && !b->has_exit)
@@ -415,9 +449,8 @@ void book_read(const struct book *b, uint64_t now_ns, struct book_sum *sum)
 	if (book_now(b) < CLASS_END && book_now(b) != CLASS_OTHER)
 		sum->blocked_ns[b->open_class] += book_blocked(b, close);
 	if (b->has_head)
-		book_add(sum->ns, b->unarmed, b->head_lost ? BUCKET_LOST : CLASS_OTHER, open,
-		       b->head_end);
-	book_add(sum->ns, b->unarmed, book_now(b), b->has_head ? b->cursor : open, close);
+		book_add(&to, b->head_lost ? BUCKET_LOST : CLASS_OTHER, open, b->head_end);
+	book_add(&to, book_now(b), b->has_head ? b->cursor : open, close);
 }
 
 const char *bucket_name(unsigned int bucket)

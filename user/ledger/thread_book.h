@@ -45,6 +45,7 @@
 #include <stdbool.h>
 
 #include "event/event.h"
+#include "ledger/bins.h"
 #include "ledger/thread_bucket.h"
 #include "base/intervals.h"
 
@@ -70,6 +71,7 @@ struct book {
 	uint64_t hole;		/* records missing after cursor */
 	uint64_t open_start;	/* the call that has not returned, as it was reported */
 	const struct intervals *unarmed;
+	struct bins *bins;	/* get all that goes into ns, by enum bucket; NULL: none */
 	struct book_counts counts;
 	uint32_t seq;		/* the last number seen */
 	uint16_t open_func;
@@ -91,8 +93,9 @@ unsigned int book_push(struct book *b, const struct event *ev, const struct func
 /* Is all of [start, end) booked? Later events do not change it. */
 bool book_has(const struct book *b, uint64_t start_ns, uint64_t end_ns);
 
-/* Moves ns of booked `other` to class: a late record shows such a call. */
-void book_call(struct book *b, unsigned int class, uint64_t ns);
+/* Moves ns of booked `other` to class: a late record shows such a call in [start, end). */
+void book_call(struct book *b, unsigned int class, uint64_t ns, uint64_t start_ns,
+	       uint64_t end_ns);
 
 void book_birth(struct book *b, uint64_t start_ns);	/* 0: still unknown */
 void book_stop(struct book *b, uint64_t end_ns);	/* the session has ended */
@@ -106,7 +109,12 @@ unsigned int book_now(const struct book *b);
 /* [start, end) was added to unarmed: its part that is booked already is counted late. */
 unsigned int book_unarmed(struct book *b, uint64_t start_ns, uint64_t end_ns);
 
-/* As it stands if it closed at now (without stop or exit before). */
-void book_read(const struct book *b, uint64_t now_ns, struct book_sum *sum);
+/* As it stands if it closed at now (without stop or exit before). bins: a copy of the book's, which
+ * gets what is not in ns yet; NULL: not wanted. */
+void book_read_bins(const struct book *b, uint64_t now_ns, struct book_sum *sum, struct bins *bins);
+static inline void book_read(const struct book *b, uint64_t now_ns, struct book_sum *sum)
+{
+	book_read_bins(b, now_ns, sum, NULL);
+}
 
 #endif

@@ -396,6 +396,12 @@ void model_use_intervals(struct model *m)
 	m->intervals = true;
 }
 
+void model_use_bins(struct model *m)
+{
+	m->bins_left = BINS_BOOKS;
+	devices_use_bins(m->devices, &m->session.start_ns);
+}
+
 const struct funcs *model_funcs(const struct model *m)
 {
 	return m->funcs;

@@ -176,6 +176,8 @@ static void free_thread(struct model *m, struct thread *t)
 {
 	timeline_free(&t->timeline, &m->timelines);
 	timeline_free(&t->sampled.spans, &m->sampled);
+	m->bins_left += t->book.bins != NULL;
+	bins_free(t->book.bins);
 	free(t->cache);
 	free(t->past);
 	free(t);

@@ -133,10 +133,11 @@ static int take_thread(struct snapshot *s, const struct model *m, const struct t
 	to->func = open.func;
 	to->open_ns = open.start_ns;
 	to->stopped = t->stopped_ns && t->stopped_ns >= t->book.cursor;
-	book_read(b, t->process->gone_ns && !t->ended ? t->process->gone_ns : s->now_ns,
-		  &to->book);
+	to->bins = b->bins ? bins_copy(b->bins) : NULL;
+	book_read_bins(b, t->process->gone_ns && !t->ended ? t->process->gone_ns : s->now_ns,
+		       &to->book, to->bins);
 	read_sampled(to, &t->sampled.spans);
-	return 0;
+	return b->bins && (!to->bins || to->bins->failed) ? -ENOMEM : 0;
 }
 
 /* ---- devices --------------------------------------------------------------------------------- */
@@ -190,7 +191,10 @@ static int take_book(struct snapshot *s, struct snapshot_device *to, const struc
 	if (to->host)
 		by.waited_ns = &to->host->members.v[from->member.number].share.waited_ns;
 	err = devices_read(from, read_until(s, m), &by, &to->sum,
-			   &(struct device_idle){ to->idle_ns, &to->stalls, &to->strip });
+			   &(struct device_idle){ to->idle_ns, &to->stalls, &to->strip,
+						  &to->bins });
+	if (!err && to->bins && to->bins->failed)
+		err = -ENOMEM;
 	/* Time in no call that CUPTI records may be anything: a call of NCCL, another thread's
 	 * turn. */
 	if (m->without_probes) {
@@ -289,6 +293,7 @@ static void free_device(struct snapshot_device *d)
 {
 	stalls_free(&d->stalls);
 	strip_free(&d->strip);
+	bins_free(d->bins);
 	rows_free(&d->kernels.rows);
 	lanes_free(&d->lanes);
 }
@@ -391,6 +396,8 @@ static void drop_threads(struct snapshot *s)
 
 		if (!is_over && num_max(t->birth_ns, p->start_ns) < s->now_ns)
 			s->threads.v[kept++] = s->threads.v[i];
+		else
+			bins_free(t->bins);
 	}
 	s->threads.n = kept;
 }
@@ -489,6 +496,8 @@ void snapshot_free(struct snapshot *s)
 		free_device(&s->devices.v[i]);
 	for (size_t i = 0; i < s->hosts.n; i++)
 		VEC_FREE(&s->hosts.v[i].members);
+	for (size_t i = 0; i < s->threads.n; i++)
+		bins_free(s->threads.v[i].bins);
 	VEC_FREE(&s->processes);
 	map_free(&s->by_process);
 	map_free(&s->by_device);
@@ -655,6 +664,8 @@ static void subtract_threads(struct snapshot *later, const struct snapshot *earl
 	for (size_t i = 0; i < later->threads.n; i++) {
 		struct snapshot_thread *t = &later->threads.v[i];
 
+		bins_free(t->bins);
+		t->bins = NULL;
 		subtract_folded_threads(later, earlier, &at, t->number);
 		if (at < earlier->threads.n && earlier->threads.v[at].number == t->number)
 			subtract_thread(later, t, &earlier->threads.v[at++]);
@@ -668,8 +679,11 @@ static void subtract_threads(struct snapshot *later, const struct snapshot *earl
 
 static void subtract_devices(struct snapshot *later, const struct snapshot *earlier)
 {
-	for (size_t i = 0; i < later->devices.n; i++)
+	for (size_t i = 0; i < later->devices.n; i++) {
 		strip_free(&later->devices.v[i].strip);
+		bins_free(later->devices.v[i].bins);
+		later->devices.v[i].bins = NULL;
+	}
 	for (size_t i = 0; i < earlier->devices.n; i++) {
 		const struct snapshot_device *of = &earlier->devices.v[i];
 		struct snapshot_device *d = (struct snapshot_device *)(uintptr_t)

@@ -56,6 +56,7 @@ struct snapshot_thread {
 	uint16_t func;
 	uint64_t open_ns;	/* since then; of `before`, since that could be seen */
 	struct book_sum book;
+	struct bins *bins;	/* of book.ns; NULL: none, or a difference */
 	/* Off the CPU outside of calls, and of that stopped, as EVENT_SCHED has it: an estimate. */
 	uint64_t sampled_ns, sampled_stopped_ns;
 	uint64_t past;		/* so many threads that ended, added up; tid is 0. 0: it is one */
@@ -73,6 +74,8 @@ struct snapshot_device {	/* of one process, or of those that ended */
 	uint64_t idle_ns[IDLE_CAUSES];	/* add up to sum.idle_ns */
 	struct stalls stalls;
 	struct strip strip;		/* close_ns 0: of ended processes, or a difference */
+	/* of sum.owned_ns, and from DEVICE_BUCKETS on of idle_ns; NULL as a thread's */
+	struct bins *bins;
 	struct kernels kernels;
 	struct lanes lanes;
 	struct copy_stats copies[COPY_DEFAULT + 2][3];

@@ -30,6 +30,11 @@ static void open_book(struct model *m, struct thread *t, uint64_t first_ns)
 	book_birth(&t->book, t->birth_ns);
 	if (m->session.stop_ns)
 		book_stop(&t->book, m->session.stop_ns);
+	/* Without memory for them the thread is one more that has none. */
+	if (m->bins_left) {
+		t->book.bins = bins_new(m->session.start_ns);
+		m->bins_left -= t->book.bins != NULL;
+	}
 	t->has_book = t->records_wait = true;
 }
 
@@ -288,7 +293,7 @@ static void book_cupti_call(struct model *m, struct thread *t, const struct even
 	timeline_sum(&t->timeline, ev->start_ns, ev->end_ns, &t->process->unarmed, ns);
 	if (!ns[CLASS_OTHER])
 		return;
-	book_call(&t->book, class, ns[CLASS_OTHER]);
+	book_call(&t->book, class, ns[CLASS_OTHER], ev->start_ns, ev->end_ns);
 	t->cupti_call_ns = ev->end_ns;
 	m->counts.cupti_calls_booked++;
 }

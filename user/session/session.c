@@ -354,6 +354,8 @@ static int start_tap(struct session *s)
 		model_use_intervals(s->tap.model);
 	if (s->tap.model && s->plan->by_launch)
 		model_use_launches(s->tap.model);
+	if (s->tap.model && s->plan->has_bins)
+		model_use_bins(s->tap.model);
 	s->tap.registry = registry_new();
 	if (!s->tap.model || !s->tap.registry)
 		return -ENOMEM;

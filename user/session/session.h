@@ -16,6 +16,7 @@ struct session_plan {
 	/* a file that is written when the session has ended; NULL: none */
 	const char *output;
 	bool by_launch;			/* the model counts launches, too */
+	bool has_bins;			/* and knows the books by bins of time */
 	const struct consumers *consumers;	/* that the model has, too; NULL: none */
 	uint64_t interval_ns;		/* 0: no intervals */
 	uint64_t first_interval_at_ns;	/* it ends then, or a little later; 0: as the others */

@@ -5,20 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vec.h"
-
-/* The frames of a row, outermost first: its process, those of its stack, the call or the reason. */
-struct flame {
-	uint64_t ns;
-	size_t first, n;		/* its frames: index and number */
-};
-
-struct flames {
-	VEC(struct flame) all;
-	VEC(const char *) frames;	/* of the pool: equal ones have one address */
-	struct strpool *names;
-	bool failed;
-};
+#include "view/flame_svg.h"
 
 /* ---- reading the tables --------------------------------------------------------------------- */
 
@@ -76,7 +63,7 @@ static void add_row(struct flames *f, const struct cell *row, const struct of_ta
 	if (row[at->pid].known)
 		strbuf_addf(&text, " (pid %" PRIu64 ")", row[at->pid].u);
 	add_frame(f, text.s, text.len);
-	add_stack(f, stack ? stack : "[no stack]");
+	add_stack(f, stack ? stack : FLAME_NO_STACK);
 	if (function && (!stack || strcmp(last_frame(stack), function) != 0))
 		add_frame(f, function, strlen(function));
 	strbuf_reset(&text);
@@ -91,21 +78,31 @@ static void add_row(struct flames *f, const struct cell *row, const struct of_ta
 	strbuf_free(&text);
 }
 
-static void read_table(struct flames *f, const struct table *t)
+void flames_read(struct flames *f, const struct table *t, const char *column)
 {
 	const struct of_table at = {
 		.pid = column_find(t->columns, t->n_columns, "pid"),
 		.comm = column_find(t->columns, t->n_columns, "comm"),
 		.stack = column_find(t->columns, t->n_columns, "stack"),
-		.ns = column_find(t->columns, t->n_columns, "total_ns"),
+		.ns = column_find(t->columns, t->n_columns, column),
 		.function = column_find(t->columns, t->n_columns, "function"),
 		.reason = column_find(t->columns, t->n_columns, "reason"),
 	};
 
-	if (at.pid < 0 || at.ns < 0)
+	if (!f->names)
+		f->names = strpool_new();
+	f->failed |= !f->names;
+	if (at.pid < 0 || at.ns < 0 || f->failed)
 		return;
 	for (size_t i = 0; i < t->n_rows; i++)
 		add_row(f, t->cells + i * t->n_columns, &at);
+}
+
+void flames_free(struct flames *f)
+{
+	VEC_FREE(&f->all);
+	VEC_FREE(&f->frames);
+	strpool_free(f->names);
 }
 
 /* ---- forms ---------------------------------------------------------------------------------- */
@@ -215,18 +212,16 @@ static void add_speedscope(struct strbuf *out, const struct flames *f)
 
 void flame_render(struct strbuf *out, struct table *const *tables, unsigned int n, enum format f)
 {
-	struct flames flames = { .names = strpool_new() };
+	struct flames flames = { 0 };
 
-	flames.failed = !flames.names;
-	for (unsigned int i = 0; !flames.failed && i < n; i++)
-		read_table(&flames, tables[i]);
-	if (flames.failed)
-		out->failed = true;
-	else if (f == FORMAT_FOLDED)
+	for (unsigned int i = 0; i < n; i++)
+		flames_read(&flames, tables[i], "total_ns");
+	out->failed |= flames.failed;
+	if (f == FORMAT_FOLDED)
 		add_folded(out, &flames);
+	else if (f == FORMAT_SVG)
+		flame_svg_add_file(out, &flames);
 	else
 		add_speedscope(out, &flames);
-	VEC_FREE(&flames.all);
-	VEC_FREE(&flames.frames);
-	strpool_free(flames.names);
+	flames_free(&flames);
 }

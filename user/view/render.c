@@ -90,7 +90,7 @@ void format_safef(struct strbuf *out, const char *fmt, ...)
 	strbuf_free(&raw);
 }
 
-void format_cell(struct strbuf *out, const struct cell *c, unsigned int type)
+void render_cell(struct strbuf *out, const struct cell *c, unsigned int type)
 {
 	if (!c->known) {
 		strbuf_addch(out, '-');
@@ -131,7 +131,7 @@ void format_cell(struct strbuf *out, const struct cell *c, unsigned int type)
 }
 
 /* Worth a column: known in a row, and what its COLUMN_* requires. */
-static bool is_shown(const struct table *t, unsigned int column)
+bool render_shows(const struct table *t, unsigned int column)
 {
 	const unsigned int wide = t->columns[column].wide;
 
@@ -158,7 +158,7 @@ static unsigned int choose_columns(const struct report *r, const struct table *t
 	unsigned int shown = 0;
 
 	for (unsigned int i = 0; i < t->n_columns; i++)
-		if (r->wide || is_shown(t, i))
+		if (r->wide || render_shows(t, i))
 			column[shown++] = i;
 	return shown;
 }
@@ -278,7 +278,7 @@ static void grid_fill(struct grid *g, const struct report *r, const struct table
 
 			strbuf_reset(&sb);
 			if (row)
-				format_cell(&sb, &table_cells(t, row - 1)[col], c[col].type);
+				render_cell(&sb, &table_cells(t, row - 1)[col], c[col].type);
 			else
 				strbuf_addstr(&sb, column_title(&c[col]).s);
 			grid_add(g, row, i, sb.s, r->wide ? 0 : r->name_width);
@@ -623,7 +623,7 @@ static void print_rows(struct strbuf *out, const struct table *t, const unsigned
 	for (size_t row = 0; row < t->n_rows; row++) {
 		for (unsigned int i = 0; i < n; i++) {
 			strbuf_reset(&text);
-			format_cell(&text, &table_cells(t, row)[shown[i]],
+			render_cell(&text, &table_cells(t, row)[shown[i]],
 				    t->columns[shown[i]].type);
 			md_add_cell(out, text.s);
 		}

@@ -22,6 +22,7 @@
 #include "view/falcon.h"
 #include "view/flame.h"
 #include "view/output.h"
+#include "view/page.h"
 #include "view/render.h"
 #include "view/screen.h"
 #include "view/summary.h"
@@ -147,7 +148,7 @@ static int pick_tables(struct printout *p, const struct report_options *o)
 {
 	if (o->format == FORMAT_TUNABLEOP)
 		return pick_gemm(p, o->tables);
-	if (o->format == FORMAT_TORCH_MEMORY)
+	if (o->format == FORMAT_TORCH_MEMORY || o->format == FORMAT_HTML)
 		return 0;
 	if (o->format == FORMAT_FALCON)
 		return pick_falcon(p, o->tables);
@@ -307,7 +308,7 @@ static bool is_shown(const struct report_options *o, enum view_shown shown, cons
 		     const struct snapshot *snap)
 {
 	if (t->n_rows || o->tables || o->format == FORMAT_JSON || o->format == FORMAT_CSV ||
-	    o->format > FORMAT_SPEEDSCOPE)
+	    o->format > FORMAT_SVG)
 		return true;
 	return shown == VIEW_WITH_DEVICES ? snap->devices.n : shown != VIEW_WITH_ROWS;
 }
@@ -382,7 +383,8 @@ int report_check(const struct report_options *o)
 	printout_free(&p);
 	if (rc)
 		return rc;
-	return p.has_directory ? check_files(&p, o->output) : output_check(o->output);
+	rc = p.has_directory ? check_files(&p, o->output) : output_check(o->output);
+	return rc || !o->html ? rc : output_check(o->html);
 }
 
 /* The terminal that shows standard output: its columns, 0 for none. */
@@ -512,6 +514,29 @@ static void render_torch_memory(struct strbuf *out, const struct snapshot *snap)
 		log_warn("no memory of PyTorch's was recorded: record --torch-memory");
 }
 
+static void render_page(struct strbuf *out, const struct summary *s)
+{
+	struct strbuf verdict = STRBUF_INIT;
+	struct summary_text text;
+
+	out->failed |= verdict_add(&verdict, s->snap) < 0;
+	out->failed |= summary_write(&text, s, verdict.s) < 0;
+	out->failed |= page_add(out, s, verdict.s, &text) < 0;
+	summary_text_free(&text);
+	strbuf_free(&verdict);
+}
+
+static int write_page(const char *path, const struct summary *s)
+{
+	struct strbuf out = STRBUF_INIT;
+	int rc;
+
+	render_page(&out, s);
+	rc = output_write(path, &out);
+	strbuf_free(&out);
+	return rc;
+}
+
 static int judge_loss(const struct report_options *o, const struct summary *s)
 {
 	const struct snapshot_losses *l = &s->losses;
@@ -571,6 +596,8 @@ static int print_one(const struct report_options *o, const struct printout *p,
 		render_torch_memory(&out, s->snap);
 	else if (o->format == FORMAT_TUNABLEOP)
 		render_tunableop(&out, p->tables[0]);
+	else if (o->format == FORMAT_HTML)
+		render_page(&out, s);
 	else if (o->format < FORMAT_TABLES)
 		render(&out, o, p, s);
 	else
@@ -606,6 +633,8 @@ int report_print(const struct report_options *o, const struct snapshot *snap,
 			 "ones sampled: --stacks takes all");
 	if (!rc)
 		rc = p.has_directory ? write_files(&p, o->output) : print_one(o, &p, &s, st);
+	if (!rc && o->html)
+		rc = write_page(o->html, &s);
 	printout_free(&p);
 	return rc || st->unjudged ? rc : judge_loss(o, &s);
 }

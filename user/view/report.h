@@ -35,6 +35,7 @@
 
 #include "model/snapshot.h"
 #include "view/output.h"
+#include "view/render.h"
 #include "view/screen.h"
 
 /* Is text in colour? auto: on a terminal. */
@@ -45,6 +46,7 @@ struct report_options {
 	const char *sort;		/* column; NULL: each table's own order */
 	const char *filter;		/* extended regex on names; NULL none */
 	const char *output;		/* file; NULL: standard output */
+	const char *html;		/* this file becomes a page of it, too (view/page.h) */
 	int format;			/* enum format of view/render.h */
 	int color;			/* enum color_when */
 	int by;				/* enum calls_by of view/view.h */
@@ -79,6 +81,11 @@ static inline bool report_is_colored(const struct report_options *o)
 int report_check(const struct report_options *o);
 /* which report_check has found good */
 bool report_shows_stacks(const struct report_options *o);
+/* Of the whole model, before the first event (view/page.h)? */
+static inline bool report_has_page(const struct report_options *o)
+{
+	return o->html || o->format == FORMAT_HTML;
+}
 
 /* Prints the report to o->output or standard output. state may be NULL. EXIT_OK, EXIT_FAIL,
  * EXIT_USAGE, or EXIT_PARTIAL: printed, but more than max_loss was lost. */

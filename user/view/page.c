@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The sections of the page, from its top to its bottom. */
+#include "view/page.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/units.h"
+#include "event/device_number.h"
+#include "view/flame_svg.h"
+#include "view/page_moments.h"
+#include "view/page_strips.h"
+#include "view/page_tables.h"
+#include "view/words.h"
+
+#define BARS_MAX 64
+#define FINDINGS_MAX 40
+#define STACKS_SHOWN 2		/* of a finding */
+#define TABLES_BYTES 500000	/* of all; more, and they have fewer rows */
+#define ROWS_FIRST 500
+
+/* html/page.S */
+extern const char page_css[], page_js[], page_css_hash[], page_js_hash[];
+
+struct page {
+	struct strbuf *out;
+	const struct summary *s;
+	const struct snapshot *snap;
+	struct table *calls, *offcpu;		/* by stack */
+};
+
+/* ---- its frame ------------------------------------------------------------------------------- */
+
+static void add_text(const struct page *p, const char *before, const char *text, const char *after)
+{
+	strbuf_addstr(p->out, before);
+	markup_add(p->out, text);
+	strbuf_addstr(p->out, after);
+}
+
+static void add_head(const struct page *p, const char *title)
+{
+	strbuf_addf(p->out,
+		    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+		    "style-src 'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; "
+		    "form-action 'none'\">\n"
+		    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		    "<meta name=\"referrer\" content=\"no-referrer\">\n"
+		    "<meta name=\"color-scheme\" content=\"light dark\">\n",
+		    page_css_hash, page_js_hash);
+	add_text(p, "<title>gpuprof: ", title, "</title>\n<style>");
+	strbuf_addstr(p->out, page_css);
+	strbuf_addstr(p->out, "</style>\n</head>\n<body>\n");
+}
+
+static void add_title(const struct page *p, const char *title, const char *cost)
+{
+	add_text(p, "<header><span class=\"brand\">gpuprof</span><h1>", title, "</h1>");
+	add_text(p, "<span class=\"cost\">", cost,
+		 "</span><button id=\"theme\" type=\"button\" hidden>dark</button></header>\n<main>\n");
+}
+
+/* ---- verdict --------------------------------------------------------------------------------- */
+
+static void add_verdict(const struct page *p, const char *verdict)
+{
+	strbuf_addstr(p->out, "<section id=\"verdict\">\n");
+	if (!*verdict)
+		strbuf_addstr(p->out, "<p class=\"lead\">Nothing is known to be wrong.</p>\n");
+	for (const char *line = verdict; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		char *text = strndup(line, strcspn(line, "\n"));
+
+		p->out->failed |= !text;
+		if (!text)
+			break;
+		if (!strncmp(text, "Next: ", 6))
+			add_text(p, "<p class=\"next\">Next <code class=\"command\">", text + 6,
+				 "</code></p>\n");
+		else
+			add_text(p, strncmp(text, "Evidence: ", 10) ? "<p class=\"lead\">" : "<p>",
+				 text, "</p>\n");
+		free(text);
+	}
+	strbuf_addstr(p->out, "</section>\n");
+}
+
+/* ---- bars ------------------------------------------------------------------------------------ */
+
+#define BAR_WIDTH 1000
+
+struct bar_piece {
+	const char *name;	/* of a class, and what it is explained as */
+	uint64_t ns;
+	bool is_idle;
+};
+
+/* States in their order, what is not known, and the causes of idle time, largest first. */
+struct bar {
+	struct bar_piece v[WORK_STATES + IDLE_CAUSES + 1];
+	size_t n;
+	uint64_t wall_ns;
+};
+
+static int compare_pieces(const void *a, const void *b)
+{
+	const struct bar_piece *x = a, *y = b;
+
+	return num_compare(y->ns, x->ns);
+}
+
+static bool is_unknown(unsigned int cause)
+{
+	return cause == IDLE_UNKNOWN || cause == IDLE_LOST || cause == IDLE_UNARMED;
+}
+
+static struct bar read_bar(const struct snapshot_device *d)
+{
+	static const char *const states[] = { "compute", "comm", "copy", "set" };
+	struct bar bar = { .wall_ns = d->sum.close_ns - d->sum.open_ns };
+	size_t idle;
+
+	for (unsigned int state = 0; state < WORK_STATES; state++) {
+		bar.v[bar.n].name = states[state];
+		for (unsigned int i = 0; i < DEVICE_BUCKETS_END; i++)
+			if (!strcmp(device_state_name(i), states[state]))
+				bar.v[bar.n].ns += d->sum.owned_ns[i];
+		bar.n++;
+	}
+	bar.v[bar.n++] = (struct bar_piece){ "unknown", idle_unknown_ns(d->idle_ns), false };
+	idle = bar.n;
+	for (unsigned int i = 0; i < IDLE_CAUSES; i++)
+		if (!is_unknown(i))
+			bar.v[bar.n++] = (struct bar_piece){ idle_name(i), d->idle_ns[i], true };
+	qsort(bar.v + idle, bar.n - idle, sizeof(*bar.v), compare_pieces);
+	return bar;
+}
+
+static void add_pieces(struct strbuf *out, const struct bar *bar)
+{
+	uint64_t at_ns = 0;
+
+	strbuf_addf(out, "<svg class=\"bar\" viewBox=\"0 0 %d 10\" preserveAspectRatio=\"none\" "
+			 "role=\"img\">", BAR_WIDTH);
+	for (size_t i = 0; i < bar->n; i++) {
+		const struct bar_piece *piece = &bar->v[i];
+
+		if (!piece->ns)
+			continue;
+		strbuf_addf(out, "<rect class=\"b-%s%s\" x=\"%.5g\" width=\"%.5g\" height=\"10\"><title>"
+				 "%s%s: %s, %s</title></rect>", piece->name,
+			    piece->is_idle ? " idle" : "",
+			    BAR_WIDTH * num_ratio(at_ns, bar->wall_ns),
+			    BAR_WIDTH * num_ratio(piece->ns, bar->wall_ns),
+			    piece->is_idle ? "idle: " : "", piece->name, ns_text(piece->ns).s,
+			    percent_text(num_ratio(piece->ns, bar->wall_ns)).s);
+		at_ns += piece->ns;
+	}
+	strbuf_addstr(out, "</svg>\n");
+}
+
+/* Pieces of half a percent and more; the others are named in the table. */
+static void add_legend(struct strbuf *out, const struct bar *bar)
+{
+	uint64_t idle_ns = 0;
+
+	strbuf_addstr(out, "<ul class=\"legend\">");
+	for (size_t i = 0; i < bar->n; i++) {
+		const struct bar_piece *piece = &bar->v[i];
+
+		idle_ns += piece->is_idle ? piece->ns : 0;
+		if (piece->ns * 200 >= bar->wall_ns && piece->ns)
+			strbuf_addf(out, "<li%s><i class=\"b-%s\"></i><span data-word=\"%s\">%s</span> "
+					 "%s</li>", piece->is_idle ? " class=\"idle\"" : "",
+				    piece->name, piece->name, piece->name,
+				    percent_text(num_ratio(piece->ns, bar->wall_ns)).s);
+	}
+	strbuf_addf(out, "<li class=\"all\">idle in all %s</li></ul>\n",
+		    percent_text(num_ratio(idle_ns, bar->wall_ns)).s);
+}
+
+static const char *name_of_device(const struct page *p, const struct snapshot_device *d)
+{
+	const struct sampled_device *sampled =
+		d->has_facts ? samples_find(&p->snap->samples, d->facts.uuid) : NULL;
+
+	if (d->host && d->host->name[0])
+		return d->host->name;
+	return sampled ? sampled->name : "";
+}
+
+static void add_bar(const struct page *p, const struct snapshot_device *d)
+{
+	const struct bar bar = read_bar(d);
+	const char *comm = view_comm(p->snap, d->process), *name = name_of_device(p, d);
+	struct strbuf label = STRBUF_INIT;
+
+	strbuf_addf(p->out, "<div class=\"gpu\"><h3>GPU %s <small>", device_text(d->number).s);
+	format_safef(&label, "%s%s%s", name, *name ? ", " : "", comm ? comm : "");
+	if (d->pid != MODEL_PAST_PID)
+		strbuf_addf(&label, " (pid %u)", d->pid);
+	add_text(p, "", label.s, "</small>");
+	strbuf_addf(p->out, "<b>%s</b></h3>\n", ns_text(bar.wall_ns).s);
+	add_pieces(p->out, &bar);
+	add_legend(p->out, &bar);
+	strbuf_addstr(p->out, "</div>\n");
+	strbuf_free(&label);
+}
+
+static void add_bars(const struct page *p)
+{
+	size_t n = 0, more = 0;
+
+	strbuf_addstr(p->out, "<section id=\"gpus\">\n<h2>Time of each GPU</h2>\n");
+	for (size_t i = 0; i < p->snap->devices.n; i++) {
+		const struct snapshot_device *d = &p->snap->devices.v[i];
+
+		if (!snapshot_device_has_worked(d))
+			continue;
+		if (n++ < BARS_MAX)
+			add_bar(p, d);
+		else
+			more++;
+	}
+	if (more)
+		strbuf_addf(p->out, "<p class=\"note\">%zu more are in the table ledger.</p>\n", more);
+	if (!n)
+		strbuf_addstr(p->out, "<p class=\"note\">No GPU is known to have worked; why, the notes "
+				      "below say. That is unknown time, not idle time.</p>\n");
+	strbuf_addstr(p->out, "</section>\n");
+}
+
+/* ---- over time ------------------------------------------------------------------------------- */
+
+static void add_time(const struct page *p)
+{
+	strbuf_addstr(p->out,
+		      "<section id=\"time\">\n<h2>Over time</h2>\n"
+		      "<noscript><p class=\"note\">Drawn by the page's own script, which is switched off "
+		      "here.</p></noscript>\n"
+		      "<div id=\"strips\" tabindex=\"0\" role=\"application\" aria-label=\"Time of GPUs and "
+		      "threads; arrow keys, plus, minus and 0 move and zoom\"></div>\n"
+		      "</section>\n");
+}
+
+/* ---- findings -------------------------------------------------------------------------------- */
+
+static const struct cell *known(const struct table *t, size_t row, const char *column)
+{
+	const struct cell *c = table_cell(t, row, column);
+
+	return c->known ? c : NULL;
+}
+
+static bool is_same(const struct cell *a, const struct cell *b)
+{
+	return a && b && a->u == b->u;
+}
+
+static void add_stack(const struct page *p, const char *stack, const struct cell *ns)
+{
+	const char *end = stack + strlen(stack);
+
+	add_text(p, "<div class=\"stack\"><b>", ns ? ns_text(ns->u).s : "", "</b><ol>");
+	while (end > stack) {		/* the innermost first */
+		const char *start = end;
+		char *frame;
+
+		while (start > stack && start[-1] != ';')
+			start--;
+		frame = strndup(start, (size_t)(end - start));
+		p->out->failed |= !frame;
+		add_text(p, "<li>", frame ? frame : "", "</li>");
+		free(frame);
+		end = start > stack ? start - 1 : stack;
+	}
+	strbuf_addstr(p->out, "</ol></div>\n");
+}
+
+/* Of the calls that the finding names, and of its thread's waits; both tables have the longest
+ * first. */
+static void add_stacks(const struct page *p, const struct table *findings, size_t row)
+{
+	const struct cell *pid = known(findings, row, "pid"), *tid = known(findings, row, "tid"),
+			  *function = known(findings, row, "function");
+	size_t n = 0;
+
+	for (size_t i = 0; function && i < p->calls->n_rows && n < STACKS_SHOWN; i++) {
+		const struct cell *stack = known(p->calls, i, "stack");
+
+		if (!stack || !is_same(pid, known(p->calls, i, "pid")) ||
+		    strcmp(table_cell(p->calls, i, "function")->s, function->s) != 0)
+			continue;
+		strbuf_addstr(p->out, n++ ? "" : "<details><summary>stacks</summary>\n");
+		add_stack(p, stack->s, known(p->calls, i, "total_ns"));
+	}
+	for (size_t i = 0; tid && !function && i < p->offcpu->n_rows && n < STACKS_SHOWN; i++) {
+		const struct cell *stack = known(p->offcpu, i, "stack");
+
+		if (!stack || !is_same(pid, known(p->offcpu, i, "pid")) ||
+		    !is_same(tid, known(p->offcpu, i, "tid")))
+			continue;
+		strbuf_addstr(p->out, n++ ? "" : "<details><summary>stacks</summary>\n");
+		add_stack(p, stack->s, known(p->offcpu, i, "total_ns"));
+	}
+	strbuf_addstr(p->out, n ? "</details>\n" : "");
+}
+
+static void add_finding(const struct page *p, const struct table *t, size_t row)
+{
+	const struct cell *share = known(t, row, "share"), *gain = known(t, row, "gain_bound"),
+			  *device = known(t, row, "device"), *where = known(t, row, "where"),
+			  *next = known(t, row, "next"), *advice = known(t, row, "advice");
+	const char *name = table_cell(t, row, "finding")->s;
+	const struct word *word = word_of_finding(name);
+
+	strbuf_addf(p->out, "<article class=\"finding %s\"><div class=\"lost\">%s<small>%s",
+		    table_cell(t, row, "severity")->s, share ? percent_text(share->d).s : "&ndash;",
+		    share ? "lost" : "");
+	if (gain && gain->d < 0.999)
+		strbuf_addf(p->out, "<br>at best %.2fx", 1 / (1 - gain->d));
+	add_text(p, "</small></div><div><h3>", word && word->title ? word->title : name, " ");
+	strbuf_addf(p->out, "<code data-word=\"%s\">%s</code>", name, name);
+	if (device)
+		strbuf_addf(p->out, " <small>GPU %s</small>", device_text((uint32_t)device->u).s);
+	add_text(p, "</h3>\n<p>", table_cell(t, row, "cause")->s, "</p>\n");
+	add_text(p, "<p class=\"evidence\">", table_cell(t, row, "evidence")->s, "</p>\n");
+	if (where)
+		add_text(p, "<p>In <code>", where->s, "</code></p>\n");
+	if (advice)
+		add_text(p, "<p class=\"fix\"><b>Fix</b> ", advice->s, "</p>\n");
+	if (next)
+		add_text(p, "<p class=\"next\"><b>Next</b> <code class=\"command\">", next->s,
+			 "</code></p>\n");
+	add_stacks(p, t, row);
+	strbuf_addstr(p->out, "</div></article>\n");
+}
+
+static void add_findings(const struct page *p)
+{
+	struct table *t = view_fill(&view_findings, &(struct view_query){ .snapshot = p->snap });
+
+	p->out->failed |= !t;
+	if (t && t->n_rows)
+		strbuf_addstr(p->out, "<section id=\"findings\">\n<h2>Findings</h2>\n");
+	for (size_t i = 0; t && i < t->n_rows && i < FINDINGS_MAX; i++)
+		add_finding(p, t, i);
+	if (t && t->n_rows > FINDINGS_MAX)
+		strbuf_addf(p->out, "<p class=\"note\">%zu more (--table findings)</p>\n",
+			    t->n_rows - FINDINGS_MAX);
+	strbuf_addstr(p->out, t && t->n_rows ? "</section>\n" : "");
+	table_free(t);
+}
+
+/* ---- flame graphs ---------------------------------------------------------------------------- */
+
+static bool has_stacks(const struct flames *f)
+{
+	for (size_t i = 0; i < f->all.n; i++)
+		if (f->all.v[i].n > 1 &&
+		    strcmp(f->frames.v[f->all.v[i].first + 1], FLAME_NO_STACK) != 0)
+			return true;
+	return false;
+}
+
+static bool add_flame(const struct page *p, const char *title, const struct table *t,
+		      const char *column)
+{
+	struct flames f = { 0 };
+	bool any;
+
+	flames_read(&f, t, column);
+	p->out->failed |= f.failed;
+	any = has_stacks(&f);
+	if (any) {
+		strbuf_addf(p->out, "<h3>%s</h3>\n", title);
+		flame_svg_add(p->out, &f);
+	}
+	flames_free(&f);
+	return any;
+}
+
+static void add_flames(const struct page *p)
+{
+	bool any;
+
+	strbuf_addstr(p->out, "<section id=\"flames\">\n<h2>By stack</h2>\n");
+	any = add_flame(p, "Time in calls", p->calls, "total_ns");
+	any |= add_flame(p, "Off the CPU, outside of calls", p->offcpu, "total_ns");
+	any |= add_flame(p, "Device time, by who launched it", p->calls, "device_ns");
+	if (!any)
+		strbuf_addstr(p->out, "<p class=\"note\">The capture has no stacks: record with "
+				      "--stacks.</p>\n");
+	strbuf_addstr(p->out, "</section>\n");
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+/* All that have rows; findings have a section of their own. */
+static void add_tables_of(const struct page *p, struct strbuf *out, size_t rows)
+{
+	for (size_t i = 0; view_list[i]; i++) {
+		struct table *t = NULL;
+
+		if (view_list[i] == &view_findings)
+			continue;
+		t = view_fill(view_list[i], &(struct view_query){ .snapshot = p->snap,
+								  .hides_stacks = true });
+		out->failed |= !t;
+		if (t && t->n_rows)
+			page_table_add(out, view_list[i], t, rows);
+		table_free(t);
+	}
+}
+
+static void add_tables(const struct page *p)
+{
+	struct strbuf tables = STRBUF_INIT;
+
+	strbuf_addstr(p->out, "<section id=\"tables\">\n<h2>Tables</h2>\n"
+			      "<p class=\"tools\" hidden><input id=\"filter\" type=\"search\" "
+			      "placeholder=\"filter rows\" aria-label=\"filter rows of all tables\"></p>\n");
+	add_tables_of(p, &tables, ROWS_FIRST);
+	for (size_t rows = ROWS_FIRST / 2; tables.len > TABLES_BYTES && rows > 4; rows /= 2) {
+		strbuf_reset(&tables);
+		add_tables_of(p, &tables, rows);
+	}
+	strbuf_addstr(p->out, tables.s);
+	strbuf_addstr(p->out, "</section>\n");
+	p->out->failed |= tables.failed;
+	strbuf_free(&tables);
+}
+
+/* ---- notes, words ---------------------------------------------------------------------------- */
+
+static void add_notes(const struct page *p, const struct summary_text *text)
+{
+	strbuf_addstr(p->out, "<section id=\"notes\">\n<h2>What limits this</h2>\n<ul>\n");
+	for (size_t i = 0; i < text->notes.all.n; i++)
+		add_text(p, "<li>", text->notes.all.v[i].text, "</li>\n");
+	strbuf_addstr(p->out, "</ul>\n");
+	for (const char *line = text->foot.s; *line;) {
+		char *one = strndup(line, strcspn(line, "\n"));
+
+		p->out->failed |= !one;
+		if (one && *one)
+			add_text(p, "<p>", one, "</p>\n");
+		free(one);
+		line += strcspn(line, "\n");
+		line += *line == '\n';
+	}
+	strbuf_addstr(p->out, "</section>\n");
+}
+
+static void add_words(const struct page *p)
+{
+	strbuf_addstr(p->out, "<section id=\"glossary\">\n<details><summary>Words</summary>\n<dl>\n");
+	for (const struct word *w = word_list; w->name; w++) {
+		if (w->kind != WORD_FINDING && w->kind != WORD_BUCKET && w->kind != WORD_SCREEN)
+			continue;
+		add_text(p, "<dt>", w->name, "</dt>");
+		add_text(p, "<dd>", w->what, "</dd>\n");
+	}
+	strbuf_addstr(p->out, "</dl>\n</details>\n</section>\n");
+}
+
+/* ---- data ------------------------------------------------------------------------------------ */
+
+/* No '<' may stand in the text of a script; in json it stands in names only. */
+static void add_data(const struct page *p)
+{
+	struct strbuf data = STRBUF_INIT;
+
+	strbuf_addstr(&data, "{\"time\": ");
+	p->out->failed |= page_strips_add(&data, p->s) < 0;
+	strbuf_addstr(&data, ",\n\"moments\": ");
+	page_moments_add(&data, p->snap);
+	strbuf_addstr(&data, "}");
+	strbuf_addstr(p->out, "<script type=\"application/json\" id=\"data\">");
+	for (const char *c = data.s; *c;) {
+		const size_t len = strcspn(c, "<");
+
+		strbuf_add(p->out, c, len);
+		strbuf_addstr(p->out, c[len] ? "\\u003c" : "");
+		c += len + (c[len] != '\0');
+	}
+	strbuf_addf(p->out, "</script>\n<script>%s</script>\n", page_js);
+	p->out->failed |= data.failed;
+	strbuf_free(&data);
+}
+
+int page_add(struct strbuf *out, const struct summary *s, const char *verdict,
+	     const struct summary_text *text)
+{
+	struct view_query q = { .snapshot = s->snap, .by = CALLS_BY_STACK };
+	struct page p = { .out = out, .s = s, .snap = s->snap };
+	struct strbuf title = STRBUF_INIT, cost = STRBUF_INIT;
+
+	p.calls = view_fill(&view_calls, &q);
+	p.offcpu = view_fill(&view_offcpu, &q);
+	summary_add_title(&title, &cost, s);
+	if (p.calls && p.offcpu) {
+		add_head(&p, title.s);
+		add_title(&p, title.s, cost.s);
+		add_verdict(&p, verdict);
+		add_bars(&p);
+		add_time(&p);
+		add_findings(&p);
+		add_flames(&p);
+		add_tables(&p);
+		add_notes(&p, text);
+		add_words(&p);
+		strbuf_addstr(out, "</main>\n");
+		add_data(&p);
+		strbuf_addstr(out, "</body>\n</html>\n");
+	}
+	out->failed |= !p.calls || !p.offcpu || title.failed || cost.failed;
+	table_free(p.calls);
+	table_free(p.offcpu);
+	strbuf_free(&title);
+	strbuf_free(&cost);
+	return out->failed ? -ENOMEM : 0;
+}
