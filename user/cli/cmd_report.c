@@ -24,7 +24,7 @@
 #include "host/proc.h"
 #include "base/exit.h"
 #include "view/chart.h"
-#include "view/page_moments.h"
+#include "view/html_moments.h"
 #include "view/render.h"
 #include "view/report.h"
 #include "view/torch_memory.h"
@@ -301,7 +301,7 @@ static int report_capture(const struct options *o, const char *path, struct capt
 	if (o->report.format == FORMAT_TORCH_MEMORY)
 		consumers.v[consumers.n++] = &torch_memory_consumer;
 	if (report_has_page(&o->report)) {
-		consumers.v[consumers.n++] = &moments_consumer;
+		consumers.v[consumers.n++] = &html_moments_consumer;
 		model_use_bins(m);
 	}
 	err = model_use_consumers(m, &consumers);

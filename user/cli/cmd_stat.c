@@ -4,7 +4,7 @@
 
 #include "base/exit.h"
 #include "base/log.h"
-#include "view/page_moments.h"
+#include "view/html_moments.h"
 #include "view/report.h"
 #include "session/session.h"
 #include "cli/progress.h"
@@ -37,7 +37,7 @@ int verb_stat(const struct options *o)
 	if (rc)
 		return rc;
 	if (plan.has_bins)
-		consumers.v[consumers.n++] = &moments_consumer;
+		consumers.v[consumers.n++] = &html_moments_consumer;
 	options_warn_stacks(o);
 	progress_begin(&progress, o);
 	s = session_open(&plan);

@@ -45,6 +45,8 @@ struct memory_book {
 	struct rows groups;		/* struct group */
 	uint64_t settled_ns;
 	uint64_t begin_ns;		/* counts and peaks are from then on */
+	uint64_t live_bytes[MEMORY_KIND_END];	/* of all devices */
+	struct memory_line *line;	/* of these; NULL: not wanted */
 	bool has_begun;
 	bool seen[2];			/* calls, records: the source has reported something */
 	struct memory_counts counts;
@@ -72,7 +74,19 @@ void memory_book_free(struct memory_book *b)
 	VEC_FREE(&b->unused);
 	rows_free(&b->groups);
 	map_free(&b->live);
+	free(b->line);
 	free(b);
+}
+
+int memory_book_use_line(struct memory_book *b)
+{
+	b->line = memory_line_new(b->begin_ns);
+	return b->line ? 0 : -ENOMEM;
+}
+
+const struct memory_line *memory_book_line(const struct memory_book *b)
+{
+	return b->line;
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */
@@ -235,8 +249,9 @@ static size_t merge_sources(struct memory_act *acts, size_t n)
 
 /* ---- one after the other --------------------------------------------------------------------- */
 
-static void release(const struct alloc *a, bool count)
+static void release(struct memory_book *b, const struct alloc *a, bool count)
 {
+	b->live_bytes[a->group->sums.key.kind] -= a->bytes;
 	for (struct group *g = a->group; g; g = g->parent) {
 		g->sums.live_bytes -= a->bytes;
 		g->sums.live--;
@@ -287,7 +302,7 @@ static int apply_alloc(struct memory_book *b, const struct memory_act *act)
 		uint64_t index = slot->value;
 
 		b->counts.unseen_frees++;
-		release(&b->allocs.v[index], false);
+		release(b, &b->allocs.v[index], false);
 		forget(b, act->address, index);
 	}
 	tracked = b->room->left > 0;
@@ -296,6 +311,7 @@ static int apply_alloc(struct memory_book *b, const struct memory_act *act)
 		return -ENOMEM;
 	if (a)
 		*a = (struct alloc){ bytes, act->end_ns, group };
+	b->live_bytes[act->kind] += a ? bytes : 0;
 	for (struct group *g = group; g; g = g->parent) {
 		struct memory_sums *sums = &g->sums;
 
@@ -317,7 +333,7 @@ static int apply_free(struct memory_book *b, const struct memory_act *act)
 	if (slot) {
 		uint64_t index = slot->value;
 
-		release(&b->allocs.v[index], true);
+		release(b, &b->allocs.v[index], true);
 		forget(b, act->address, index);
 		return 0;
 	}
@@ -325,6 +341,15 @@ static int apply_free(struct memory_book *b, const struct memory_act *act)
 	if (group)
 		group->sums.frees_before++;
 	return group ? 0 : -ENOMEM;
+}
+
+static int apply(struct memory_book *b, const struct memory_act *act)
+{
+	const int err = (act->op == MEMORY_ALLOC ? apply_alloc : apply_free)(b, act);
+
+	if (b->line)
+		memory_line_set(b->line, moment_of(act), b->live_bytes);
+	return err;
 }
 
 /* ---- settling -------------------------------------------------------------------------------- */
@@ -399,7 +424,7 @@ static int settle_before(struct memory_book *b, uint64_t cut)
 	for (size_t i = 0; i < n && !err; i++) {
 		pass_begin(b, moment_of(&acts[i]));
 		pass_resets(b, moment_of(&acts[i]));
-		err = (acts[i].op == MEMORY_ALLOC ? apply_alloc : apply_free)(b, &acts[i]);
+		err = apply(b, &acts[i]);
 	}
 	free(acts);
 	b->settled_ns = num_max(b->settled_ns, cut);
@@ -435,8 +460,8 @@ static int push_late(struct memory_book *b, const struct memory_act *act)
 	if (b->seen[!act->is_record])
 		return 0;
 	if (act->op == MEMORY_ALLOC)
-		return a ? 0 : apply_alloc(b, act);
-	return a && a->since_ns <= moment_of(act) ? apply_free(b, act) : 0;
+		return a ? 0 : apply(b, act);
+	return a && a->since_ns <= moment_of(act) ? apply(b, act) : 0;
 }
 
 /* The older half is settled, whatever may still come before. */
@@ -501,6 +526,9 @@ void memory_book_end(struct memory_book *b)
 			g->sums.live--;
 		}
 	}
+	memset(b->live_bytes, 0, sizeof(b->live_bytes));
+	if (b->line)
+		memory_line_set(b->line, b->settled_ns, b->live_bytes);
 	b->room->left += b->live.n;
 	map_free(&b->live);
 	b->unused.n = b->allocs.n = 0;

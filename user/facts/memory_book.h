@@ -29,6 +29,7 @@
 #include <stdint.h>
 
 #include "event/event.h"
+#include "facts/memory_line.h"
 
 #define MEMORY_SLACK_NS 1000000ull
 #define MEMORY_WAITING_MAX 65536	/* of one process; then the oldest are settled */
@@ -86,6 +87,11 @@ struct memory_book;
 /* Counts and peaks are of what took effect from begin_ns on. NULL + errno. */
 struct memory_book *memory_book_new(struct memory_room *room, uint64_t begin_ns);
 void memory_book_free(struct memory_book *b);
+
+/* Before the first: it keeps how much lived when, too; else memory_book_line is NULL. 0 or
+ * -ENOMEM. */
+int memory_book_use_line(struct memory_book *b);
+const struct memory_line *memory_book_line(const struct memory_book *b);
 
 int memory_book_push(struct memory_book *b, const struct memory_act *act);	/* 0 or -ENOMEM */
 

@@ -25,8 +25,13 @@ struct memory {
 
 static struct memory_book *book_of(struct memory *m, struct process *p)
 {
-	if (!p->memory)
-		p->memory = memory_book_new(&m->room, m->m->session.start_ns);
+	if (p->memory)
+		return p->memory;
+	p->memory = memory_book_new(&m->room, m->m->session.start_ns);
+	if (p->memory && m->m->has_bins && memory_book_use_line(p->memory)) {
+		memory_book_free(p->memory);
+		p->memory = NULL;
+	}
 	return p->memory;
 }
 

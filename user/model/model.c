@@ -398,6 +398,7 @@ void model_use_intervals(struct model *m)
 
 void model_use_bins(struct model *m)
 {
+	m->has_bins = true;
 	m->bins_left = BINS_BOOKS;
 	devices_use_bins(m->devices, &m->session.start_ns);
 }

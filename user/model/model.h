@@ -37,7 +37,8 @@ void model_use_intervals(struct model *m);
 /* From the beginning on: kernels are counted by their launches, too (snapshot.kernel_configs). */
 void model_use_launches(struct model *m);
 
-/* Before the first event: books of devices and threads know their time by bins (ledger/bins.h). */
+/* Before the first event: books of devices and threads know their time by bins (ledger/bins.h), and
+ * those of memory what lived when (facts/memory_line.h). */
 void model_use_bins(struct model *m);
 
 /* Before the first event: these take events, too. 0 or -ENOMEM. */

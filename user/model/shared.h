@@ -58,6 +58,7 @@ struct model {
 	struct timeline_room timelines, sampled;
 	uint8_t roles[FUNCS_MAX];	/* enum func_role of functions, + 1; 0: not looked up yet */
 	bool by_launch;
+	bool has_bins;
 	size_t bins_left;		/* books of threads that may still have bins */
 	struct consumer_states consumers;
 	struct model_counts counts;	/* counts of no book and no process */

@@ -22,7 +22,7 @@ static const char *copy_text(struct snapshot *s, const char *text, int *err)
 
 /* ---- processes and threads ------------------------------------------------------------------ */
 
-static int take_memory(struct snapshot_process *to, const struct memory_book *b)
+static int take_memory(struct snapshot_process *to, const struct memory_book *b, uint64_t now_ns)
 {
 	for (size_t i = 0; b && i < memory_book_rows(b); i++) {
 		struct memory_sums *row = VEC_PUSH(&to->memory);
@@ -31,7 +31,10 @@ static int take_memory(struct snapshot_process *to, const struct memory_book *b)
 			return -ENOMEM;
 		*row = *memory_book_row(b, i);
 	}
-	return 0;
+	if (!b || !memory_book_line(b))
+		return 0;
+	to->memory_line = memory_line_read(memory_book_line(b), now_ns);
+	return to->memory_line ? 0 : -ENOMEM;
 }
 
 static int take_ranges(struct snapshot *s, struct snapshot_process *to, const struct ranges *r)
@@ -84,7 +87,7 @@ static int take_process(struct snapshot *s, const struct model *m, const struct 
 	if (!err)
 		err = call_stats_copy(&to->calls, &p->calls);
 	if (!err)
-		err = take_memory(to, from->memory);
+		err = take_memory(to, from->memory, s->now_ns);
 	return err ? err : take_ranges(s, to, from->ranges);
 }
 
@@ -284,6 +287,7 @@ static void free_process(struct snapshot_process *p)
 {
 	VEC_FREE(&p->child);
 	VEC_FREE(&p->memory);
+	free(p->memory_line);
 	VEC_FREE(&p->ranges);
 	rows_free(&p->calls.rows);
 	pairs_free(&p->identity);
@@ -569,6 +573,10 @@ static void subtract_folded(struct snapshot *later, const struct snapshot *earli
 
 static void subtract_processes(struct snapshot *later, const struct snapshot *earlier)
 {
+	for (size_t i = 0; i < later->processes.n; i++) {
+		free(later->processes.v[i].memory_line);
+		later->processes.v[i].memory_line = NULL;
+	}
 	for (size_t i = 0; i < earlier->processes.n; i++) {
 		const struct snapshot_process *of = &earlier->processes.v[i];
 		struct snapshot_process *p = find_process(later, of->process);

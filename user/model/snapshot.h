@@ -35,6 +35,7 @@ struct snapshot_process {	/* as struct model_process */
 	bool is_gone;			/* by the time of the report. The reporter's */
 	bool memory_incomplete;		/* records of it were lost: bytes may be wrong, for good */
 	VEC(struct memory_sums) memory;
+	struct memory_line *memory_line;	/* up to now_ns; NULL: none, or a difference */
 	VEC(struct range_sum) ranges;
 	uint64_t unarmed_ns;		/* with a library mapped that was not yet probed */
 	bool has_device, in_call;	/* in_call: one of its threads is */

@@ -90,7 +90,7 @@ void format_safef(struct strbuf *out, const char *fmt, ...)
 	strbuf_free(&raw);
 }
 
-void render_cell(struct strbuf *out, const struct cell *c, unsigned int type)
+void format_cell(struct strbuf *out, const struct cell *c, unsigned int type)
 {
 	if (!c->known) {
 		strbuf_addch(out, '-');
@@ -278,7 +278,7 @@ static void grid_fill(struct grid *g, const struct report *r, const struct table
 
 			strbuf_reset(&sb);
 			if (row)
-				render_cell(&sb, &table_cells(t, row - 1)[col], c[col].type);
+				format_cell(&sb, &table_cells(t, row - 1)[col], c[col].type);
 			else
 				strbuf_addstr(&sb, column_title(&c[col]).s);
 			grid_add(g, row, i, sb.s, r->wide ? 0 : r->name_width);
@@ -623,7 +623,7 @@ static void print_rows(struct strbuf *out, const struct table *t, const unsigned
 	for (size_t row = 0; row < t->n_rows; row++) {
 		for (unsigned int i = 0; i < n; i++) {
 			strbuf_reset(&text);
-			render_cell(&text, &table_cells(t, row)[shown[i]],
+			format_cell(&text, &table_cells(t, row)[shown[i]],
 				    t->columns[shown[i]].type);
 			md_add_cell(out, text.s);
 		}

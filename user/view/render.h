@@ -13,12 +13,15 @@
  * bytes that are not UTF-8 and direction marks are written as \n, \x1b, \u202e. */
 void format_safef(struct strbuf *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* A cell as people read it ("-" when unknown). */
+void format_cell(struct strbuf *out, const struct cell *c, unsigned int type);
+
 enum format { FORMAT_TEXT, FORMAT_MD, FORMAT_CSV, FORMAT_JSON, FORMAT_TABLES,
 	      FORMAT_FOLDED = FORMAT_TABLES, FORMAT_SPEEDSCOPE, FORMAT_SVG,	/* view/flame.h */
 	      FORMAT_FALCON,		/* csv of other tables: view/falcon.h */
 	      FORMAT_TUNABLEOP,		/* lines of the table gemm: view/tunableop.h */
 	      FORMAT_TORCH_MEMORY,	/* of no table: view/torch_memory.h */
-	      FORMAT_HTML,		/* of all tables: view/page.h */
+	      FORMAT_HTML,		/* of all tables: view/html.h */
 	      FORMAT_END };
 
 struct meta_pair {
@@ -53,9 +56,8 @@ struct report {
  * table. f < FORMAT_TABLES. */
 void report_render(struct strbuf *out, const struct report *r, enum format f);
 
-/* Parts of views of other shapes than tables: a cell as people read it, whether they want to read a
- * column, a quoted string, and the object of `meta`. */
-void render_cell(struct strbuf *out, const struct cell *c, unsigned int type);
+/* Parts of views of other shapes than tables: is a column worth its place, where the report is not
+ * wide? a quoted string, and the object of `meta`. */
 bool render_shows(const struct table *t, unsigned int column);
 void render_json_string(struct strbuf *out, const char *s);
 void render_json_meta(struct strbuf *out, const struct meta *meta);

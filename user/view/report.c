@@ -22,7 +22,7 @@
 #include "view/falcon.h"
 #include "view/flame.h"
 #include "view/output.h"
-#include "view/page.h"
+#include "view/html.h"
 #include "view/render.h"
 #include "view/screen.h"
 #include "view/summary.h"
@@ -521,7 +521,7 @@ static void render_page(struct strbuf *out, const struct summary *s)
 
 	out->failed |= verdict_add(&verdict, s->snap) < 0;
 	out->failed |= summary_write(&text, s, verdict.s) < 0;
-	out->failed |= page_add(out, s, verdict.s, &text) < 0;
+	out->failed |= html_add(out, s, verdict.s, &text) < 0;
 	summary_text_free(&text);
 	strbuf_free(&verdict);
 }

@@ -46,7 +46,7 @@ struct report_options {
 	const char *sort;		/* column; NULL: each table's own order */
 	const char *filter;		/* extended regex on names; NULL none */
 	const char *output;		/* file; NULL: standard output */
-	const char *html;		/* this file becomes a page of it, too (view/page.h) */
+	const char *html;		/* this file becomes a page of it, too (view/html.h) */
 	int format;			/* enum format of view/render.h */
 	int color;			/* enum color_when */
 	int by;				/* enum calls_by of view/view.h */
@@ -81,7 +81,7 @@ static inline bool report_is_colored(const struct report_options *o)
 int report_check(const struct report_options *o);
 /* which report_check has found good */
 bool report_shows_stacks(const struct report_options *o);
-/* Of the whole model, before the first event (view/page.h)? */
+/* Of the whole model, before the first event (view/html.h)? */
 static inline bool report_has_page(const struct report_options *o)
 {
 	return o->html || o->format == FORMAT_HTML;

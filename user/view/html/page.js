@@ -309,7 +309,10 @@ const setShares = () => {
 	}
 };
 const draw = () => {
-	for (const row of rows) (row.strip ? drawStrip : drawAxis)(row);
+	for (const row of rows) {
+		if (row.memory) row.memory.colors = row.memory.kinds.map(({ kind }) => fillOf(`m-${kind}`, "copy"));
+		(row.memory ? drawMemory : row.strip ? drawStrip : drawAxis)(row);
+	}
 	setShares();
 	holder.dataset.view = `${Math.round(view.from)} ${Math.round(view.to)}`;
 	range.textContent = view.from === 0 && view.to === wall ? `all of ${nsText(wall)}` :
@@ -328,6 +331,66 @@ const zoom = (factor, at = (view.from + view.to) / 2) =>
 const pan = (share) => {
 	const by = Math.max(-view.from, Math.min(wall - view.to, (view.to - view.from) * share));
 	show(view.from + by, view.to + by);
+};
+
+// Memory in use, below the GPU that has it or the process that allocated it: a value for each time,
+// the largest of what a pixel stands for.
+const expandBytes = (runs) => {
+	const bytes = [];
+	for (const n of runs)
+		if (n < 0) for (let i = n; i < 0; i++) bytes.push(bytes[bytes.length - 1]);
+		else bytes.push(n);
+	return bytes;
+};
+const memoryOfGpu = ({ gpu, points }) => ({
+	name: "memory, by NVML", of: `GPU ${gpu}, all processes`, times: points.map(([ns]) => ns),
+	kinds: [{ kind: "used", bytes: points.map(([, bytes]) => bytes) }],
+});
+const memoryOfProcess = ({ pid, bin_ns: bin, kinds }) => {
+	const list = kinds.map(([kind, runs]) => ({ kind, bytes: expandBytes(runs) }));
+	// What PyTorch gives out is a part of device memory.
+	list.sort((a, b) => (a.kind === "torch") - (b.kind === "torch"));
+	return { name: "memory allocated", of: `process ${pid}`, kinds: list,
+		times: list[0].bytes.map((_, i) => Math.min(wall, (i + 1) * bin)) };
+};
+const mostOf = ({ times, kinds }, from, to) => {	// of each kind, in [from, to)
+	let i = times.findIndex((t) => t > from);
+	if (i < 0) i = times.length - 1;
+	const most = kinds.map(({ bytes }) => bytes[i]);
+	for (; i < times.length && (i ? times[i - 1] : 0) < to; i++)
+		kinds.forEach(({ bytes }, k) => { most[k] = Math.max(most[k], bytes[i]); });
+	return most;
+};
+const isCounted = ({ kind }, kinds) => kind !== "torch" || kinds.length === 1;
+const peakOf = ({ kinds }) => kinds[0].bytes.reduce((most, _, i) => Math.max(most,
+	kinds.reduce((sum, one) => sum + (isCounted(one, kinds) ? one.bytes[i] : 0), 0)), 0);
+const drawMemory = ({ memory, canvas }) => {
+	const context = prepare(canvas), { width, height } = canvas;
+	const step = (view.to - view.from) / width, last = memory.times[memory.times.length - 1];
+	for (let x = 0; x < width && view.from + x * step < last; x++) {
+		let base = 0;
+		mostOf(memory, view.from + x * step, view.from + (x + 1) * step).forEach((bytes, k) => {
+			if (!isCounted(memory.kinds[k], memory.kinds)) return;
+			const h = bytes / memory.peak * height;
+			context.fillStyle = memory.colors[k];
+			context.fillRect(x, height - base - h, 1, h);
+			base += h;
+		});
+	}
+};
+const describeMemory = ({ memory }, t) => {
+	const most = mostOf(memory, t, t + (view.to - view.from) / chartBox().width);
+	return [`${memory.of} at ${nsText(t)}: memory`,
+		...memory.kinds.map(({ kind }, k) => `${bytesText(most[k])}  ${kind}`)].join("\n");
+};
+const addMemory = (memory) => {
+	memory.peak = peakOf(memory);
+	if (!memory.peak) return;
+	const row = make("div", "row memory", undefined, holder);
+	make("div", "name", memory.name, row);
+	const canvas = make("canvas", "", undefined, make("div", "chart", undefined, row));
+	make("div", "share", `\u2264 ${bytesText(memory.peak)}`, row);
+	rows.push({ memory, canvas });
 };
 
 const addRow = (strip) => {
@@ -392,6 +455,7 @@ holder.addEventListener("pointermove", (e) => {
 	if (drag !== null) place(selected, drag, Math.max(box.left, Math.min(box.right, e.clientX)));
 	const row = rows.find(({ canvas }) => canvas === e.target);
 	if (row?.strip) showTip(describe(row.strip, timeAt(e.clientX)), e.clientX, e.clientY);
+	else if (row?.memory) showTip(describeMemory(row, timeAt(e.clientX)), e.clientX, e.clientY);
 	else if (!e.target.closest("[data-tip], [data-word]")) hideTip();
 });
 holder.addEventListener("pointerleave", () => { cursor.hidden = true; hideTip(); });
@@ -432,7 +496,7 @@ holder.addEventListener("keydown", (e) => {
 const addLegend = () => {
 	const legend = make("ul", "legend"), seen = new Set();
 	for (const { strip } of rows)
-		for (const row of strip ? strip.rows : []) {
+		for (const row of strip ? strip.rows.filter((r) => r.total >= wall / 1000) : []) {
 			const isDevice = strip.gpu !== undefined && row.state !== "idle";
 			const name = isDevice || row.state === "cpu" ? row.state : row.bucket;
 			if (seen.has(name)) continue;
@@ -455,7 +519,20 @@ const addMoments = (after) => {
 	if (list.children.length) after.after(list);
 };
 if (strips.length) {
-	for (const strip of strips) addRow(strip);
+	const ofGpu = new Map(data.moments.memory.map((m) => [m.gpu, m]));
+	const ofProcess = new Map(data.moments.live.map((m) => [m.pid, m]));
+	strips.forEach((strip, i) => {
+		const gpu = ofGpu.get(strip.gpu), process = ofProcess.get(strip.pid), next = strips[i + 1];
+		const addOf = () => {
+			if (process) addMemory(memoryOfProcess(process));
+			ofProcess.delete(strip.pid);
+		};
+		if (strip.gpu === undefined) addOf();
+		addRow(strip);
+		if (gpu?.points.length) addMemory(memoryOfGpu(gpu));
+		ofGpu.delete(strip.gpu);
+		if (next?.pid !== strip.pid) addOf();
+	});
 	addRow(null);
 	holder.append(cursor, selected);
 	cursor.hidden = selected.hidden = true;
@@ -477,38 +554,6 @@ if (strips.length) {
 } else {
 	make("p", "note", "The capture has no book of a device or thread that could be drawn.", holder);
 	addMoments(holder);
-}
-
-// ---- memory over time -----------------------------------------------------------------------
-
-const drawMemory = ({ gpu, total, points }, canvas) => {
-	const context = prepare(canvas), { width, height } = canvas;
-	const top = total || Math.max(...points.map(([, bytes]) => bytes), 1);
-	context.fillStyle = inkOf("--copy");
-	let before = 0;
-	for (const [ns, bytes] of points) {
-		const x = ns / wall * width, h = bytes / top * height;
-		context.fillRect(before, height - h, Math.max(1, x - before), h);
-		before = x;
-	}
-	canvas.setAttribute("aria-label", `memory in use of GPU ${gpu}`);
-};
-const memories = data.moments.memory.filter(({ points }) => points.length);
-if (memories.length) {
-	const section = make("section");
-	section.id = "memory";
-	make("h2", "", "Memory in use", section);
-	byId("time").after(section);
-	for (const memory of memories) {
-		const most = Math.max(...memory.points.map(([, bytes]) => bytes));
-		const title = make("h3", "", `GPU ${memory.gpu} `, section);
-		make("small", "", `at most ${bytesText(most)}` +
-			(memory.total ? ` of ${bytesText(memory.total)}` : "") + ", all processes, by NVML", title);
-		const canvas = make("canvas", "", undefined, section);
-		redraws.push(() => drawMemory(memory, canvas));
-		drawMemory(memory, canvas);
-	}
-	addEventListener("resize", () => redraws.forEach((redraw) => redraw()));
 }
 
 setTheme();

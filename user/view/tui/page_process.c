@@ -304,7 +304,7 @@ static void explain_cells(struct strbuf *out, const struct table *t, size_t row)
 		if (!c->known)
 			continue;
 		strbuf_addf(out, "  %-14s ", column_title(&t->columns[i]).s);
-		render_cell(out, c, t->columns[i].type);
+		format_cell(out, c, t->columns[i].type);
 		strbuf_addf(out, "   %s\n", t->columns[i].help);
 	}
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "view/page_moments.h"
+#include "view/html_moments.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,12 +9,14 @@
 
 #include "base/num.h"
 #include "event/device_number.h"
+#include "facts/memory_calls.h"
 #include "findings/findings.h"
 #include "view/render.h"
 
 #define DEVICES_MAX 128
 #define SPANS_MAX 256		/* of a device */
 #define POINTS_MAX 512
+#define LIVE_MAX 64		/* processes */
 
 static const struct {
 	uint64_t bit;
@@ -159,7 +161,7 @@ static void free_moments(void *state)
 	m->n = 0;
 }
 
-const struct consumer moments_consumer = {
+const struct consumer html_moments_consumer = {
 	.kinds = 1ull << EVENT_SAMPLE,
 	.size = sizeof(struct moments),
 	.on_event = on_event,
@@ -238,14 +240,68 @@ static void add_memory(struct strbuf *out, const struct moments *m, const struct
 		strbuf_addstr(out, "]}");
 		separator = ",";
 	}
+	strbuf_addstr(out, "],\n\"live\": [");
+}
+
+static uint64_t most_of(const struct memory_line *l, size_t kind)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i <= l->last; i++)
+		most = num_max(most, l->most[kind][i]);
+	return most;
+}
+
+static void add_bytes(struct strbuf *out, const struct memory_line *l, size_t kind)
+{
+	const uint64_t *most = l->most[kind];
+	size_t run;
+
+	for (size_t i = 0; i <= l->last; i += run) {
+		for (run = 1; i + run <= l->last && most[i + run] == most[i]; run++)
+			;
+		strbuf_addf(out, "%s%" PRIu64, i ? "," : "", most[i]);
+		if (run > 1)
+			strbuf_addf(out, ",-%zu", run - 1);
+	}
+}
+
+static void add_live(struct strbuf *out, const struct snapshot *snap)
+{
+	const char *separator = "", *comma;
+	size_t n = 0;
+
+	for (size_t i = 0; i < snap->processes.n && n < LIVE_MAX; i++) {
+		const struct memory_line *l = snap->processes.v[i].memory_line;
+
+		comma = "";
+		for (size_t kind = 0; l && kind < MEMORY_KIND_END; kind++) {
+			if (!most_of(l, kind))
+				continue;
+			if (!*comma)
+				strbuf_addf(out, "%s\n {\"pid\": %u, \"bin_ns\": %" PRIu64 ", \"kinds\": [",
+					    separator, snap->processes.v[i].pid,
+					    UINT64_C(1) << l->shift);
+			strbuf_addf(out, "%s[\"%s\", [", comma, memory_kind_name((unsigned int)kind));
+			add_bytes(out, l, kind);
+			strbuf_addstr(out, "]]");
+			comma = ",";
+		}
+		if (!*comma)
+			continue;
+		strbuf_addstr(out, "]}");
+		separator = ",";
+		n++;
+	}
 	strbuf_addstr(out, "]}");
 }
 
-void page_moments_add(struct strbuf *out, const struct snapshot *snap)
+void html_moments_add(struct strbuf *out, const struct snapshot *snap)
 {
-	const struct moments *m = consumer_state(&snap->states, &moments_consumer);
+	const struct moments *m = consumer_state(&snap->states, &html_moments_consumer);
 
 	add_faults(out, snap);
 	add_slow(out, m, snap);
 	add_memory(out, m, snap);
+	add_live(out, snap);
 }

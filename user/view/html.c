@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The sections of the page, from its top to its bottom. */
-#include "view/page.h"
+#include "view/html.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,25 +11,29 @@
 #include "base/num.h"
 #include "base/units.h"
 #include "event/device_number.h"
+#include "findings/findings.h"
 #include "view/flame_svg.h"
-#include "view/page_moments.h"
-#include "view/page_strips.h"
-#include "view/page_tables.h"
+#include "view/html_moments.h"
+#include "view/html_strips.h"
+#include "view/html_tables.h"
+#include "view/screen.h"
 #include "view/words.h"
 
 #define BARS_MAX 64
+#define BARS_FEW 4		/* of more, only the style is smaller */
 #define FINDINGS_MAX 40
 #define STACKS_SHOWN 2		/* of a finding */
 #define TABLES_BYTES 500000	/* of all; more, and they have fewer rows */
 #define ROWS_FIRST 500
 
 /* html/page.S */
-extern const char page_css[], page_js[], page_css_hash[], page_js_hash[];
+extern const char html_css[], html_js[], html_css_hash[], html_js_hash[];
 
 struct page {
 	struct strbuf *out;
 	const struct summary *s;
 	const struct snapshot *snap;
+	struct findings findings;
 	struct table *calls, *offcpu;		/* by stack */
 };
 
@@ -52,9 +56,9 @@ static void add_head(const struct page *p, const char *title)
 		    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 		    "<meta name=\"referrer\" content=\"no-referrer\">\n"
 		    "<meta name=\"color-scheme\" content=\"light dark\">\n",
-		    page_css_hash, page_js_hash);
+		    html_css_hash, html_js_hash);
 	add_text(p, "<title>gpuprof: ", title, "</title>\n<style>");
-	strbuf_addstr(p->out, page_css);
+	strbuf_addstr(p->out, html_css);
 	strbuf_addstr(p->out, "</style>\n</head>\n<body>\n");
 }
 
@@ -67,11 +71,16 @@ static void add_title(const struct page *p, const char *title, const char *cost)
 
 /* ---- verdict --------------------------------------------------------------------------------- */
 
+/* Its first sentences are the screen's. */
 static void add_verdict(const struct page *p, const char *verdict)
 {
-	strbuf_addstr(p->out, "<section id=\"verdict\">\n");
-	if (!*verdict)
-		strbuf_addstr(p->out, "<p class=\"lead\">Nothing is known to be wrong.</p>\n");
+	struct strbuf lead = STRBUF_INIT;
+
+	screen_verdict_add(&lead, p->snap, &p->findings, verdict);
+	add_text(p, "<section id=\"verdict\">\n<p class=\"lead\">",
+		 lead.len ? lead.s : "Nothing is known to be wrong.", "</p>\n");
+	p->out->failed |= lead.failed;
+	strbuf_free(&lead);
 	for (const char *line = verdict; *line; line += strcspn(line, "\n"), line += *line == '\n') {
 		char *text = strndup(line, strcspn(line, "\n"));
 
@@ -81,9 +90,8 @@ static void add_verdict(const struct page *p, const char *verdict)
 		if (!strncmp(text, "Next: ", 6))
 			add_text(p, "<p class=\"next\">Next <code class=\"command\">", text + 6,
 				 "</code></p>\n");
-		else
-			add_text(p, strncmp(text, "Evidence: ", 10) ? "<p class=\"lead\">" : "<p>",
-				 text, "</p>\n");
+		else if (!strncmp(text, "Evidence: ", 10))
+			add_text(p, "<p>", text, "</p>\n");
 		free(text);
 	}
 	strbuf_addstr(p->out, "</section>\n");
@@ -193,44 +201,65 @@ static const char *name_of_device(const struct page *p, const struct snapshot_de
 	return sampled ? sampled->name : "";
 }
 
+static uint64_t busy_ns(const struct bar *bar)
+{
+	uint64_t ns = 0;
+
+	for (unsigned int state = 0; state < WORK_STATES; state++)
+		ns += bar->v[state].ns;
+	return ns;
+}
+
 static void add_bar(const struct page *p, const struct snapshot_device *d)
 {
 	const struct bar bar = read_bar(d);
 	const char *comm = view_comm(p->snap, d->process), *name = name_of_device(p, d);
 	struct strbuf label = STRBUF_INIT;
 
-	strbuf_addf(p->out, "<div class=\"gpu\"><h3>GPU %s <small>", device_text(d->number).s);
+	strbuf_addf(p->out, "<div class=\"gpu\"><h3><span>GPU %s</span> <small>", device_text(d->number).s);
 	format_safef(&label, "%s%s%s", name, *name ? ", " : "", comm ? comm : "");
 	if (d->pid != MODEL_PAST_PID)
 		strbuf_addf(&label, " (pid %u)", d->pid);
 	add_text(p, "", label.s, "</small>");
-	strbuf_addf(p->out, "<b>%s</b></h3>\n", ns_text(bar.wall_ns).s);
+	strbuf_addf(p->out, "<b>%s busy of %s</b></h3>\n",
+		    percent_text(num_ratio(busy_ns(&bar), bar.wall_ns)).s, ns_text(bar.wall_ns).s);
 	add_pieces(p->out, &bar);
 	add_legend(p->out, &bar);
 	strbuf_addstr(p->out, "</div>\n");
 	strbuf_free(&label);
 }
 
+static int compare_devices(const void *a, const void *b)
+{
+	const struct snapshot_device *x = *(const struct snapshot_device *const *)a,
+				     *y = *(const struct snapshot_device *const *)b;
+	const int c = num_compare(x->number, y->number);
+
+	return c ? c : num_compare(x->process, y->process);
+}
+
 static void add_bars(const struct page *p)
 {
-	size_t n = 0, more = 0;
+	const struct snapshot_device **v = calloc(p->snap->devices.n + 1, sizeof(*v));
+	size_t n = 0;
 
-	strbuf_addstr(p->out, "<section id=\"gpus\">\n<h2>Time of each GPU</h2>\n");
-	for (size_t i = 0; i < p->snap->devices.n; i++) {
-		const struct snapshot_device *d = &p->snap->devices.v[i];
-
-		if (!snapshot_device_has_worked(d))
-			continue;
-		if (n++ < BARS_MAX)
-			add_bar(p, d);
-		else
-			more++;
-	}
-	if (more)
-		strbuf_addf(p->out, "<p class=\"note\">%zu more are in the table ledger.</p>\n", more);
+	p->out->failed |= !v;
+	for (size_t i = 0; v && i < p->snap->devices.n; i++)
+		if (html_shows_device(&p->snap->devices.v[i]))
+			v[n++] = &p->snap->devices.v[i];
+	if (n)
+		qsort(v, n, sizeof(*v), compare_devices);
+	strbuf_addf(p->out, "<section id=\"gpus\"%s>\n<h2>Time of each GPU</h2>\n",
+		    n > BARS_FEW ? " class=\"many\"" : "");
+	for (size_t i = 0; i < n && i < BARS_MAX; i++)
+		add_bar(p, v[i]);
+	if (n > BARS_MAX)
+		strbuf_addf(p->out, "<p class=\"note\">%zu more are in the table ledger.</p>\n",
+			    n - BARS_MAX);
+	free(v);
 	if (!n)
-		strbuf_addstr(p->out, "<p class=\"note\">No GPU is known to have worked; why, the notes "
-				      "below say. That is unknown time, not idle time.</p>\n");
+		strbuf_addstr(p->out, "<p class=\"note\">No GPU worked for these processes, as far as is "
+				      "known; what is not known, the end of this page says.</p>\n");
 	strbuf_addstr(p->out, "</section>\n");
 }
 
@@ -319,10 +348,11 @@ static void add_finding(const struct page *p, const struct table *t, size_t row)
 	const struct word *word = word_of_finding(name);
 
 	strbuf_addf(p->out, "<article class=\"finding %s\"><div class=\"lost\">%s<small>%s",
-		    table_cell(t, row, "severity")->s, share ? percent_text(share->d).s : "&ndash;",
+		    table_cell(t, row, "severity")->s,
+		    share ? percent_text(share->d).s : table_cell(t, row, "severity")->s,
 		    share ? "lost" : "");
 	if (gain && gain->d < 0.999)
-		strbuf_addf(p->out, "<br>at best %.2fx", 1 / (1 - gain->d));
+		strbuf_addf(p->out, " <span>at best %.2fx</span>", 1 / (1 - gain->d));
 	add_text(p, "</small></div><div><h3>", word && word->title ? word->title : name, " ");
 	strbuf_addf(p->out, "<code data-word=\"%s\">%s</code>", name, name);
 	if (device)
@@ -412,7 +442,7 @@ static void add_tables_of(const struct page *p, struct strbuf *out, size_t rows)
 								  .hides_stacks = true });
 		out->failed |= !t;
 		if (t && t->n_rows)
-			page_table_add(out, view_list[i], t, rows);
+			html_table_add(out, view_list[i], t, rows);
 		table_free(t);
 	}
 }
@@ -476,9 +506,9 @@ static void add_data(const struct page *p)
 	struct strbuf data = STRBUF_INIT;
 
 	strbuf_addstr(&data, "{\"time\": ");
-	p->out->failed |= page_strips_add(&data, p->s) < 0;
+	p->out->failed |= html_strips_add(&data, p->s) < 0;
 	strbuf_addstr(&data, ",\n\"moments\": ");
-	page_moments_add(&data, p->snap);
+	html_moments_add(&data, p->snap);
 	strbuf_addstr(&data, "}");
 	strbuf_addstr(p->out, "<script type=\"application/json\" id=\"data\">");
 	for (const char *c = data.s; *c;) {
@@ -488,12 +518,12 @@ static void add_data(const struct page *p)
 		strbuf_addstr(p->out, c[len] ? "\\u003c" : "");
 		c += len + (c[len] != '\0');
 	}
-	strbuf_addf(p->out, "</script>\n<script>%s</script>\n", page_js);
+	strbuf_addf(p->out, "</script>\n<script>%s</script>\n", html_js);
 	p->out->failed |= data.failed;
 	strbuf_free(&data);
 }
 
-int page_add(struct strbuf *out, const struct summary *s, const char *verdict,
+int html_add(struct strbuf *out, const struct summary *s, const char *verdict,
 	     const struct summary_text *text)
 {
 	struct view_query q = { .snapshot = s->snap, .by = CALLS_BY_STACK };
@@ -503,7 +533,8 @@ int page_add(struct strbuf *out, const struct summary *s, const char *verdict,
 	p.calls = view_fill(&view_calls, &q);
 	p.offcpu = view_fill(&view_offcpu, &q);
 	summary_add_title(&title, &cost, s);
-	if (p.calls && p.offcpu) {
+	out->failed |= findings_read(&p.findings, s->snap) < 0;
+	if (p.calls && p.offcpu && !out->failed) {
 		add_head(&p, title.s);
 		add_title(&p, title.s, cost.s);
 		add_verdict(&p, verdict);
@@ -519,6 +550,7 @@ int page_add(struct strbuf *out, const struct summary *s, const char *verdict,
 		strbuf_addstr(out, "</body>\n</html>\n");
 	}
 	out->failed |= !p.calls || !p.offcpu || title.failed || cost.failed;
+	findings_free(&p.findings);
 	table_free(p.calls);
 	table_free(p.offcpu);
 	strbuf_free(&title);

@@ -6,17 +6,19 @@
  *
  *   {"faults": [{"gpu": "0", "ns": 1200000, "times": 3, "text": "GPU 0: XID 79, ..."}],
  *    "slow": [{"gpu": "0", "from_ns": 0, "to_ns": 1000000000, "why": "heat"}],
- *    "memory": [{"gpu": "0", "total": 85899345920, "points": [[1000000000, 1073741824], ...]}]}
+ *    "memory": [{"gpu": "0", "total": 85899345920, "points": [[1000000000, 1073741824], ...]}],
+ *    "live": [{"pid": 12, "bin_ns": 4194304, "kinds": [["device", [0, 1048576, -99]]]}]}
  *
+ * live: bytes that a process had allocated, the most of each bin; -n repeats the last n times.
  * Kept by a consumer of events, of bounded size: of many samples, the points are the largest ones.
  */
-#ifndef VIEW_PAGE_MOMENTS_H
-#define VIEW_PAGE_MOMENTS_H
+#ifndef VIEW_HTML_MOMENTS_H
+#define VIEW_HTML_MOMENTS_H
 
 #include "model/snapshot.h"
 
-extern const struct consumer moments_consumer;
+extern const struct consumer html_moments_consumer;
 
-void page_moments_add(struct strbuf *out, const struct snapshot *snap);
+void html_moments_add(struct strbuf *out, const struct snapshot *snap);
 
 #endif

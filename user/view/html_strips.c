@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Which strips there are, their order, and their numbers. */
-#include "view/page_strips.h"
+#include "view/html_strips.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,24 +13,24 @@
 #include "view/view.h"
 
 #define DEVICES_MAX 64
-#define THREADS_MAX 48
-#define THREADS_EACH 8		/* of a process, where there are many */
+#define THREADS_MAX 64
+#define THREADS_EACH 16		/* of a process, where there are many */
 #define SHIFT_MAX 60
 
 _Static_assert(DEVICE_BUCKETS + IDLE_CAUSES <= BINS_BUCKETS, "a device's book fits");
 _Static_assert(BUCKET_SUM_END <= BINS_BUCKETS, "a thread's book fits");
 
-struct page_strip {			/* of one of these */
+struct html_strip {			/* of one of these */
 	const struct snapshot_device *device;
 	const struct snapshot_thread *thread;
-	uint32_t process, first_device;	/* its process's first one: what the order begins with */
+	uint32_t process, first_device;	/* its process's, by the host's number: comes first */
 	uint64_t calls_ns;		/* of a thread */
 	struct bins *bins;		/* a copy, which adds up to the book */
 };
 
 struct strips {
 	const struct summary *s;
-	VEC(struct page_strip) all;
+	VEC(struct html_strip) all;
 	size_t left_out;
 	bool failed;
 };
@@ -46,28 +46,31 @@ static uint64_t calls_ns(const struct snapshot_thread *t)
 	return ns;
 }
 
-static struct page_strip *add(struct strips *v, uint32_t process)
+static struct html_strip *add(struct strips *v, uint32_t process)
 {
 	const struct snapshot_process *p = snapshot_process(v->s->snap, process);
-	struct page_strip *strip = VEC_PUSH(&v->all);
+	struct html_strip *strip = VEC_PUSH(&v->all);
 
 	v->failed |= !strip;
 	if (strip)
-		*strip = (struct page_strip){
+		*strip = (struct html_strip){
 			.process = process,
-			.first_device = p && p->has_device ? p->first_device : UINT32_MAX };
+			.first_device = p && p->has_device ?
+						snapshot_device_number(v->s->snap, process,
+								       p->first_device) :
+						UINT32_MAX };
 	return strip;
 }
 
 static void add_all(struct strips *v)
 {
 	const struct snapshot *snap = v->s->snap;
-	struct page_strip *strip;
+	struct html_strip *strip;
 
 	for (size_t i = 0; i < snap->devices.n; i++) {
 		const struct snapshot_device *d = &snap->devices.v[i];
 
-		strip = d->bins && snapshot_device_has_worked(d) ? add(v, d->process) : NULL;
+		strip = d->bins && html_shows_device(d) ? add(v, d->process) : NULL;
 		if (strip)
 			strip->device = d;
 	}
@@ -89,7 +92,7 @@ static void add_all(struct strips *v)
 /* Of a process its devices, then its threads, those longest in calls first. */
 static int compare_strips(const void *a, const void *b)
 {
-	const struct page_strip *x = a, *y = b;
+	const struct html_strip *x = a, *y = b;
 	int c = num_compare(x->first_device, y->first_device);
 
 	if (!c)
@@ -108,7 +111,7 @@ static void keep_most(struct strips *v)
 	size_t kept = 0, devices = 0, threads = 0, of_process = 0;
 
 	for (size_t i = 0; i < v->all.n; i++) {
-		const struct page_strip *strip = &v->all.v[i];
+		const struct html_strip *strip = &v->all.v[i];
 
 		if (i && strip->process != v->all.v[i - 1].process)
 			of_process = 0;
@@ -147,7 +150,7 @@ static void fold_rows(struct bins *b, uint64_t sum_ns[BINS_BUCKETS])
 	}
 }
 
-static void read_bins(struct strips *v, struct page_strip *strip)
+static void read_bins(struct strips *v, struct html_strip *strip)
 {
 	const struct snapshot_device *d = strip->device;
 	uint64_t sum_ns[BINS_BUCKETS] = { 0 };
@@ -201,7 +204,7 @@ static const char *thread_state(unsigned int bucket)
 	return bucket < CLASS_END ? "call" : "unseen";
 }
 
-static void add_rows(struct strbuf *out, const struct page_strip *strip)
+static void add_rows(struct strbuf *out, const struct html_strip *strip)
 {
 	const bool is_device = strip->device;
 	const char *separator = "";
@@ -222,7 +225,7 @@ static void add_rows(struct strbuf *out, const struct page_strip *strip)
 }
 
 static void add_strip(struct strbuf *out, const struct snapshot *snap,
-		      const struct page_strip *strip)
+		      const struct html_strip *strip)
 {
 	const char *comm = strip->thread ?
 				   snapshot_thread_comm(snap, strip->process, strip->thread->tid) :
@@ -256,7 +259,7 @@ static void add_strips(struct strbuf *out, const struct strips *v, unsigned int 
 	strbuf_addstr(out, "]}");
 }
 
-int page_strips_add(struct strbuf *out, const struct summary *s)
+int html_strips_add(struct strbuf *out, const struct summary *s)
 {
 	struct strips v = { .s = s };
 	const size_t from = out->len;
@@ -273,7 +276,7 @@ int page_strips_add(struct strbuf *out, const struct summary *s)
 	}
 	if (!v.failed)
 		add_strips(out, &v, shift);
-	while (!v.failed && out->len - from > PAGE_STRIPS_BYTES && shift < SHIFT_MAX) {
+	while (!v.failed && out->len - from > HTML_STRIPS_BYTES && shift < SHIFT_MAX) {
 		out->s[out->len = from] = '\0';
 		add_strips(out, &v, ++shift);
 	}

@@ -14,14 +14,21 @@
  * known as a sum only (time that another process had the device, gpuprof's own cost) is taken
  * evenly from where it may have been.
  */
-#ifndef VIEW_PAGE_STRIPS_H
-#define VIEW_PAGE_STRIPS_H
+#ifndef VIEW_HTML_STRIPS_H
+#define VIEW_HTML_STRIPS_H
 
 #include "view/summary.h"
 
-#define PAGE_STRIPS_BYTES (1u << 20)	/* more, and bins become wider */
+#define HTML_STRIPS_BYTES (1u << 20)	/* more, and bins become wider */
+
+/* Does the page show the device? It worked, or may have. */
+static inline bool html_shows_device(const struct snapshot_device *d)
+{
+	return d->has_book && d->sum.close_ns > d->sum.open_ns &&
+	       (snapshot_device_has_worked(d) || idle_unknown_ns(d->idle_ns));
+}
 
 /* 0 or -ENOMEM. */
-int page_strips_add(struct strbuf *out, const struct summary *s);
+int html_strips_add(struct strbuf *out, const struct summary *s);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "view/page_tables.h"
+#include "view/html_tables.h"
 
 #include <inttypes.h>
 
@@ -56,7 +56,7 @@ static void add_cell(struct strbuf *out, const struct cell *cell, const struct c
 	strbuf_addstr(out, is_number(c->type) ? "<td class=\"n\"" : "<td");
 	add_order(out, cell, c->type);
 	strbuf_addch(out, '>');
-	render_cell(&text, cell, c->type);
+	format_cell(&text, cell, c->type);
 	markup_add(out, text.s);
 	strbuf_addstr(out, "</td>");
 	out->failed |= text.failed;
@@ -96,7 +96,7 @@ static void add_rest(struct strbuf *out, const struct table *t, size_t from)
 	strbuf_addstr(out, "</tr></tfoot>\n");
 }
 
-void page_table_add(struct strbuf *out, const struct view *v, const struct table *t, size_t rows)
+void html_table_add(struct strbuf *out, const struct view *v, const struct table *t, size_t rows)
 {
 	const size_t shown = num_min(rows, t->n_rows);
 
