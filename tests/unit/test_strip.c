@@ -168,7 +168,7 @@ static void balances(const struct device_state *s, uint64_t now, const struct de
 	struct device_sum book;
 
 	assert_int_equal(strip_copy(&before, &s->strip), 0);
-	assert_int_equal(devices_read(s, now, by, &book, &(struct device_idle){ idle, NULL, &strip }), 0);
+	assert_int_equal(devices_read(s, now, by, &book, &(struct device_idle){ .ns = idle, .strip = &strip }), 0);
 	assert_memory_equal(s->strip.few, before.few, sizeof(before.few));
 	assert_int_equal(s->strip.shift, before.shift);
 	if (before.bins)
@@ -245,7 +245,7 @@ TEST(unknown_time_lies_where_nothing_was_seen)
 	assert_int_equal(devices_push_work(d, &ev, NULL, OPEN), 0);
 	assert_int_equal(unseen_add(&unseen, UNSEEN_UNKNOWN, 0, OPEN + 51200), 0);
 	assert_int_equal(devices_read(devices_get(d, 0), OPEN + 100001, &by, &book,
-				      &(struct device_idle){ idle, NULL, &strip }), 0);
+				      &(struct device_idle){ .ns = idle, .strip = &strip }), 0);
 	has(&strip, 0, 51200, (struct strip_time){ 0, 0, 51200 });
 	seen = strip_read(&strip, OPEN + 51200, UINT64_MAX);
 	assert_int_equal(seen.busy_ns, 1);

@@ -34,17 +34,18 @@ static void widen(struct memory_line *l)
 	l->shift++;
 }
 
-/* As it was, up to the bin of ns. */
+/* As it was, up to ns. */
 static void go_on(struct memory_line *l, uint64_t ns)
 {
 	const uint64_t at = num_sub(ns, l->start_ns);
-	size_t to;
+	size_t to, until;
 
 	while (at >> l->shift >= MEMORY_LINE_BINS)
 		widen(l);
 	to = num_max(at >> l->shift, l->last);
+	until = to + (at > (uint64_t)to << l->shift);
 	for (size_t kind = 0; kind < MEMORY_KIND_END; kind++)
-		for (size_t i = l->last + 1; i <= to; i++)
+		for (size_t i = l->last + 1; i < until; i++)
 			l->most[kind][i] = l->now[kind];
 	l->last = to;
 }
@@ -65,6 +66,6 @@ struct memory_line *memory_line_read(const struct memory_line *l, uint64_t close
 	if (!copy)
 		return NULL;
 	*copy = *l;
-	go_on(copy, num_max(close_ns, l->start_ns + 1) - 1);
+	memory_line_set(copy, num_max(close_ns, l->start_ns + 1) - 1, l->now);
 	return copy;
 }

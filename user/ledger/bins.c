@@ -64,7 +64,12 @@ void bins_widen(struct bins *b, unsigned int shift)
 				fold_row(b->row[i]);
 }
 
-/* The last time of it is in a bin. */
+static uint64_t last_of_bin(const struct bins *b, uint64_t at)
+{
+	return at | ((UINT64_C(1) << b->shift) - 1);
+}
+
+/* There is a bin for it. */
 static void reach(struct bins *b, uint64_t last)
 {
 	while (last >> b->shift >= BINS)
@@ -86,10 +91,10 @@ void bins_add(struct bins *b, unsigned int bucket, uint64_t from, uint64_t to)
 		return;
 	reach(b, end - 1);
 	while (at < end) {
-		const uint64_t next = num_min((at | ((UINT64_C(1) << b->shift) - 1)) + 1, end);
+		const uint64_t last = num_min(last_of_bin(b, at), end - 1);
 
-		row[at >> b->shift] += next - at;
-		at = next;
+		row[at >> b->shift] += last - at + 1;
+		at = last + 1;
 	}
 }
 
@@ -112,14 +117,13 @@ void bins_move(struct bins *b, unsigned int from, unsigned int to, uint64_t ns, 
 	const uint64_t end = num_sub(end_ns, b->start_ns);
 
 	while (take && ns && at < end && at >> b->shift < BINS) {
-		const uint64_t next = (at | ((UINT64_C(1) << b->shift) - 1)) + 1;
-		const uint64_t part = num_min(num_min(ns, num_min(next, end) - at),
-					      give[at >> b->shift]);
+		const uint64_t last = num_min(last_of_bin(b, at), end - 1);
+		const uint64_t part = num_min(num_min(ns, last - at + 1), give[at >> b->shift]);
 
 		give[at >> b->shift] -= part;
 		take[at >> b->shift] += part;
 		ns -= part;
-		at = next;
+		at = last + 1;
 	}
 }
 

@@ -53,10 +53,12 @@ void bins_reach(struct bins *b, uint64_t ns);
 /* or as wide as 1 << shift */
 void bins_widen(struct bins *b, unsigned int shift);
 
-/* Where the bin ends that ns lies in. */
+/* Where the bin ends that ns lies in; never later than time can. */
 static inline uint64_t bins_end(const struct bins *b, uint64_t ns)
 {
-	return b->start_ns + (((ns - b->start_ns) | ((UINT64_C(1) << b->shift) - 1)) + 1);
+	const uint64_t last = (ns - b->start_ns) | ((UINT64_C(1) << b->shift) - 1);
+
+	return last < UINT64_MAX - b->start_ns ? b->start_ns + last + 1 : UINT64_MAX;
 }
 
 static inline uint64_t bins_sum(const struct bins *b, unsigned int bucket)
