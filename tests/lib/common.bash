@@ -87,6 +87,7 @@ needs() {
 			unshare -m true 2>/dev/null ||
 				skip "no mount namespace of one's own here (in a plain chroot / is no mount point)"
 			;;
+		chromium) command -v chromium >/dev/null || skip "no chromium: scripts/deps test" ;;
 		pty) [ -e /dev/pts/ptmx ] || skip "no pseudo terminals: mount devpts on /dev/pts" ;;
 		torch) [ -e "$ROOT/build/torch/made" ] || skip "build/torch is missing: make torch" ;;
 		torch-debian)

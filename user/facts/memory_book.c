@@ -249,9 +249,15 @@ static size_t merge_sources(struct memory_act *acts, size_t n)
 
 /* ---- one after the other --------------------------------------------------------------------- */
 
+/* An unknown kind may have any number. */
+static uint64_t *live_of_kind(struct memory_book *b, uint8_t kind)
+{
+	return &b->live_bytes[kind < MEMORY_KIND_END ? kind : MEMORY_KIND_UNKNOWN];
+}
+
 static void release(struct memory_book *b, const struct alloc *a, bool count)
 {
-	b->live_bytes[a->group->sums.key.kind] -= a->bytes;
+	*live_of_kind(b, a->group->sums.key.kind) -= a->bytes;
 	for (struct group *g = a->group; g; g = g->parent) {
 		g->sums.live_bytes -= a->bytes;
 		g->sums.live--;
@@ -311,7 +317,7 @@ static int apply_alloc(struct memory_book *b, const struct memory_act *act)
 		return -ENOMEM;
 	if (a)
 		*a = (struct alloc){ bytes, act->end_ns, group };
-	b->live_bytes[act->kind] += a ? bytes : 0;
+	*live_of_kind(b, act->kind) += a ? bytes : 0;
 	for (struct group *g = group; g; g = g->parent) {
 		struct memory_sums *sums = &g->sums;
 

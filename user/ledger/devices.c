@@ -271,22 +271,29 @@ static void take_parts(uint64_t ns[IDLE_CAUSES], uint64_t left[IDLE_CAUSES], uin
 	}
 }
 
-/* A gap over several bins is divided in each, so that its causes are where they were. left: of the
- * whole gap. */
+/* A gap over several bins is divided in each, so that its causes are where they were. before: idle
+ * times without the gap. */
 static int add_to_bins(const struct dividing *d, const struct device_gap *gap,
-		       uint64_t left[IDLE_CAUSES])
+		       const uint64_t before[IDLE_CAUSES])
 {
 	struct bins *bins = *d->to.bins;
+	uint64_t left[IDLE_CAUSES];
 	int err = 0;
 
+	for (unsigned int i = 0; i < IDLE_CAUSES; i++)
+		left[i] = d->to.ns[i] - before[i];
 	bins_reach(bins, gap->end_ns);
+	if (gap->end_ns <= bins_end(bins, gap->start_ns)) {
+		bins_add_parts(bins, DEVICE_BUCKETS, left, IDLE_CAUSES, gap->start_ns);
+		return 0;
+	}
 	for (uint64_t at = gap->start_ns, end; at < gap->end_ns && !err; at = end) {
 		const struct device_gap part = { at, num_min(bins_end(bins, at), gap->end_ns),
 						 gap->ended_by };
 		uint64_t ns[IDLE_CAUSES] = { 0 };
 
 		end = part.end_ns;
-		if (d->by && end - at < gap->end_ns - gap->start_ns)
+		if (d->by)
 			err = d->by->divide(d->by->ctx, d->device->state.process, &part, ns, NULL);
 		take_parts(ns, left, end - at);
 		bins_add_parts(bins, DEVICE_BUCKETS, ns, IDLE_CAUSES, at);
@@ -306,10 +313,11 @@ static void on_gap(void *ctx, const struct device_gap *gap)
 	const uint64_t queued_ns = to->ns[IDLE_QUEUED], unknown_ns = unknown_so_far(d);
 	const uint64_t ns = gap->end_ns - gap->start_ns;
 	bool first = gap->start_ns <= d->device->open_ns;	/* earlier time is in no book */
-	uint64_t before[IDLE_CAUSES], added[IDLE_CAUSES];
+	uint64_t before[IDLE_CAUSES];
 	int err = 0;
 
-	memcpy(before, to->ns, sizeof(before));
+	if (has_bins(d))
+		memcpy(before, to->ns, sizeof(before));
 
 	if (first && to->stalls && gap->ended_by)
 		to->stalls->before_ns += ns;
@@ -320,10 +328,8 @@ static void on_gap(void *ctx, const struct device_gap *gap)
 		to->ns[IDLE_UNKNOWN] += ns;
 	if (!err && to->strip)
 		err = add_to_strip(d, gap, unknown_so_far(d) - unknown_ns);
-	for (unsigned int i = 0; has_bins(d) && i < IDLE_CAUSES; i++)
-		added[i] = to->ns[i] - before[i];
 	if (!err && has_bins(d))
-		err = add_to_bins(d, gap, added);
+		err = add_to_bins(d, gap, before);
 	if (!err && d->share)
 		err = host_device_gap(d->share, gap, to->ns[IDLE_QUEUED] - queued_ns, d->by);
 	d->err = d->err ? d->err : err;
