@@ -31,7 +31,7 @@ bench-speaking: $(BUILD)/gpuprof sim ## how soon it writes, and its first figure
 bench-capture: $(BUILD)/gpuprof $(BENCH_CAPTURE) sim ## what an event costs in a capture: ns and bytes
 	$(Q)$(BENCH_RUN) capture
 
-bench-replay: $(BUILD)/gpuprof $(BENCH_CAPTURE) ## events a second that report reads
+bench-replay: $(BUILD)/gpuprof $(BENCH_CAPTURE) ## events a second that report reads, and a page of 10 M
 	$(Q)$(BENCH_RUN) replay
 
 bench-heap: $(BUILD)/gpuprof $(BENCH_CAPTURE) sim ## memory of report and stat for few and many events

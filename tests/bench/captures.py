@@ -16,6 +16,8 @@ from table import Row
 
 REPLAY_EVENTS = 20_000_000
 REPLAY_WORKS = 5_000_000
+PAGE_EVENTS = 10_000_000
+PAGE_S, PAGE_BYTES = 15, 2_000_000
 SMALL_EVENTS, LARGE_EVENTS = 4_000_000, 50_000_000     # fewer do not fill the timelines of threads
 SMALL_CALLS, LARGE_CALLS = 1_000_000, 10_000_000
 REPEATS = 3
@@ -67,9 +69,9 @@ class Bench:
             wall, cpu, kib = (int(n) for n in file.read().split())
         return wall, cpu, kib << 10
 
-    def report(self, capture):
+    def report(self, capture, *options):
         cpu = str(max(os.sched_getaffinity(0)))
-        run_or_fail(["taskset", "-c", cpu, *self.measured(self.gpuprof, "report", capture)])
+        run_or_fail(["taskset", "-c", cpu, *self.measured(self.gpuprof, "report", capture, *options)])
         return self.read_measure()
 
 
@@ -147,6 +149,21 @@ def run_replay(table, build):
         peak = max(r[2] for r in runs)
         table.add(Row("peak memory of that replay", mib(peak), bound=("<=", HEAP_MIB), value=peak / (1 << 20),
                       note="of the whole process, in MiB"))
+    what = "page of a capture on one core"
+    with bench_for(table, build, what) as bench:
+        for kind in ([], ["works"]):
+            add_page(table, bench, what, kind)
+
+
+def add_page(table, bench, what, kind):
+    capture, page = bench.generate(PAGE_EVENTS, *kind), bench.path("page.html")
+    runs = [bench.report(capture, "--format", "html", "-o", page) for _ in range(REPEATS)]
+    size = os.path.getsize(page)
+    wall = min(r[0] for r in runs) / 1e9
+    table.add(Row(what, f"{wall:.2f} s", bound=("<=", PAGE_S), value=wall,
+                  note=f"{PAGE_EVENTS / 1e6:.0f} M {'works and API records' if kind else 'calls'}, best of "
+                       f"{REPEATS}; peak {mib(max(r[2] for r in runs))}"))
+    table.add(Row("size of that page", f"{size / 1e3:.0f} kB", bound=("<=", PAGE_BYTES), value=size))
 
 
 # ---- heap --------------------------------------------------------------------------------------

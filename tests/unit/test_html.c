@@ -187,6 +187,56 @@ TEST(long_tables_end_in_the_sum_of_the_others)
 	assert_int_equal(count("data-v=\"1000\">1.000 us</td>"), 1);	/* their time */
 }
 
+#define MANY 120
+
+/* Devices, threads and processes, with long names, and what they did in each of many moments. */
+TEST(it_has_at_most_two_megabytes)
+{
+	static char name[3000];
+	uint32_t seq[MANY] = { 0 };
+
+	memset(name, 'k', sizeof(name) - 1);
+	for (uint32_t i = 0; i < MANY; i++)
+		push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 1000 + i,
+					.start_ns = SECOND / 2, .task.comm = name,
+					.task.cmdline = name });
+	for (uint32_t i = 1; i < 3000; i++) {
+		push(m, (struct event){ .kind = EVENT_FRAME, .frame.number = i,
+					.frame.caller = i / 2, .frame.function = name });
+		push(m, (struct event){ .kind = EVENT_STACK, .stack.id = i, .stack.frame = i,
+					.stack.known = STACK_KNOWN_WHOLE });
+	}
+	for (uint32_t i = 0; i < 400 * MANY; i++) {
+		const uint32_t of = i % MANY;
+		const uint64_t start = SECOND + i * 20000ull, end = start + 100000 + i % 7;
+
+		memcpy(name, &i, 2);
+		push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END, .pid = 1000 + of,
+					.tid = 1000 + of, .func = i % 3 ? L : S, .seq = ++seq[of],
+					.start_ns = start, .end_ns = end,
+					.call.stack = 1 + i % 2999 });
+		push(m, (struct event){ .kind = EVENT_WORK, .pid = 1000 + of, .start_ns = start,
+					.end_ns = end,
+					.work = work_named((struct work){ .kind = WORK_KIND_KERNEL },
+							   name) });
+		push(m, (struct event){ .kind = EVENT_MEMORY, .pid = 1000 + of, .start_ns = start,
+					.has = HAS_BYTES,
+					.memory = { .op = MEMORY_ALLOC, .address = i + 1ull,
+						    .kind = 1 + i % 7, .bytes = 1000 + i } });
+		push(m, (struct event){ .kind = EVENT_SAMPLE, .start_ns = start, .end_ns = end,
+					.sample = { .uuid = "GPU-1", .number = of,
+						    .values = { .has = 1u << SAMPLE_CLOCK_REASONS |
+								       1u << SAMPLE_USED_BYTES,
+								.v[SAMPLE_CLOCK_REASONS] =
+									CLOCK_THERMAL,
+								.v[SAMPLE_USED_BYTES] = i } } });
+	}
+	finish(m, 2 * SECOND);
+	render();
+	assert_true(page.len < 2000000);
+	assert_true(count("{\"gpu\": \"0\", \"pid\"") > 60);
+}
+
 static int free_page(void **state)
 {
 	(void)state;

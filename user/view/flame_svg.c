@@ -11,8 +11,8 @@
 
 #define ROW 19			/* pixels from frame to frame; one is the gap */
 #define DEPTH_MAX 96
-#define FRAMES_MAX 6000
 #define NARROWEST 0.0004	/* of the whole */
+#define TEXT_MAX_BYTES 160	/* that a frame shows: its tooltip has all */
 #define TINTS 6
 
 void markup_add(struct strbuf *out, const char *text)
@@ -35,7 +35,7 @@ struct drawing {
 	const struct flame **sorted;
 	uint64_t all_ns;
 	unsigned int depth;		/* so many rows are drawn */
-	size_t frames;
+	double narrowest;		/* that is drawn, of the whole */
 };
 
 /* Flames [from, to) have one frame at a depth. */
@@ -76,19 +76,22 @@ static void add_frame(struct drawing *d, const struct branch *b, size_t depth, d
 {
 	const char *name = frame_at(d, b->from, depth);
 	const bool is_last = depth && depth + 1 == d->sorted[b->from]->n;
-	struct strbuf text = STRBUF_INIT;
+	struct strbuf text = STRBUF_INIT, label = STRBUF_INIT;
+	char *start = strndup(name, TEXT_MAX_BYTES);
 
 	markup_add(&text, name);
+	markup_add(&label, start ? start : "");
 	strbuf_addf(d->out, "<svg class=\"f f%u\" x=\"%.5g%%\" y=\"%zu\" width=\"%.5g%%\" height=\"%d\">"
 			    "<title>%s: %s, %s</title><rect width=\"100%%\" height=\"100%%\"/>"
 			    "<text x=\"4\" y=\"13\">%s</text></svg>\n",
 		    tint_of(name, is_last), 100 * x, depth * ROW,
 		    100 * num_ratio(b->ns, d->all_ns), ROW - 1, text.s, ns_text(b->ns).s,
-		    percent_text(num_ratio(b->ns, d->all_ns)).s, text.s);
-	d->out->failed |= text.failed;
+		    percent_text(num_ratio(b->ns, d->all_ns)).s, label.s);
+	d->out->failed |= text.failed || label.failed || !start;
 	d->depth = (unsigned int)num_max(d->depth, depth + 1);
-	d->frames++;
 	strbuf_free(&text);
+	strbuf_free(&label);
+	free(start);
 }
 
 /* Flames [from, to) have the same frames above depth. */
@@ -117,7 +120,7 @@ static void add_level(struct drawing *d, size_t from, size_t to, size_t depth, d
 	for (size_t i = 0; i < below.n; i++) {
 		const double width = num_ratio(below.v[i].ns, d->all_ns);
 
-		if (width < NARROWEST || d->frames >= FRAMES_MAX)
+		if (width < d->narrowest)
 			break;
 		add_frame(d, &below.v[i], depth, x);
 		add_level(d, below.v[i].from, below.v[i].to, depth + 1, x);
@@ -140,9 +143,9 @@ static int compare_flames(const void *a, const void *b, void *flames)
 }
 
 /* Returns the height of what it appends. */
-static unsigned int add_frames(struct strbuf *out, const struct flames *f)
+static unsigned int add_frames(struct strbuf *out, const struct flames *f, double narrowest)
 {
-	struct drawing d = { .out = out, .f = f };
+	struct drawing d = { .out = out, .f = f, .narrowest = narrowest };
 
 	d.sorted = calloc(f->all.n + 1, sizeof(*d.sorted));
 	out->failed |= !d.sorted;
@@ -162,8 +165,13 @@ static unsigned int add_frames(struct strbuf *out, const struct flames *f)
 void flame_svg_add(struct strbuf *out, const struct flames *f)
 {
 	struct strbuf frames = STRBUF_INIT;
-	const unsigned int height = add_frames(&frames, f);
+	double narrowest = NARROWEST;
+	unsigned int height = add_frames(&frames, f, narrowest);
 
+	while (frames.len > FLAME_SVG_BYTES && narrowest < 1) {
+		strbuf_reset(&frames);
+		height = add_frames(&frames, f, narrowest *= 2);
+	}
 	if (height)
 		strbuf_addf(out, "<svg class=\"flame\" width=\"100%%\" height=\"%u\">\n%s</svg>\n",
 			    height, frames.s);
@@ -174,7 +182,7 @@ void flame_svg_add(struct strbuf *out, const struct flames *f)
 void flame_svg_add_file(struct strbuf *out, const struct flames *f)
 {
 	struct strbuf frames = STRBUF_INIT;
-	const unsigned int height = num_max(add_frames(&frames, f), ROW);
+	const unsigned int height = num_max(add_frames(&frames, f, NARROWEST), ROW);
 
 	strbuf_addf(out,
 		    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1200\" height=\"%u\" "

@@ -13,7 +13,9 @@
 
 #include "view/flame.h"
 
-/* Appends an element for a page, which brings the styles; nothing without time. */
+/* Appends an element for a page, which brings the styles; nothing without time. Where it would have
+ * more bytes, wider frames are left out, too. */
+#define FLAME_SVG_BYTES 130000
 void flame_svg_add(struct strbuf *out, const struct flames *f);
 
 /* Appends a file of its own. */

@@ -21,9 +21,11 @@
 
 #define BARS_MAX 64
 #define BARS_FEW 4		/* of more, only the style is smaller */
-#define FINDINGS_MAX 40
+#define FINDINGS_BYTES 150000	/* of all; later ones are in the command line's table */
+#define FRAMES_SHOWN 40		/* of a stack */
+#define NOTES_SHOWN 100
 #define STACKS_SHOWN 2		/* of a finding */
-#define TABLES_BYTES 500000	/* of all; more, and they have fewer rows */
+#define TABLES_BYTES 400000	/* of all; more, and they have fewer rows */
 #define ROWS_FIRST 500
 
 /* html/page.S */
@@ -295,7 +297,7 @@ static void add_stack(const struct page *p, const char *stack, const struct cell
 	const char *end = stack + strlen(stack);
 
 	add_text(p, "<div class=\"stack\"><b>", ns ? ns_text(ns->u).s : "", "</b><ol>");
-	while (end > stack) {		/* the innermost first */
+	for (size_t n = 0; end > stack && n < FRAMES_SHOWN; n++) {	/* the innermost first */
 		const char *start = end;
 		char *frame;
 
@@ -307,7 +309,7 @@ static void add_stack(const struct page *p, const char *stack, const struct cell
 		free(frame);
 		end = start > stack ? start - 1 : stack;
 	}
-	strbuf_addstr(p->out, "</ol></div>\n");
+	strbuf_addf(p->out, "</ol>%s</div>\n", end > stack ? "..." : "");
 }
 
 /* Of the calls that the finding names, and of its thread's waits; both tables have the longest
@@ -373,15 +375,17 @@ static void add_finding(const struct page *p, const struct table *t, size_t row)
 static void add_findings(const struct page *p)
 {
 	struct table *t = view_fill(&view_findings, &(struct view_query){ .snapshot = p->snap });
+	const size_t from = p->out->len;
+	size_t i = 0;
 
 	p->out->failed |= !t;
 	if (t && t->n_rows)
 		strbuf_addstr(p->out, "<section id=\"findings\">\n<h2>Findings</h2>\n");
-	for (size_t i = 0; t && i < t->n_rows && i < FINDINGS_MAX; i++)
+	for (; t && i < t->n_rows && p->out->len - from < FINDINGS_BYTES; i++)
 		add_finding(p, t, i);
-	if (t && t->n_rows > FINDINGS_MAX)
+	if (t && i < t->n_rows)
 		strbuf_addf(p->out, "<p class=\"note\">%zu more (--table findings)</p>\n",
-			    t->n_rows - FINDINGS_MAX);
+			    t->n_rows - i);
 	strbuf_addstr(p->out, t && t->n_rows ? "</section>\n" : "");
 	table_free(t);
 }
@@ -455,7 +459,7 @@ static void add_tables(const struct page *p)
 			      "<p class=\"tools\" hidden><input id=\"filter\" type=\"search\" "
 			      "placeholder=\"filter rows\" aria-label=\"filter rows of all tables\"></p>\n");
 	add_tables_of(p, &tables, ROWS_FIRST);
-	for (size_t rows = ROWS_FIRST / 2; tables.len > TABLES_BYTES && rows > 4; rows /= 2) {
+	for (size_t rows = ROWS_FIRST / 2; tables.len > TABLES_BYTES && rows; rows /= 2) {
 		strbuf_reset(&tables);
 		add_tables_of(p, &tables, rows);
 	}
@@ -470,9 +474,12 @@ static void add_tables(const struct page *p)
 static void add_notes(const struct page *p, const struct summary_text *text)
 {
 	strbuf_addstr(p->out, "<section id=\"notes\">\n<h2>What limits this</h2>\n<ul>\n");
-	for (size_t i = 0; i < text->notes.all.n; i++)
+	for (size_t i = 0; i < text->notes.all.n && i < NOTES_SHOWN; i++)
 		add_text(p, "<li>", text->notes.all.v[i].text, "</li>\n");
 	strbuf_addstr(p->out, "</ul>\n");
+	if (text->notes.all.n > NOTES_SHOWN)
+		strbuf_addf(p->out, "<p>%zu more (--format json)</p>\n",
+			    text->notes.all.n - NOTES_SHOWN);
 	for (const char *line = text->foot.s; *line;) {
 		char *one = strndup(line, strcspn(line, "\n"));
 

@@ -15,8 +15,8 @@
 
 #define DEVICES_MAX 128
 #define SPANS_MAX 256		/* of a device */
-#define POINTS_MAX 512
-#define LIVE_MAX 64		/* processes */
+#define POINTS_MAX 256
+#define LIST_BYTES 60000	/* of a list of the page: what does not fit is counted */
 
 static const struct {
 	uint64_t bit;
@@ -171,8 +171,23 @@ const struct consumer html_moments_consumer = {
 
 /* ---- json ------------------------------------------------------------------------------------ */
 
-static void add_faults(struct strbuf *out, const struct snapshot *snap)
+/* A list of the page as it is written. */
+struct list {
+	struct strbuf *out;
+	size_t from, more;		/* where it began; what it left out */
+};
+
+static bool has_room(struct list *l)
 {
+	const bool has = l->out->len - l->from < LIST_BYTES;
+
+	l->more += !has;
+	return has;
+}
+
+static size_t add_faults(struct strbuf *out, const struct snapshot *snap)
+{
+	struct list list = { out, out->len, 0 };
 	const char *separator = "";
 
 	strbuf_addstr(out, "{\"faults\": [");
@@ -183,6 +198,8 @@ static void add_faults(struct strbuf *out, const struct snapshot *snap)
 			const struct sample_fault *f = &d->faults.v[k];
 			struct strbuf text = STRBUF_INIT;
 
+			if (!has_room(&list))
+				continue;
 			finding_add_fault(&text, d, f);
 			strbuf_addf(out, "%s\n {\"gpu\": \"%s\", \"ns\": %" PRIu64 ", \"times\": %" PRIu64
 					 ", \"text\": ", separator, device_text(d->number).s,
@@ -195,17 +212,21 @@ static void add_faults(struct strbuf *out, const struct snapshot *snap)
 		}
 	}
 	strbuf_addstr(out, "],\n\"slow\": [");
+	return list.more;
 }
 
-static void add_slow(struct strbuf *out, const struct moments *m, const struct snapshot *snap)
+static size_t add_slow(struct strbuf *out, const struct moments *m, const struct snapshot *snap)
 {
+	struct list list = { out, out->len, 0 };
 	const char *separator = "";
 
-	for (size_t i = 0; m && i < m->n; i++)
+	for (size_t i = 0; m && i < m->n; i++) {
+		list.more += m->v[i]->more_spans;
 		for (size_t k = 0; k < m->v[i]->n_spans; k++) {
 			const struct span *s = &m->v[i]->spans[k];
 
-			if (s->to_ns <= snap->since_ns || s->from_ns >= snap->now_ns)
+			if (s->to_ns <= snap->since_ns || s->from_ns >= snap->now_ns ||
+			    !has_room(&list))
 				continue;
 			strbuf_addf(out, "%s\n {\"gpu\": \"%s\", \"from_ns\": %" PRIu64 ", \"to_ns\": %" PRIu64
 					 ", \"why\": \"%s\"}", separator,
@@ -215,17 +236,20 @@ static void add_slow(struct strbuf *out, const struct moments *m, const struct s
 				    reasons[s->reason].why);
 			separator = ",";
 		}
+	}
 	strbuf_addstr(out, "],\n\"memory\": [");
+	return list.more;
 }
 
 static void add_memory(struct strbuf *out, const struct moments *m, const struct snapshot *snap)
 {
+	struct list list = { out, out->len, 0 };
 	const char *separator = "", *comma;
 
 	for (size_t i = 0; m && i < m->n; i++) {
 		const struct device *d = m->v[i];
 
-		if (!d->n_points)
+		if (!d->n_points || !has_room(&list))
 			continue;
 		strbuf_addf(out, "%s\n {\"gpu\": \"%s\", \"total\": %" PRIu64 ", \"points\": [", separator,
 			    device_text(d->number).s, d->total_bytes);
@@ -268,14 +292,16 @@ static void add_bytes(struct strbuf *out, const struct memory_line *l, size_t ki
 
 static void add_live(struct strbuf *out, const struct snapshot *snap)
 {
+	struct list list = { out, out->len, 0 };
 	const char *separator = "", *comma;
-	size_t n = 0;
 
-	for (size_t i = 0; i < snap->processes.n && n < LIVE_MAX; i++) {
+	for (size_t i = 0; i < snap->processes.n; i++) {
 		const struct memory_line *l = snap->processes.v[i].memory_line;
 
+		if (!l || !has_room(&list))
+			continue;
 		comma = "";
-		for (size_t kind = 0; l && kind < MEMORY_KIND_END; kind++) {
+		for (size_t kind = 0; kind < MEMORY_KIND_END; kind++) {
 			if (!most_of(l, kind))
 				continue;
 			if (!*comma)
@@ -291,17 +317,18 @@ static void add_live(struct strbuf *out, const struct snapshot *snap)
 			continue;
 		strbuf_addstr(out, "]}");
 		separator = ",";
-		n++;
 	}
-	strbuf_addstr(out, "]}");
+	strbuf_addstr(out, "]");
 }
 
 void html_moments_add(struct strbuf *out, const struct snapshot *snap)
 {
 	const struct moments *m = consumer_state(&snap->states, &html_moments_consumer);
 
-	add_faults(out, snap);
-	add_slow(out, m, snap);
+	size_t more = add_faults(out, snap);
+
+	more += add_slow(out, m, snap);
 	add_memory(out, m, snap);
 	add_live(out, snap);
+	strbuf_addf(out, ",\n\"more\": %zu}", more);
 }

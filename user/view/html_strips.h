@@ -19,7 +19,7 @@
 
 #include "view/summary.h"
 
-#define HTML_STRIPS_BYTES (1u << 20)	/* more, and bins become wider */
+#define HTML_STRIPS_BYTES 700000	/* more, and bins become wider */
 
 /* Does the page show the device? It worked, or may have. */
 static inline bool html_shows_device(const struct snapshot_device *d)

@@ -516,6 +516,8 @@ const addMoments = (after) => {
 	for (const s of data.moments.slow.slice(0, 20))
 		make("li", "", `${nsText(s.from_ns)} to ${nsText(s.to_ns)}  GPU ${s.gpu}: clocks reduced by ` +
 			s.why, list);
+	const more = data.moments.more + Math.max(0, data.moments.slow.length - 20);
+	if (more) make("li", "note", `${more} more`, list);
 	if (list.children.length) after.after(list);
 };
 if (strips.length) {
