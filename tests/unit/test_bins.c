@@ -66,6 +66,8 @@ TEST(bins_become_wider_and_keep_all_time)
 	assert_non_null(copy);
 	bins_add(copy, 2, START, UINT64_MAX);
 	assert_int_equal(bins_sum(copy, 2), UINT64_MAX - START + 1);
+	bins_add(copy, 3, 0, UINT64_MAX);	/* before the first bin: what there is room for */
+	assert_int_equal(bins_sum(copy, 3), UINT64_MAX - START);
 	assert_int_equal(bins_sum(copy, 1), 5);
 	assert_int_equal(bins_sum(b, 2), 1);
 	bins_free(copy);
@@ -286,34 +288,43 @@ TEST(causes_of_a_long_gap_are_in_their_bins)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
+static void act(struct memory_book *b, uint8_t op, uint64_t address, uint64_t bytes, uint64_t ns)
+{
+	assert_int_equal(memory_book_push(b, &(struct memory_act){
+		.start_ns = ns, .end_ns = ns, .address = address, .bytes = bytes, .op = op,
+		.kind = MEMORY_KIND_DEVICE, .is_record = true, .has_bytes = true }), 0);
+}
+
+/* In the first of its bins, which are 4096 ns wide. */
 TEST(a_memory_line_has_the_most_of_each_bin)
 {
-	struct memory_line *l = memory_line_new(START), *read;
-	uint64_t bytes[MEMORY_KIND_END] = { 0 };
+	struct memory_room room = { .left = 10, .keeps_lines = true };
+	struct memory_book *b = memory_book_new(&room, START);
 	static const uint64_t want[] = { 10, 30, 20, 20 };
+	const uint64_t bin = 4096;
+	struct memory_line *l;
 
+	assert_non_null(b);
+	act(b, MEMORY_ALLOC, 1, 10, START + bin / 2);
+	act(b, MEMORY_ALLOC, 2, 20, START + bin + 1);
+	act(b, MEMORY_FREE, 1, 0, START + bin + 2);
+	assert_int_equal(memory_book_settle(b, START + 4 * bin), 0);
+	l = memory_book_line(b, START + 4 * bin);
 	assert_non_null(l);
-	l->shift = 2;
-	bytes[1] = 10;
-	memory_line_set(l, START + 2, bytes);
-	bytes[1] = 30;
-	memory_line_set(l, START + 5, bytes);
-	bytes[1] = 20;
-	memory_line_set(l, START + 6, bytes);
-	read = memory_line_read(l, START + 16);
-	assert_non_null(read);
-	assert_int_equal(read->last, 3);
+	assert_int_equal(l->last, 3);
 	for (size_t i = 0; i < 4; i++)
-		assert_int_equal(read->most[1][i], want[i]);
-	free(read);
-	bytes[1] = 5;
-	memory_line_set(l, START + 4 * MEMORY_LINE_BINS, bytes);
-	assert_int_equal(l->shift, 3);
-	assert_int_equal(l->most[1][0], 30);
-	assert_int_equal(l->most[1][MEMORY_LINE_BINS / 2 - 1], 20);
-	assert_int_equal(l->most[1][MEMORY_LINE_BINS / 2], 5);
-	memory_line_set(l, START, bytes);		/* late: it is of the last bin */
-	assert_int_equal(l->last, MEMORY_LINE_BINS / 2);
+		assert_int_equal(l->most[MEMORY_KIND_DEVICE][i], want[i]);
 	free(l);
+	act(b, MEMORY_FREE, 2, 0, START + bin * MEMORY_LINE_BINS);
+	assert_int_equal(memory_book_settle(b, UINT64_MAX), 0);
+	l = memory_book_line(b, START + bin * MEMORY_LINE_BINS + 1);
+	assert_non_null(l);
+	assert_int_equal(l->shift, 13);
+	assert_int_equal(l->most[MEMORY_KIND_DEVICE][0], 30);
+	assert_int_equal(l->most[MEMORY_KIND_DEVICE][MEMORY_LINE_BINS / 2 - 1], 20);
+	assert_int_equal(l->most[MEMORY_KIND_DEVICE][MEMORY_LINE_BINS / 2], 0);
+	free(l);
+	memory_book_free(b);
 }
+
 TEST_GROUP(random_seed, NULL);

@@ -206,9 +206,9 @@ TEST(it_has_at_most_two_megabytes)
 		push(m, (struct event){ .kind = EVENT_STACK, .stack.id = i, .stack.frame = i,
 					.stack.known = STACK_KNOWN_WHOLE });
 	}
-	for (uint32_t i = 0; i < 400 * MANY; i++) {
+	for (uint32_t i = 0; i < 150 * MANY; i++) {
 		const uint32_t of = i % MANY;
-		const uint64_t start = SECOND + i * 20000ull, end = start + 100000 + i % 7;
+		const uint64_t start = SECOND + i * 50000ull, end = start + 300000 + i % 7;
 
 		memcpy(name, &i, 2);
 		push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END, .pid = 1000 + of,

@@ -14,7 +14,9 @@
 #include "base/num.h"
 #include "base/rows.h"
 #include "base/vec.h"
+#include "facts/memory_line.h"
 
+#define LINE_SHIFT 12	/* of its first bins */
 #define NEAR_STEPS 64	/* so far a call is looked for, of an address that comes again and again */
 
 struct group {
@@ -52,15 +54,84 @@ struct memory_book {
 	struct memory_counts counts;
 };
 
+/* ---- what lived when ------------------------------------------------------------------------- */
+
+static struct memory_line *line_new(uint64_t start_ns)
+{
+	struct memory_line *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->start_ns = start_ns;
+	l->shift = LINE_SHIFT;
+	return l;
+}
+
+static void line_widen(struct memory_line *l)
+{
+	const size_t half = MEMORY_LINE_BINS / 2;
+
+	for (size_t kind = 0; kind < MEMORY_KIND_END; kind++) {
+		uint64_t *most = l->most[kind];
+
+		for (size_t i = 0; i < half; i++)
+			most[i] = num_max(most[2 * i], most[2 * i + 1]);
+		memset(&most[half], 0, half * sizeof(*most));
+	}
+	l->last /= 2;
+	l->shift++;
+}
+
+/* As it was, up to ns. */
+static void line_go_on(struct memory_line *l, uint64_t ns)
+{
+	const uint64_t at = num_sub(ns, l->start_ns);
+	size_t to, until;
+
+	while (at >> l->shift >= MEMORY_LINE_BINS)
+		line_widen(l);
+	to = num_max(at >> l->shift, l->last);
+	until = to + (at > (uint64_t)to << l->shift);
+	for (size_t kind = 0; kind < MEMORY_KIND_END; kind++)
+		for (size_t i = l->last + 1; i < until; i++)
+			l->most[kind][i] = l->now[kind];
+	l->last = to;
+}
+
+static void line_set(struct memory_line *l, uint64_t ns, const uint64_t bytes[MEMORY_KIND_END])
+{
+	line_go_on(l, ns);
+	for (size_t kind = 0; kind < MEMORY_KIND_END; kind++) {
+		l->now[kind] = bytes[kind];
+		l->most[kind][l->last] = num_max(l->most[kind][l->last], bytes[kind]);
+	}
+}
+
+struct memory_line *memory_book_line(const struct memory_book *b, uint64_t close_ns)
+{
+	struct memory_line *l = b->line ? malloc(sizeof(*l)) : NULL;
+
+	errno = b->line ? ENOMEM : ENOENT;
+	if (!l)
+		return NULL;
+	*l = *b->line;
+	line_set(l, num_max(close_ns, l->start_ns + 1) - 1, l->now);
+	return l;
+}
+
 struct memory_book *memory_book_new(struct memory_room *room, uint64_t begin_ns)
 {
 	struct memory_book *b = calloc(1, sizeof(*b));
 
-	if (b) {
-		b->room = room;
-		b->begin_ns = begin_ns;
-	}
-	return b;
+	if (!b)
+		return NULL;
+	b->room = room;
+	b->begin_ns = begin_ns;
+	b->line = room->keeps_lines ? line_new(begin_ns) : NULL;
+	if (!room->keeps_lines || b->line)
+		return b;
+	free(b);
+	return NULL;
 }
 
 void memory_book_free(struct memory_book *b)
@@ -76,17 +147,6 @@ void memory_book_free(struct memory_book *b)
 	map_free(&b->live);
 	free(b->line);
 	free(b);
-}
-
-int memory_book_use_line(struct memory_book *b)
-{
-	b->line = memory_line_new(b->begin_ns);
-	return b->line ? 0 : -ENOMEM;
-}
-
-const struct memory_line *memory_book_line(const struct memory_book *b)
-{
-	return b->line;
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */
@@ -354,7 +414,7 @@ static int apply(struct memory_book *b, const struct memory_act *act)
 	const int err = (act->op == MEMORY_ALLOC ? apply_alloc : apply_free)(b, act);
 
 	if (b->line)
-		memory_line_set(b->line, moment_of(act), b->live_bytes);
+		line_set(b->line, moment_of(act), b->live_bytes);
 	return err;
 }
 
@@ -534,7 +594,7 @@ void memory_book_end(struct memory_book *b)
 	}
 	memset(b->live_bytes, 0, sizeof(b->live_bytes));
 	if (b->line)
-		memory_line_set(b->line, b->settled_ns, b->live_bytes);
+		line_set(b->line, b->settled_ns, b->live_bytes);
 	b->room->left += b->live.n;
 	map_free(&b->live);
 	b->unused.n = b->allocs.n = 0;

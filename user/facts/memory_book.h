@@ -29,7 +29,6 @@
 #include <stdint.h>
 
 #include "event/event.h"
-#include "facts/memory_line.h"
 
 #define MEMORY_SLACK_NS 1000000ull
 #define MEMORY_WAITING_MAX 65536	/* of one process; then the oldest are settled */
@@ -80,6 +79,7 @@ struct memory_counts {
 /* Allocations that all books with it may still keep in mind. */
 struct memory_room {
 	size_t left;
+	bool keeps_lines;	/* books know what lived when, too */
 };
 #define MEMORY_ROOM 262144
 struct memory_book;
@@ -88,23 +88,15 @@ struct memory_book;
 struct memory_book *memory_book_new(struct memory_room *room, uint64_t begin_ns);
 void memory_book_free(struct memory_book *b);
 
-/* Before the first: it keeps how much lived when, too; else memory_book_line is NULL. 0 or
- * -ENOMEM. */
-int memory_book_use_line(struct memory_book *b);
-const struct memory_line *memory_book_line(const struct memory_book *b);
-
 int memory_book_push(struct memory_book *b, const struct memory_act *act);	/* 0 or -ENOMEM */
-
 /* An allocation that failed, and one whose address is unknown. 0 or -ENOMEM. */
 int memory_book_fail(struct memory_book *b, uint8_t kind, uint64_t stack);
 int memory_book_untracked(struct memory_book *b, uint8_t kind, uint64_t stack);
 
 /* At ns all that lived on one of the devices was freed. 0 or -ENOMEM. */
 int memory_book_reset(struct memory_book *b, uint64_t ns);
-
 /* All that began before horizon_ns has been pushed. 0 or -ENOMEM. */
 int memory_book_settle(struct memory_book *b, uint64_t horizon_ns);
-
 /* The program ends, and with it all that lives and is settled. */
 void memory_book_end(struct memory_book *b);
 
@@ -117,6 +109,8 @@ size_t memory_book_bytes(const struct memory_book *b);	/* allocated, about */
 
 size_t memory_book_rows(const struct memory_book *b);
 const struct memory_sums *memory_book_row(const struct memory_book *b, size_t i);
+/* A copy up to close_ns, for free(). NULL + errno; ENOENT: it keeps none (memory_line.h). */
+struct memory_line *memory_book_line(const struct memory_book *b, uint64_t close_ns);
 /* Subtracts the counts of an earlier reading's rows, of the same process or of one that was added
  * to it. A peak that was reached before becomes the larger of both live bytes: at least that. */
 void memory_sums_subtract(struct memory_sums *from, size_t n, const struct memory_sums *earlier,

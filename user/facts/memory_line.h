@@ -2,7 +2,7 @@
 /*
  * How much memory of each kind one process had over time, streaming and of bounded size: the most
  * of each bin. Bins begin with the session, and become twice as wide when time passes behind the
- * last one. Knows no allocations. Example; bins of 4 ns, kind 1:
+ * last one. Kept by facts/memory_book.h. Example; bins of 4 ns, kind 1:
  *
  *   10 from 2 on, 30 from 5 on, 20 from 6 on, closed at 16     10 30 20 20
  */
@@ -24,13 +24,5 @@ struct memory_line {
 	uint64_t now[MEMORY_KIND_END];	/* bytes since then */
 	uint64_t most[MEMORY_KIND_END][MEMORY_LINE_BINS];
 };
-
-struct memory_line *memory_line_new(uint64_t start_ns);		/* NULL: out of memory */
-
-/* bytes of each kind from ns on; in the order of time, and nearly so is fine. */
-void memory_line_set(struct memory_line *l, uint64_t ns, const uint64_t bytes[MEMORY_KIND_END]);
-
-/* A copy that goes up to close_ns, for free(). NULL: out of memory. */
-struct memory_line *memory_line_read(const struct memory_line *l, uint64_t close_ns);
 
 #endif

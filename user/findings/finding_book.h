@@ -100,8 +100,7 @@ struct finding_book {
 	uint64_t leaked_bytes, leaks;	/* not freed when the process ended */
 	uint64_t peak_bytes;		/* that it had, over all kinds */
 
-	/* Calls after which all fail; NULL: none, or reported with another device of the
-	 * process. */
+	/* Calls after which all fail; NULL: none, or with another device of the process. */
 	const struct func *fatal_function;	/* the one of most of them */
 	int32_t fatal_result;
 	uint64_t fatal_calls;
@@ -110,9 +109,12 @@ struct finding_book {
 	const struct sampled_device *sampled;
 	const struct sampled_device *gpu;	/* ... and of a MIG instance, its GPU */
 	uint64_t session_ns;		/* where it began */
-	uint64_t shared_ns, unwatched_ns;	/* of the device's book over all processes, and
-						 * in it */
+	uint64_t shared_ns, unwatched_ns;	/* of the host's device's book, and in it */
 	struct device_users others;
 };
+
+/* "GPU 0: XID 79, the GPU has fallen off the bus" */
+void finding_add_fault(struct strbuf *out, const struct sampled_device *d,
+		       const struct sample_fault *f);
 
 #endif

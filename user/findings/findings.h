@@ -117,8 +117,4 @@ int findings_read(struct findings *f, const struct snapshot *snap);
 
 void findings_free(struct findings *f);
 
-/* "GPU 0: XID 79, the GPU has fallen off the bus" */
-void finding_add_fault(struct strbuf *out, const struct sampled_device *d,
-		       const struct sample_fault *f);
-
 #endif

@@ -69,44 +69,20 @@ static uint64_t last_of_bin(const struct bins *b, uint64_t at)
 	return at | ((UINT64_C(1) << b->shift) - 1);
 }
 
-/* There is a bin for it. */
-static void reach(struct bins *b, uint64_t last)
-{
-	while (last >> b->shift >= BINS)
-		bins_widen(b, b->shift + 1);
-}
-
-void bins_reach(struct bins *b, uint64_t ns)
-{
-	if (ns > b->start_ns)
-		reach(b, ns - b->start_ns - 1);
-}
-
 void bins_add(struct bins *b, unsigned int bucket, uint64_t from, uint64_t to)
 {
 	uint64_t *row = from < to ? row_of(b, bucket) : NULL, at = num_sub(from, b->start_ns);
-	const uint64_t end = at + (to - from);
+	const uint64_t end = at + num_min(to - from, UINT64_MAX - b->start_ns - at);
 
 	if (!row)
 		return;
-	reach(b, end - 1);
+	bins_reach(b, b->start_ns + end);
 	while (at < end) {
 		const uint64_t last = num_min(last_of_bin(b, at), end - 1);
 
 		row[at >> b->shift] += last - at + 1;
 		at = last + 1;
 	}
-}
-
-void bins_add_parts(struct bins *b, unsigned int first, const uint64_t *ns, size_t n,
-		    uint64_t at_ns)
-{
-	const uint64_t at = num_sub(at_ns, b->start_ns);
-
-	reach(b, at);
-	for (unsigned int i = 0; i < n; i++)
-		if (ns[i] && row_of(b, first + i))
-			b->row[first + i][at >> b->shift] += ns[i];
 }
 
 void bins_move(struct bins *b, unsigned int from, unsigned int to, uint64_t ns, uint64_t start_ns,

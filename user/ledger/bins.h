@@ -5,8 +5,8 @@
  * two wide, and bins become twice as wide when time passes behind the last one: those of two books
  * meet, and the sum of a bucket's bins is the bucket, to the nanosecond. Knows no buckets.
  *
- * Time is placed where it was, but for what is only known as a sum: bins_add_parts lies in one bin,
- * and bins_settle moves what a closed book has moved from one bucket to another.
+ * Time is placed where it was, but for what is only known as a sum: bins_settle moves evenly what a
+ * closed book has moved from one bucket to another.
  *
  * Examples; bins of 4 ns:
  *
@@ -23,35 +23,36 @@
 
 #define BINS 2048
 #define BINS_BUCKETS 96
-#define BINS_BOOKS 512		/* of a session: of devices, and as many of threads */
+#define BINS_BOOKS 512 /* of a session: of devices, and as many of threads */
 
 struct bins {
-	uint64_t start_ns;	/* where the first bin begins: never later than what is added */
-	unsigned int shift;	/* a bin has 1 << shift nanoseconds */
-	bool failed;		/* out of memory: it lacks time, and must not be shown */
-	uint64_t *row[BINS_BUCKETS];	/* of BINS numbers; NULL: no time in this bucket */
+	uint64_t start_ns; /* where the first bin begins: never later than what is added */
+	unsigned int shift; /* a bin has 1 << shift nanoseconds */
+	bool failed; /* out of memory: it lacks time, and must not be shown */
+	uint64_t *row[BINS_BUCKETS]; /* of BINS numbers; NULL: no time in this bucket */
 };
 
 /* NULL: out of memory. */
 struct bins *bins_new(uint64_t start_ns);
 struct bins *bins_copy(const struct bins *from);
-void bins_free(struct bins *b);		/* NULL is fine */
+void bins_free(struct bins *b); /* NULL is fine */
 
 /* [from, to) was all bucket's. */
 void bins_add(struct bins *b, unsigned int bucket, uint64_t from, uint64_t to);
-
-/* ns[i] of bucket `first` + i in the bin of at_ns, with bins so wide that there is one. */
-void bins_add_parts(struct bins *b, unsigned int first, const uint64_t *ns, size_t n,
-		    uint64_t at_ns);
 
 /* Up to ns of [start, end) turns out to be another bucket's. */
 void bins_move(struct bins *b, unsigned int from, unsigned int to, uint64_t ns, uint64_t start_ns,
 	       uint64_t end_ns);
 
-/* Bins become so wide that there is one for the time before ns. */
-void bins_reach(struct bins *b, uint64_t ns);
-/* or as wide as 1 << shift */
+/* Bins become as wide as 1 << shift. */
 void bins_widen(struct bins *b, unsigned int shift);
+
+/* Or so wide that there is one for the time before ns. */
+static inline void bins_reach(struct bins *b, uint64_t ns)
+{
+	while (ns > b->start_ns && (ns - b->start_ns - 1) >> b->shift >= BINS)
+		bins_widen(b, b->shift + 1);
+}
 
 /* Where the bin ends that ns lies in; never later than time can. */
 static inline uint64_t bins_end(const struct bins *b, uint64_t ns)

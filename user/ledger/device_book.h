@@ -65,8 +65,8 @@ static inline int device_book_settle(struct device_book *b, uint64_t horizon_ns,
 	return device_book_settle_to(b, horizon_ns, &(struct device_sink){ fn, NULL, ctx });
 }
 
-/* As it stands if it closed at now, with all that was pushed. The sink gets the time that it has not
- * got yet, and the last gap; both come again later. 0 or -ENOMEM.
+/* As it stands if it closed at now, with all that was pushed. The sink gets the time that it has
+ * not got yet, and the last gap; both come again later. 0 or -ENOMEM.
  *
  * DEVICE_BOOK_SETTLED: the settled part, up to read_until_ns (below). A gap that nothing has ended
  * yet is left for later; but if it is longer than DEVICE_GAP_NS it is read as far as it is settled,

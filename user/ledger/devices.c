@@ -271,6 +271,13 @@ static void take_parts(uint64_t ns[IDLE_CAUSES], uint64_t left[IDLE_CAUSES], uin
 	}
 }
 
+/* One after the other, all in one bin. */
+static void add_causes(struct bins *b, const uint64_t ns[IDLE_CAUSES], uint64_t at)
+{
+	for (unsigned int i = 0; i < IDLE_CAUSES; at += ns[i++])
+		bins_add(b, DEVICE_BUCKETS + i, at, at + ns[i]);
+}
+
 /* A gap over several bins is divided in each, so that its causes are where they were. before: idle
  * times without the gap. */
 static int add_to_bins(const struct dividing *d, const struct device_gap *gap,
@@ -284,7 +291,7 @@ static int add_to_bins(const struct dividing *d, const struct device_gap *gap,
 		left[i] = d->to.ns[i] - before[i];
 	bins_reach(bins, gap->end_ns);
 	if (gap->end_ns <= bins_end(bins, gap->start_ns)) {
-		bins_add_parts(bins, DEVICE_BUCKETS, left, IDLE_CAUSES, gap->start_ns);
+		add_causes(bins, left, gap->start_ns);
 		return 0;
 	}
 	for (uint64_t at = gap->start_ns, end; at < gap->end_ns && !err; at = end) {
@@ -296,7 +303,7 @@ static int add_to_bins(const struct dividing *d, const struct device_gap *gap,
 		if (d->by)
 			err = d->by->divide(d->by->ctx, d->device->state.process, &part, ns, NULL);
 		take_parts(ns, left, end - at);
-		bins_add_parts(bins, DEVICE_BUCKETS, ns, IDLE_CAUSES, at);
+		add_causes(bins, ns, at);
 	}
 	return err;
 }

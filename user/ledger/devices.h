@@ -28,13 +28,11 @@ struct copy_stats {
 struct device_state {
 	uint32_t process, pid;		/* handle; as it is shown */
 	uint32_t device;		/* the process's own ordinal */
-	uint32_t ordinal;		/* the same; of ended processes, that of the first of
-					 * them */
+	uint32_t ordinal;		/* the same; of ended processes, the first one's */
 	bool has_facts;
 	struct device_facts facts;
 	char name[64];			/* "": unknown */
-	struct host_member member;	/* its book, and its place in the book of the host's
-					 * device */
+	struct host_member member;	/* its book, its place in the host's device's */
 	uint64_t idle_ns[IDLE_CAUSES];	/* of gaps that are settled */
 	struct stalls stalls;		/* the same gaps, without the first */
 	struct strip strip;		/* the same gaps, all of them */
@@ -47,12 +45,10 @@ struct device_state {
 };
 
 struct devices;
-
 struct devices *devices_new(void);	/* NULL + errno */
 void devices_free(struct devices *d);
 
-/* Before the first device: BINS_BOOKS of them have bins that begin with the session, of their buckets
- * and, from DEVICE_BUCKETS on, of the causes of idle time. */
+/* Before the first: BINS_BOOKS of them have bins, of buckets and (behind them) of idle causes. */
 void devices_use_bins(struct devices *d, const uint64_t *session_start_ns);
 
 bool devices_have(const struct devices *d, uint32_t process, uint32_t device);
@@ -116,11 +112,8 @@ const struct device_state *devices_successor(struct devices *d, uint32_t process
 					uint32_t into);
 
 size_t devices_names_left(const struct devices *d);	/* bytes for more names of kernels */
-
 void devices_counts(const struct devices *d, struct device_counts *out);	/* of all books */
-
 struct host_devices *devices_hosts(struct devices *d);	/* devices as the host has them */
-
 size_t devices_count(const struct devices *d);
 const struct device_state *devices_get(const struct devices *d, size_t i);
 

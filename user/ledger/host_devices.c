@@ -756,7 +756,8 @@ static int read_member(struct share_book *copy, const struct host_member *s, uin
 		share_book_settle(copy, s->number, until_ns);
 		return err;
 	}
-	err = device_book_read(s->book, num_min(now_ns, host_member_end(s, by)), &sum, on_gap, &r);
+	err = device_book_read_to(s->book, num_min(now_ns, host_member_end(s, by)), &sum,
+				  &(struct device_sink){ on_gap, NULL, &r });
 	err = err ? err : r.err;
 	return err ? err : report(&r.to, r.to.reported_ns, sum.close_ns, SHARE_RUNS);
 }

@@ -27,11 +27,8 @@ static struct memory_book *book_of(struct memory *m, struct process *p)
 {
 	if (p->memory)
 		return p->memory;
+	m->room.keeps_lines = m->m->has_bins;
 	p->memory = memory_book_new(&m->room, m->m->session.start_ns);
-	if (p->memory && m->m->has_bins && memory_book_use_line(p->memory)) {
-		memory_book_free(p->memory);
-		p->memory = NULL;
-	}
 	return p->memory;
 }
 

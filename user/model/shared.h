@@ -53,12 +53,10 @@ struct model {
 	struct devices *devices;
 	struct devices_divide divide;	/* of gaps of their books */
 	struct samples samples;
-	bool intervals;
+	bool intervals, by_launch, has_bins;
 	uint64_t watermark_ns;		/* the latest watermark */
 	struct timeline_room timelines, sampled;
 	uint8_t roles[FUNCS_MAX];	/* enum func_role of functions, + 1; 0: not looked up yet */
-	bool by_launch;
-	bool has_bins;
 	size_t bins_left;		/* books of threads that may still have bins */
 	struct consumer_states consumers;
 	struct model_counts counts;	/* counts of no book and no process */

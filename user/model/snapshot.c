@@ -31,10 +31,8 @@ static int take_memory(struct snapshot_process *to, const struct memory_book *b,
 			return -ENOMEM;
 		*row = *memory_book_row(b, i);
 	}
-	if (!b || !memory_book_line(b))
-		return 0;
-	to->memory_line = memory_line_read(memory_book_line(b), now_ns);
-	return to->memory_line ? 0 : -ENOMEM;
+	to->memory_line = b ? memory_book_line(b, now_ns) : NULL;
+	return b && !to->memory_line && errno == ENOMEM ? -ENOMEM : 0;
 }
 
 static int take_ranges(struct snapshot *s, struct snapshot_process *to, const struct ranges *r)

@@ -16,6 +16,7 @@
 #include "facts/ranges.h"
 #include "event/stacks.h"
 #include "facts/memory_book.h"
+#include "facts/memory_line.h"
 #include "facts/offcpu.h"
 #include "facts/ops.h"
 #include "ledger/devices.h"

@@ -10,31 +10,27 @@
 #ifndef VIEW_FLAME_H
 #define VIEW_FLAME_H
 
-#include "base/vec.h"
 #include "view/render.h"
-
-/* The frames of a row, outermost first: its process, those of its stack, the call or the reason. */
-struct flame {
-	uint64_t ns;
-	size_t first, n;		/* its frames: index and number */
-};
-
-#define FLAME_NO_STACK "[no stack]"	/* a frame: no stack is known */
-
-struct flames {				/* start zeroed */
-	VEC(struct flame) all;
-	VEC(const char *) frames;	/* of the pool: equal ones have one address */
-	struct strpool *names;
-	bool failed;			/* out of memory: it lacks rows, and must not be shown */
-};
-
-/* Adds the rows of a table by one of its columns of nanoseconds; rows with none are left out. */
-void flames_read(struct flames *f, const struct table *t, const char *column);
-void flames_free(struct flames *f);
 
 /* Appends all rows in FORMAT_FOLDED (as flamegraph.pl and inferno read), FORMAT_SPEEDSCOPE
  * (https://www.speedscope.app/file-format-schema.json, a profile of each process) or FORMAT_SVG
- * (view/flame_svg.h). */
+ * (a picture of its own). */
 void flame_render(struct strbuf *out, struct table *const *tables, unsigned int n, enum format f);
+
+/*
+ * Appends the rows of one table, by one of its columns of nanoseconds, as an element (SVG) of a
+ * page, which brings the styles. The outermost frame is on top, those that it called are below it,
+ * the widest first. Positions are percentages, and each frame cuts its own text, so that it fits any
+ * width; its name, time and share are its tooltip. Frames too narrow to be seen are left
+ * out, their time stays in those above them; where it would have more bytes, wider ones, too. A
+ * sample:
+ *
+ *   <svg class="f f3" x="12.5%" y="38" width="25%" height="18"><title>cudaMemcpy: 1.2 ms,
+ *   25.0 %</title><rect/><text x="4" y="13">cudaMemcpy</text></svg>
+ *
+ * False: no row has a stack, and nothing was appended.
+ */
+#define FLAME_SVG_BYTES 130000
+bool flame_add_svg(struct strbuf *out, const struct table *t, const char *column);
 
 #endif

@@ -12,20 +12,20 @@
 #include "base/units.h"
 #include "event/device_number.h"
 #include "findings/findings.h"
-#include "view/flame_svg.h"
+#include "view/flame.h"
 #include "view/html_moments.h"
 #include "view/html_strips.h"
-#include "view/html_tables.h"
 #include "view/screen.h"
+#include "view/view.h"
 #include "view/words.h"
 
 #define BARS_MAX 64
-#define BARS_FEW 4		/* of more, only the style is smaller */
-#define FINDINGS_BYTES 150000	/* of all; later ones are in the command line's table */
-#define FRAMES_SHOWN 40		/* of a stack */
+#define BARS_FEW 4 /* of more, only the style is smaller */
+#define FINDINGS_BYTES 150000 /* of all; later ones are in the command line's table */
+#define FRAMES_SHOWN 40 /* of a stack */
 #define NOTES_SHOWN 100
-#define STACKS_SHOWN 2		/* of a finding */
-#define TABLES_BYTES 400000	/* of all; more, and they have fewer rows */
+#define STACKS_SHOWN 2 /* of a finding */
+#define TABLES_BYTES 400000 /* of all; more, and they have fewer rows */
 #define ROWS_FIRST 500
 
 /* html/page.S */
@@ -36,7 +36,7 @@ struct page {
 	const struct summary *s;
 	const struct snapshot *snap;
 	struct findings findings;
-	struct table *calls, *offcpu;		/* by stack */
+	struct table *calls, *offcpu; /* by stack */
 };
 
 /* ---- its frame ------------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ struct page {
 static void add_text(const struct page *p, const char *before, const char *text, const char *after)
 {
 	strbuf_addstr(p->out, before);
-	markup_add(p->out, text);
+	render_markup(p->out, text);
 	strbuf_addstr(p->out, after);
 }
 
@@ -68,7 +68,8 @@ static void add_title(const struct page *p, const char *title, const char *cost)
 {
 	add_text(p, "<header><span class=\"brand\">gpuprof</span><h1>", title, "</h1>");
 	add_text(p, "<span class=\"cost\">", cost,
-		 "</span><button id=\"theme\" type=\"button\" hidden>dark</button></header>\n<main>\n");
+		 "</span><button id=\"theme\" type=\"button\" "
+		 "hidden>dark</button></header>\n<main>\n");
 }
 
 /* ---- verdict --------------------------------------------------------------------------------- */
@@ -83,7 +84,8 @@ static void add_verdict(const struct page *p, const char *verdict)
 		 lead.len ? lead.s : "Nothing is known to be wrong.", "</p>\n");
 	p->out->failed |= lead.failed;
 	strbuf_free(&lead);
-	for (const char *line = verdict; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+	for (const char *line = verdict; *line;
+	     line += strcspn(line, "\n"), line += *line == '\n') {
 		char *text = strndup(line, strcspn(line, "\n"));
 
 		p->out->failed |= !text;
@@ -104,7 +106,7 @@ static void add_verdict(const struct page *p, const char *verdict)
 #define BAR_WIDTH 1000
 
 struct bar_piece {
-	const char *name;	/* of a class, and what it is explained as */
+	const char *name; /* of a class, and what it is explained as */
 	uint64_t ns;
 	bool is_idle;
 };
@@ -154,16 +156,19 @@ static void add_pieces(struct strbuf *out, const struct bar *bar)
 {
 	uint64_t at_ns = 0;
 
-	strbuf_addf(out, "<svg class=\"bar\" viewBox=\"0 0 %d 10\" preserveAspectRatio=\"none\" "
-			 "role=\"img\">", BAR_WIDTH);
+	strbuf_addf(out,
+		    "<svg class=\"bar\" viewBox=\"0 0 %d 10\" preserveAspectRatio=\"none\" "
+		    "role=\"img\">",
+		    BAR_WIDTH);
 	for (size_t i = 0; i < bar->n; i++) {
 		const struct bar_piece *piece = &bar->v[i];
 
 		if (!piece->ns)
 			continue;
-		strbuf_addf(out, "<rect class=\"b-%s%s\" x=\"%.5g\" width=\"%.5g\" height=\"10\"><title>"
-				 "%s%s: %s, %s</title></rect>", piece->name,
-			    piece->is_idle ? " idle" : "",
+		strbuf_addf(out,
+			    "<rect class=\"b-%s%s\" x=\"%.5g\" width=\"%.5g\" height=\"10\"><title>"
+			    "%s%s: %s, %s</title></rect>",
+			    piece->name, piece->is_idle ? " idle" : "",
 			    BAR_WIDTH * num_ratio(at_ns, bar->wall_ns),
 			    BAR_WIDTH * num_ratio(piece->ns, bar->wall_ns),
 			    piece->is_idle ? "idle: " : "", piece->name, ns_text(piece->ns).s,
@@ -184,9 +189,11 @@ static void add_legend(struct strbuf *out, const struct bar *bar)
 
 		idle_ns += piece->is_idle ? piece->ns : 0;
 		if (piece->ns * 200 >= bar->wall_ns && piece->ns)
-			strbuf_addf(out, "<li%s><i class=\"b-%s\"></i><span data-word=\"%s\">%s</span> "
-					 "%s</li>", piece->is_idle ? " class=\"idle\"" : "",
-				    piece->name, piece->name, piece->name,
+			strbuf_addf(out,
+				    "<li%s><i class=\"b-%s\"></i><span data-word=\"%s\">%s</span> "
+				    "%s</li>",
+				    piece->is_idle ? " class=\"idle\"" : "", piece->name,
+				    piece->name, piece->name,
 				    percent_text(num_ratio(piece->ns, bar->wall_ns)).s);
 	}
 	strbuf_addf(out, "<li class=\"all\">idle in all %s</li></ul>\n",
@@ -218,7 +225,8 @@ static void add_bar(const struct page *p, const struct snapshot_device *d)
 	const char *comm = view_comm(p->snap, d->process), *name = name_of_device(p, d);
 	struct strbuf label = STRBUF_INIT;
 
-	strbuf_addf(p->out, "<div class=\"gpu\"><h3><span>GPU %s</span> <small>", device_text(d->number).s);
+	strbuf_addf(p->out, "<div class=\"gpu\"><h3><span>GPU %s</span> <small>",
+		    device_text(d->number).s);
 	format_safef(&label, "%s%s%s", name, *name ? ", " : "", comm ? comm : "");
 	if (d->pid != MODEL_PAST_PID)
 		strbuf_addf(&label, " (pid %u)", d->pid);
@@ -260,8 +268,9 @@ static void add_bars(const struct page *p)
 			    n - BARS_MAX);
 	free(v);
 	if (!n)
-		strbuf_addstr(p->out, "<p class=\"note\">No GPU worked for these processes, as far as is "
-				      "known; what is not known, the end of this page says.</p>\n");
+		strbuf_addstr(p->out,
+			      "<p class=\"note\">No GPU worked for these processes, as far as is "
+			      "known; what is not known, the end of this page says.</p>\n");
 	strbuf_addstr(p->out, "</section>\n");
 }
 
@@ -269,13 +278,15 @@ static void add_bars(const struct page *p)
 
 static void add_time(const struct page *p)
 {
-	strbuf_addstr(p->out,
-		      "<section id=\"time\">\n<h2>Over time</h2>\n"
-		      "<noscript><p class=\"note\">Drawn by the page's own script, which is switched off "
-		      "here.</p></noscript>\n"
-		      "<div id=\"strips\" tabindex=\"0\" role=\"application\" aria-label=\"Time of GPUs and "
-		      "threads; arrow keys, plus, minus and 0 move and zoom\"></div>\n"
-		      "</section>\n");
+	strbuf_addstr(
+		p->out,
+		"<section id=\"time\">\n<h2>Over time</h2>\n"
+		"<noscript><p class=\"note\">Drawn by the page's own script, which is switched off "
+		"here.</p></noscript>\n"
+		"<div id=\"strips\" tabindex=\"0\" role=\"application\" aria-label=\"Time of GPUs "
+		"and "
+		"threads; arrow keys, plus, minus and 0 move and zoom\"></div>\n"
+		"</section>\n");
 }
 
 /* ---- findings -------------------------------------------------------------------------------- */
@@ -297,7 +308,7 @@ static void add_stack(const struct page *p, const char *stack, const struct cell
 	const char *end = stack + strlen(stack);
 
 	add_text(p, "<div class=\"stack\"><b>", ns ? ns_text(ns->u).s : "", "</b><ol>");
-	for (size_t n = 0; end > stack && n < FRAMES_SHOWN; n++) {	/* the innermost first */
+	for (size_t n = 0; end > stack && n < FRAMES_SHOWN; n++) { /* the innermost first */
 		const char *start = end;
 		char *frame;
 
@@ -392,29 +403,16 @@ static void add_findings(const struct page *p)
 
 /* ---- flame graphs ---------------------------------------------------------------------------- */
 
-static bool has_stacks(const struct flames *f)
-{
-	for (size_t i = 0; i < f->all.n; i++)
-		if (f->all.v[i].n > 1 &&
-		    strcmp(f->frames.v[f->all.v[i].first + 1], FLAME_NO_STACK) != 0)
-			return true;
-	return false;
-}
-
 static bool add_flame(const struct page *p, const char *title, const struct table *t,
 		      const char *column)
 {
-	struct flames f = { 0 };
+	const size_t from = p->out->len;
 	bool any;
 
-	flames_read(&f, t, column);
-	p->out->failed |= f.failed;
-	any = has_stacks(&f);
-	if (any) {
-		strbuf_addf(p->out, "<h3>%s</h3>\n", title);
-		flame_svg_add(p->out, &f);
-	}
-	flames_free(&f);
+	strbuf_addf(p->out, "<h3>%s</h3>\n", title);
+	any = flame_add_svg(p->out, t, column);
+	if (!any && !p->out->failed)
+		p->out->s[p->out->len = from] = '\0';
 	return any;
 }
 
@@ -434,6 +432,118 @@ static void add_flames(const struct page *p)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
+/* Sentences, frames and commands do not fit into a cell. */
+static bool is_column(const struct table *t, unsigned int i)
+{
+	const unsigned int type = t->columns[i].type;
+
+	return render_shows(t, i) && (type == CELL_TEXT || !cell_is_text(type));
+}
+
+static bool is_number(unsigned int type)
+{
+	return !cell_is_text(type) && type != CELL_BOOL;
+}
+
+static void add_titles(struct strbuf *out, const struct table *t)
+{
+	strbuf_addstr(out, "<thead><tr>");
+	for (unsigned int i = 0; i < t->n_columns; i++) {
+		const struct column *c = &t->columns[i];
+
+		if (!is_column(t, i))
+			continue;
+		strbuf_addf(out, "<th scope=\"col\"%s title=\"",
+			    is_number(c->type) ? " class=\"n\"" : "");
+		render_markup(out, c->help);
+		strbuf_addstr(out, "\">");
+		render_markup(out, column_title(c).s);
+		strbuf_addstr(out, "</th>");
+	}
+	strbuf_addstr(out, "</tr></thead>\n");
+}
+
+/* Of an unknown number there is none: it is the last in any order. */
+static void add_order(struct strbuf *out, const struct cell *cell, unsigned int type)
+{
+	if (!cell->known || type == CELL_DEVICE)
+		return;
+	if (type == CELL_NS || type == CELL_BYTES || type == CELL_INT)
+		strbuf_addf(out, " data-v=\"%" PRIu64 "\"", cell->u);
+	else if (type == CELL_SHARE || type == CELL_REAL)
+		strbuf_addf(out, " data-v=\"%.6g\"", cell->d);
+}
+
+static void add_cell(struct strbuf *out, const struct cell *cell, const struct column *c)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	strbuf_addstr(out, is_number(c->type) ? "<td class=\"n\"" : "<td");
+	add_order(out, cell, c->type);
+	strbuf_addch(out, '>');
+	format_cell(&text, cell, c->type);
+	render_markup(out, text.s);
+	strbuf_addstr(out, "</td>");
+	out->failed |= text.failed;
+	strbuf_free(&text);
+}
+
+static bool adds_up(const struct column *c)
+{
+	return c->role == ROLE_SUM &&
+	       (c->type == CELL_NS || c->type == CELL_BYTES || c->type == CELL_INT);
+}
+
+/* "312 more rows", and what they add up to. */
+static void add_rest(struct strbuf *out, const struct table *t, size_t from)
+{
+	bool is_first = true;
+
+	strbuf_addstr(out, "<tfoot><tr>");
+	for (unsigned int i = 0; i < t->n_columns; i++) {
+		struct cell sum = { 0 };
+
+		if (!is_column(t, i))
+			continue;
+		if (is_first) {
+			strbuf_addf(out, "<td>%s more</td>", count_text(t->n_rows - from).s);
+			is_first = false;
+			continue;
+		}
+		for (size_t row = from; adds_up(&t->columns[i]) && row < t->n_rows; row++)
+			if (table_cells(t, row)[i].known)
+				cell_u(&sum, num_add(sum.u, table_cells(t, row)[i].u));
+		if (sum.known)
+			add_cell(out, &sum, &t->columns[i]);
+		else
+			strbuf_addstr(out, "<td></td>");
+	}
+	strbuf_addstr(out, "</tr></tfoot>\n");
+}
+
+/* The first rows; the sums of the others are its last row. */
+static void add_table(struct strbuf *out, const struct view *v, const struct table *t, size_t rows)
+{
+	const size_t shown = num_min(rows, t->n_rows);
+
+	strbuf_addf(out, "<section class=\"table\" id=\"t-%s\"><h3>%s <small>", v->name, v->name);
+	render_markup(out, v->help);
+	strbuf_addstr(out, "</small></h3>\n<div class=\"scroll\"><table>\n");
+	add_titles(out, t);
+	strbuf_addstr(out, "<tbody>\n");
+	for (size_t row = 0; row < shown; row++) {
+		strbuf_addstr(out, "<tr>");
+		for (unsigned int i = 0; i < t->n_columns; i++)
+			if (is_column(t, i))
+				add_cell(out, &table_cells(t, row)[i], &t->columns[i]);
+		strbuf_addstr(out, "</tr>\n");
+	}
+	strbuf_addstr(out, "</tbody>\n");
+	if (shown < t->n_rows)
+		add_rest(out, t, shown);
+	strbuf_addstr(out, "</table></div></section>\n");
+}
+
 /* All that have rows; findings have a section of their own. */
 static void add_tables_of(const struct page *p, struct strbuf *out, size_t rows)
 {
@@ -442,11 +552,11 @@ static void add_tables_of(const struct page *p, struct strbuf *out, size_t rows)
 
 		if (view_list[i] == &view_findings)
 			continue;
-		t = view_fill(view_list[i], &(struct view_query){ .snapshot = p->snap,
-								  .hides_stacks = true });
+		t = view_fill(view_list[i],
+			      &(struct view_query){ .snapshot = p->snap, .hides_stacks = true });
 		out->failed |= !t;
 		if (t && t->n_rows)
-			html_table_add(out, view_list[i], t, rows);
+			add_table(out, view_list[i], t, rows);
 		table_free(t);
 	}
 }
@@ -455,9 +565,11 @@ static void add_tables(const struct page *p)
 {
 	struct strbuf tables = STRBUF_INIT;
 
-	strbuf_addstr(p->out, "<section id=\"tables\">\n<h2>Tables</h2>\n"
-			      "<p class=\"tools\" hidden><input id=\"filter\" type=\"search\" "
-			      "placeholder=\"filter rows\" aria-label=\"filter rows of all tables\"></p>\n");
+	strbuf_addstr(
+		p->out,
+		"<section id=\"tables\">\n<h2>Tables</h2>\n"
+		"<p class=\"tools\" hidden><input id=\"filter\" type=\"search\" "
+		"placeholder=\"filter rows\" aria-label=\"filter rows of all tables\"></p>\n");
 	add_tables_of(p, &tables, ROWS_FIRST);
 	for (size_t rows = ROWS_FIRST / 2; tables.len > TABLES_BYTES && rows; rows /= 2) {
 		strbuf_reset(&tables);
@@ -495,7 +607,8 @@ static void add_notes(const struct page *p, const struct summary_text *text)
 
 static void add_words(const struct page *p)
 {
-	strbuf_addstr(p->out, "<section id=\"glossary\">\n<details><summary>Words</summary>\n<dl>\n");
+	strbuf_addstr(p->out,
+		      "<section id=\"glossary\">\n<details><summary>Words</summary>\n<dl>\n");
 	for (const struct word *w = word_list; w->name; w++) {
 		if (w->kind != WORD_FINDING && w->kind != WORD_BUCKET && w->kind != WORD_SCREEN)
 			continue;

@@ -11,8 +11,9 @@
 
 #include "view/summary.h"
 
-/* Before the first event its model needs model_use_bins and html_moments_consumer (view/html_moments.h):
- * without them the page lacks what was when. verdict: as verdict_add has it. 0 or -ENOMEM. */
+/* Before the first event its model needs model_use_bins and html_moments_consumer
+ * (view/html_moments.h): without them the page lacks what was when. verdict: as verdict_add has it.
+ * 0 or -ENOMEM. */
 int html_add(struct strbuf *out, const struct summary *s, const char *verdict,
 	     const struct summary_text *text);
 

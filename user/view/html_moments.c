@@ -14,14 +14,15 @@
 #include "view/render.h"
 
 #define DEVICES_MAX 128
-#define SPANS_MAX 256		/* of a device */
+#define SPANS_MAX 256 /* of a device */
 #define POINTS_MAX 256
-#define LIST_BYTES 60000	/* of a list of the page: what does not fit is counted */
+#define LIST_BYTES 60000 /* of a list of the page: what does not fit is counted */
 
 static const struct {
 	uint64_t bit;
 	const char *why;
-} reasons[] = {			/* those for which no user asked, the worst first */
+} reasons[] = {
+	/* those for which no user asked, the worst first */
 	{ CLOCK_THERMAL_HARDWARE, "heat, by the hardware" },
 	{ CLOCK_POWER_BRAKE, "the power supply, by the hardware" },
 	{ CLOCK_THERMAL, "heat" },
@@ -31,7 +32,7 @@ static const struct {
 
 struct span {
 	uint64_t from_ns, to_ns;
-	size_t reason;		/* in the list above */
+	size_t reason; /* in the list above */
 };
 
 struct point {
@@ -43,8 +44,8 @@ struct device {
 	uint32_t number;
 	uint64_t total_bytes;
 	size_t n_spans, n_points;
-	uint64_t more_spans;	/* without room */
-	size_t stride, skipped;	/* a point stands for so many samples; of the last: */
+	uint64_t more_spans; /* without room */
+	size_t stride, skipped; /* a point stands for so many samples; of the last: */
 	struct span spans[SPANS_MAX];
 	struct point points[POINTS_MAX];
 };
@@ -174,7 +175,7 @@ const struct consumer html_moments_consumer = {
 /* A list of the page as it is written. */
 struct list {
 	struct strbuf *out;
-	size_t from, more;		/* where it began; what it left out */
+	size_t from, more; /* where it began; what it left out */
 };
 
 static bool has_room(struct list *l)
@@ -201,8 +202,10 @@ static size_t add_faults(struct strbuf *out, const struct snapshot *snap)
 			if (!has_room(&list))
 				continue;
 			finding_add_fault(&text, d, f);
-			strbuf_addf(out, "%s\n {\"gpu\": \"%s\", \"ns\": %" PRIu64 ", \"times\": %" PRIu64
-					 ", \"text\": ", separator, device_text(d->number).s,
+			strbuf_addf(out,
+				    "%s\n {\"gpu\": \"%s\", \"ns\": %" PRIu64
+				    ", \"times\": %" PRIu64 ", \"text\": ",
+				    separator, device_text(d->number).s,
 				    num_sub(f->first_ns, snap->since_ns), f->times);
 			render_json_string(out, text.s);
 			strbuf_addch(out, '}');
@@ -228,9 +231,10 @@ static size_t add_slow(struct strbuf *out, const struct moments *m, const struct
 			if (s->to_ns <= snap->since_ns || s->from_ns >= snap->now_ns ||
 			    !has_room(&list))
 				continue;
-			strbuf_addf(out, "%s\n {\"gpu\": \"%s\", \"from_ns\": %" PRIu64 ", \"to_ns\": %" PRIu64
-					 ", \"why\": \"%s\"}", separator,
-				    device_text(m->v[i]->number).s,
+			strbuf_addf(out,
+				    "%s\n {\"gpu\": \"%s\", \"from_ns\": %" PRIu64
+				    ", \"to_ns\": %" PRIu64 ", \"why\": \"%s\"}",
+				    separator, device_text(m->v[i]->number).s,
 				    num_sub(s->from_ns, snap->since_ns),
 				    num_min(s->to_ns, snap->now_ns) - snap->since_ns,
 				    reasons[s->reason].why);
@@ -251,8 +255,8 @@ static void add_memory(struct strbuf *out, const struct moments *m, const struct
 
 		if (!d->n_points || !has_room(&list))
 			continue;
-		strbuf_addf(out, "%s\n {\"gpu\": \"%s\", \"total\": %" PRIu64 ", \"points\": [", separator,
-			    device_text(d->number).s, d->total_bytes);
+		strbuf_addf(out, "%s\n {\"gpu\": \"%s\", \"total\": %" PRIu64 ", \"points\": [",
+			    separator, device_text(d->number).s, d->total_bytes);
 		comma = "";
 		for (size_t k = 0; k < d->n_points; k++) {
 			if (d->points[k].ns < snap->since_ns || d->points[k].ns > snap->now_ns)
@@ -305,10 +309,13 @@ static void add_live(struct strbuf *out, const struct snapshot *snap)
 			if (!most_of(l, kind))
 				continue;
 			if (!*comma)
-				strbuf_addf(out, "%s\n {\"pid\": %u, \"bin_ns\": %" PRIu64 ", \"kinds\": [",
+				strbuf_addf(out,
+					    "%s\n {\"pid\": %u, \"bin_ns\": %" PRIu64
+					    ", \"kinds\": [",
 					    separator, snap->processes.v[i].pid,
 					    UINT64_C(1) << l->shift);
-			strbuf_addf(out, "%s[\"%s\", [", comma, memory_kind_name((unsigned int)kind));
+			strbuf_addf(out, "%s[\"%s\", [", comma,
+				    memory_kind_name((unsigned int)kind));
 			add_bytes(out, l, kind);
 			strbuf_addstr(out, "]]");
 			comma = ",";

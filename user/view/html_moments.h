@@ -10,7 +10,8 @@
  *    "live": [{"pid": 12, "bin_ns": 4194304, "kinds": [["device", [0, 1048576, -99]]]}],
  *    "more": 0}
  *
- * more: faults and times of reduced clocks that there is no room for. live: bytes that a process had allocated, the most of each bin; -n repeats the last n times.
+ * more: faults and times of reduced clocks that there is no room for. live: bytes that a process
+ * had allocated, the most of each bin; -n repeats the last n times.
  * Kept by a consumer of events, of bounded size: of many samples, the points are the largest ones.
  */
 #ifndef VIEW_HTML_MOMENTS_H

@@ -9,23 +9,22 @@
 #include "base/num.h"
 #include "base/vec.h"
 #include "event/device_number.h"
-#include "ledger/bins.h"
 #include "view/view.h"
 
 #define DEVICES_MAX 64
 #define THREADS_MAX 64
-#define THREADS_EACH 16		/* of a process, where there are many */
+#define THREADS_EACH 16 /* of a process, where there are many */
 #define SHIFT_MAX 60
 
 _Static_assert(DEVICE_BUCKETS + IDLE_CAUSES <= BINS_BUCKETS, "a device's book fits");
 _Static_assert(BUCKET_SUM_END <= BINS_BUCKETS, "a thread's book fits");
 
-struct html_strip {			/* of one of these */
+struct html_strip { /* of one of these */
 	const struct snapshot_device *device;
 	const struct snapshot_thread *thread;
-	uint32_t process, first_device;	/* its process's, by the host's number: comes first */
-	uint64_t calls_ns;		/* of a thread */
-	struct bins *bins;		/* a copy, which adds up to the book */
+	uint32_t process, first_device; /* its process's, by the host's number: comes first */
+	uint64_t calls_ns; /* of a thread */
+	struct bins *bins; /* a copy, which adds up to the book */
 };
 
 struct strips {
@@ -53,12 +52,12 @@ static struct html_strip *add(struct strips *v, uint32_t process)
 
 	v->failed |= !strip;
 	if (strip)
-		*strip = (struct html_strip){
-			.process = process,
-			.first_device = p && p->has_device ?
-						snapshot_device_number(v->s->snap, process,
-								       p->first_device) :
-						UINT32_MAX };
+		*strip = (struct html_strip){ .process = process,
+					      .first_device = p && p->has_device ?
+								      snapshot_device_number(
+									      v->s->snap, process,
+									      p->first_device) :
+								      UINT32_MAX };
 	return strip;
 }
 
@@ -215,9 +214,12 @@ static void add_rows(struct strbuf *out, const struct html_strip *strip)
 		if (!strip->bins->row[i] || !bins_sum(strip->bins, i))
 			continue;
 		strbuf_addf(out, "%s\n  [\"%s\", \"%s\", [", separator,
-			    is_idle ? "idle" : is_device ? device_state_name(i) : thread_state(i),
-			    is_idle ? idle_name(i - DEVICE_BUCKETS) :
-			    is_device ? device_bucket_name(i) : bucket_name(i));
+			    is_idle   ? "idle" :
+			    is_device ? device_state_name(i) :
+					thread_state(i),
+			    is_idle   ? idle_name(i - DEVICE_BUCKETS) :
+			    is_device ? device_bucket_name(i) :
+					bucket_name(i));
 		add_numbers(out, strip->bins->row[i]);
 		strbuf_addstr(out, "]]");
 		separator = ",";
@@ -248,9 +250,10 @@ static void add_strips(struct strbuf *out, const struct strips *v, unsigned int 
 {
 	const struct snapshot *snap = v->s->snap;
 
-	strbuf_addf(out, "{\"wall_ns\": %" PRIu64 ", \"bin_ns\": %" PRIu64 ", \"left_out\": %zu, "
-			 "\"strips\": [\n", snap->now_ns - snap->since_ns,
-		    UINT64_C(1) << shift, v->left_out);
+	strbuf_addf(out,
+		    "{\"wall_ns\": %" PRIu64 ", \"bin_ns\": %" PRIu64 ", \"left_out\": %zu, "
+		    "\"strips\": [\n",
+		    snap->now_ns - snap->since_ns, UINT64_C(1) << shift, v->left_out);
 	for (size_t i = 0; i < v->all.n; i++) {
 		bins_widen(v->all.v[i].bins, shift);
 		add_strip(out, snap, &v->all.v[i]);

@@ -90,6 +90,20 @@ void format_safef(struct strbuf *out, const char *fmt, ...)
 	strbuf_free(&raw);
 }
 
+void render_markup(struct strbuf *out, const char *text)
+{
+	struct strbuf safe = STRBUF_INIT;
+
+	format_safef(&safe, "%s", text);
+	for (const char *c = safe.s; *c; c++)
+		if (strchr("<>&\"'", *c))
+			strbuf_addf(out, "&#%d;", *c);
+		else
+			strbuf_addch(out, *c);
+	out->failed |= safe.failed;
+	strbuf_free(&safe);
+}
+
 void format_cell(struct strbuf *out, const struct cell *c, unsigned int type)
 {
 	if (!c->known) {

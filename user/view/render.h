@@ -16,6 +16,9 @@ void format_safef(struct strbuf *out, const char *fmt, ...) __attribute__((forma
 /* A cell as people read it ("-" when unknown). */
 void format_cell(struct strbuf *out, const struct cell *c, unsigned int type);
 
+/* The same as HTML and SVG take it, in elements and in quotes. */
+void render_markup(struct strbuf *out, const char *text);
+
 enum format { FORMAT_TEXT, FORMAT_MD, FORMAT_CSV, FORMAT_JSON, FORMAT_TABLES,
 	      FORMAT_FOLDED = FORMAT_TABLES, FORMAT_SPEEDSCOPE, FORMAT_SVG,	/* view/flame.h */
 	      FORMAT_FALCON,		/* csv of other tables: view/falcon.h */
