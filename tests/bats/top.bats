@@ -120,7 +120,7 @@ press() { tmux send-keys "$@"; }
 	view "$CAPTURES/ranks-alike.gpr"
 	sees 'PID-'
 	sees '11592 train'
-	! on_screen 'RANK|history'
+	run ! on_screen 'RANK|history'
 	press F5 t I + '<' q
 	sees '^exit 0'
 	assert_equal "$(cat config/gpuprof/top)" ""

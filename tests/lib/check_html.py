@@ -229,6 +229,16 @@ def check_zoom(b):
     check(view(b) == [0, end], "0 does not show all, but", view(b))
 
 
+def check_rows(b):
+    """Each GPU, thread and memory in use has one row."""
+    names = b.run("[...document.querySelectorAll('#strips .row:not(.axis)')].map((r) => r.textContent)")
+    data = b.run("JSON.parse(document.getElementById('data').textContent)")
+    memory = len([m for m in data["moments"]["live"] if m["kinds"]])
+    check(len([n for n in names if n.startswith("memory allocated")]) == memory, memory, "of", names)
+    strips = [n for n in names if not n.startswith("memory")]
+    check(len(strips) == len(data["time"]["strips"]), "strips:", names)
+
+
 def check_flames(b):
     if not b.run("document.querySelectorAll('.flame').length"):
         return
@@ -286,6 +296,7 @@ def check_browser(path):
         check_sorting(b)
         check_filter(b)
         check_zoom(b)
+        check_rows(b)
         check_flames(b)
         check_quiet(b, path)
         check_without_script(b, path)

@@ -295,7 +295,7 @@ static void act(struct memory_book *b, uint8_t op, uint64_t address, uint64_t by
 		.kind = MEMORY_KIND_DEVICE, .is_record = true, .has_bytes = true }), 0);
 }
 
-/* In the first of its bins, which are 4096 ns wide. */
+/* Its first bins are 4096 ns wide. */
 TEST(a_memory_line_has_the_most_of_each_bin)
 {
 	struct memory_room room = { .left = 10, .keeps_lines = true };
@@ -308,21 +308,22 @@ TEST(a_memory_line_has_the_most_of_each_bin)
 	act(b, MEMORY_ALLOC, 1, 10, START + bin / 2);
 	act(b, MEMORY_ALLOC, 2, 20, START + bin + 1);
 	act(b, MEMORY_FREE, 1, 0, START + bin + 2);
-	assert_int_equal(memory_book_settle(b, START + 4 * bin), 0);
+	assert_int_equal(memory_book_settle(b, START + 10 * MEMORY_SLACK_NS), 0);
 	l = memory_book_line(b, START + 4 * bin);
 	assert_non_null(l);
 	assert_int_equal(l->last, 3);
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(l->most[MEMORY_KIND_DEVICE][i], want[i]);
 	free(l);
-	act(b, MEMORY_FREE, 2, 0, START + bin * MEMORY_LINE_BINS);
+	act(b, MEMORY_FREE, 2, 0, START + 100 * bin * MEMORY_LINE_BINS);
 	assert_int_equal(memory_book_settle(b, UINT64_MAX), 0);
-	l = memory_book_line(b, START + bin * MEMORY_LINE_BINS + 1);
+	l = memory_book_line(b, START + 128 * bin * MEMORY_LINE_BINS);
 	assert_non_null(l);
-	assert_int_equal(l->shift, 13);
+	assert_int_equal(l->shift, 12 + 7);
+	assert_int_equal(l->last, MEMORY_LINE_BINS - 1);
 	assert_int_equal(l->most[MEMORY_KIND_DEVICE][0], 30);
-	assert_int_equal(l->most[MEMORY_KIND_DEVICE][MEMORY_LINE_BINS / 2 - 1], 20);
-	assert_int_equal(l->most[MEMORY_KIND_DEVICE][MEMORY_LINE_BINS / 2], 0);
+	assert_int_equal(l->most[MEMORY_KIND_DEVICE][399], 20);
+	assert_int_equal(l->most[MEMORY_KIND_DEVICE][400], 0);
 	free(l);
 	memory_book_free(b);
 }

@@ -167,10 +167,9 @@ TEST(what_is_not_known_is_said)
 TEST(long_tables_end_in_the_sum_of_the_others)
 {
 	char name[32];
-	uint32_t seq = 0;
 
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 7, .start_ns = SECOND / 2 });
-	push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 7, .func = L, .seq = ++seq,
+	push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 7, .func = L, .seq = 1,
 				.start_ns = SECOND, .end_ns = SECOND + 10 });
 	for (uint32_t i = 0; i < 600; i++) {
 		snprintf(name, sizeof(name), "kernel%u", i);

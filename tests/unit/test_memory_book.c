@@ -16,7 +16,7 @@
 #define ACTS 200
 #define ADDRESSES 12
 
-static struct memory_room room = { MEMORY_ROOM };
+static struct memory_room room = { .left = MEMORY_ROOM };
 
 static struct memory_book *book(void)
 {
@@ -152,7 +152,7 @@ TEST(live_allocations_are_exact_whatever_was_counted)
 
 TEST(allocations_over_the_limit_are_counted)
 {
-	struct memory_room small = { 2 };
+	struct memory_room small = { .left = 2 };
 	struct memory_book *b = memory_book_new(&small, 0);
 	const struct memory_sums *s;
 

@@ -163,7 +163,7 @@ static uint64_t sum_of(const uint64_t *ns, size_t n)
 static void balances(const struct device_state *s, uint64_t now, const struct devices_divide *by)
 {
 	struct strip before, strip;
-	uint64_t idle[IDLE_CAUSES], cells = 1 + below(200);
+	uint64_t idle[IDLE_CAUSES] = { 0 }, cells = 1 + below(200);
 	struct strip_time all, cell, sum = { 0, 0, 0 };
 	struct device_sum book;
 

@@ -20,7 +20,7 @@ void flame_render(struct strbuf *out, struct table *const *tables, unsigned int 
 /*
  * Appends the rows of one table, by one of its columns of nanoseconds, as an element (SVG) of a
  * page, which brings the styles. The outermost frame is on top, those that it called are below it,
- * the widest first. Positions are percentages, and each frame cuts its own text, so that it fits any
+ * the widest first. Positions are percentages, and each frame cuts its own text: it fits any
  * width; its name, time and share are its tooltip. Frames too narrow to be seen are left
  * out, their time stays in those above them; where it would have more bytes, wider ones, too. A
  * sample:

@@ -524,8 +524,9 @@ if (strips.length) {
 	const ofGpu = new Map(data.moments.memory.map((m) => [m.gpu, m]));
 	const ofProcess = new Map(data.moments.live.map((m) => [m.pid, m]));
 	strips.forEach((strip, i) => {
-		const gpu = ofGpu.get(strip.gpu), process = ofProcess.get(strip.pid), next = strips[i + 1];
-		const addOf = () => {
+		const gpu = ofGpu.get(strip.gpu), next = strips[i + 1];
+		const addOf = () => {	// once, behind the devices of the process
+			const process = ofProcess.get(strip.pid);
 			if (process) addMemory(memoryOfProcess(process));
 			ofProcess.delete(strip.pid);
 		};

@@ -562,8 +562,8 @@ static void choose_columns(const struct process_list *v, bool shown[COLUMNS])
 
 			for (size_t k = 0; k < v->all.n && !is_known; k++)
 				is_known = cell_of(v, &v->all.v[k], columns[i].from)->known;
-			if (columns[i].priority != priority || !is_known || v->g->l->hidden >> i & 1 ||
-			    left < columns[i].width)
+			if (columns[i].priority != priority || !is_known ||
+			    v->g->l->hidden >> i & 1 || left < columns[i].width)
 				continue;
 			shown[i] = true;
 			left = num_sub(left, columns[i].width + 1);
