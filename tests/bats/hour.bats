@@ -17,13 +17,12 @@ says() { # STATUS TEXT ARGUMENT...
 	assert_equal "$stderr" "gpuprof: $text"
 }
 
-@test "hour: a capture, a program or top in place of a verb: the command to type" {
+@test "hour: a capture or a program in place of a verb: the command to type" {
 	cp "$PRETRAIN" run.gpr
 	printf '#!/bin/sh\n' >train
 	chmod +x train
 	says 2 "'run.gpr' is a capture; type: gpuprof report run.gpr" run.gpr
 	says 2 "'./train' is a program; type: gpuprof stat -- ./train" ./train
-	says 2 "there is no verb 'top'; a report every few seconds is: sudo gpuprof" top
 }
 
 @test "hour: commands to type name a capture so that a shell and gpuprof take it" {

@@ -173,10 +173,6 @@ static const struct verb *find_verb(const char *name)
 	}
 	if (suggest_for_file(name))
 		return NULL;
-	if (!strcmp(name, "top")) {
-		log_error("there is no verb 'top'; a report every few seconds is: sudo gpuprof");
-		return NULL;
-	}
 	near = str_nearest(name, names, n);
 	if (near) {
 		log_error("unknown verb '%s'; did you mean '%s'?", name, near);
