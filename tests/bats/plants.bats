@@ -20,6 +20,7 @@ plant() { # NAME [FINDING WORD...]
 }
 
 @test "plants: what a thread waits for outside of calls is named, and who lets it go on" {
+	may_repeat "on a busy machine Linux 6.18 reports neither wake nor return of a few threads"
 	plant sleep input-stall sleep
 	plant compute input-stall "host code"
 	plant collect input-stall "host code"
