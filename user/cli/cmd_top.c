@@ -49,8 +49,7 @@ static void top_init(struct top *v, const struct options *o, size_t window)
 	*v = (struct top){ .o = o, .history.window = window,
 			   .page = { .text = STRBUF_INIT, .shown.command = STRBUF_INIT,
 				     .shown.next = STRBUF_INIT },
-			   .data = { .delay_ns = o->delay_ns ? o->delay_ns : DELAY_NS,
-				     .is_batch = o->batch, .cpu_share = -1 } };
+			   .data = { .is_batch = o->batch, .cpu_share = -1 } };
 	v->data.history = &v->history;
 	live_init(&v->live);
 	if (!o->batch)
@@ -342,7 +341,6 @@ static int play(struct top *v, struct capture_reader *r, struct model *m,
 	if (!p.step_ns)
 		p.step_ns = num_max(DELAY_MIN_NS, ns / (HISTORY_MAX / 2));
 	p.next_ns = span->start_ns + p.step_ns;
-	v->data.delay_ns = p.step_ns;
 	model_use_intervals(m);
 	err = model_use_consumers(m, view_consumers(&consumers));
 	if (!err)

@@ -2,6 +2,7 @@
 /* What is compared to fold bars: their parts, and why the device idled. */
 #include "view/device_bar.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,22 +38,27 @@ struct device_bar device_bar_read(const struct snapshot_device *s)
 
 #define ALIKE 0.05
 
+static bool differ(uint64_t a, uint64_t a_wall_ns, uint64_t b, uint64_t b_wall_ns)
+{
+	return fabs(num_ratio(a, a_wall_ns) - num_ratio(b, b_wall_ns)) > ALIKE;
+}
+
+bool device_parts_are_alike(const uint64_t a[DEVICE_PARTS], uint64_t a_wall_ns,
+			    const uint64_t b[DEVICE_PARTS], uint64_t b_wall_ns)
+{
+	for (unsigned int i = 0; i < DEVICE_PARTS; i++)
+		if (differ(a[i], a_wall_ns, b[i], b_wall_ns))
+			return false;
+	return true;
+}
+
 static bool are_alike(const struct device_bar *a, const struct device_bar *b)
 {
-	for (unsigned int i = 0; i < DEVICE_PARTS; i++) {
-		const double more =
-			num_ratio(a->ns[i], a->wall_ns) - num_ratio(b->ns[i], b->wall_ns);
-
-		if (more > ALIKE || more < -ALIKE)
+	if (!device_parts_are_alike(a->ns, a->wall_ns, b->ns, b->wall_ns))
+		return false;
+	for (unsigned int i = 0; i < IDLE_CAUSES; i++)
+		if (differ(a->s->idle_ns[i], a->wall_ns, b->s->idle_ns[i], b->wall_ns))
 			return false;
-	}
-	for (unsigned int i = 0; i < IDLE_CAUSES; i++) {
-		const double more = num_ratio(a->s->idle_ns[i], a->wall_ns) -
-				    num_ratio(b->s->idle_ns[i], b->wall_ns);
-
-		if (more > ALIKE || more < -ALIKE)
-			return false;
-	}
 	return !snapshot_host_is_shared(a->s->host) && !snapshot_host_is_shared(b->s->host);
 }
 

@@ -24,6 +24,10 @@ struct device_bar {
 
 struct device_bar device_bar_read(const struct snapshot_device *s);
 
+/* Does no part's share of the wall time differ by more than that? */
+bool device_parts_are_alike(const uint64_t a[DEVICE_PARTS], uint64_t a_wall_ns,
+			    const uint64_t b[DEVICE_PARTS], uint64_t b_wall_ns);
+
 /* Sorts by the devices' numbers, the first one before all. Bars of consecutive numbers that are
  * alike become one. Returns how many are left. */
 size_t device_bars_fold(struct device_bar *v, size_t n);

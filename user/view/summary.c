@@ -58,8 +58,7 @@ struct summary summary_read(const struct snapshot *snap, bool incomplete)
 	};
 }
 
-/* Of thread_ns, at most 1; 0 when that is 0. */
-static double cost_share(const struct summary *s)
+double summary_cost_share(const struct summary *s)
 {
 	return num_ratio(num_min(own_cost_ns(&s->cost), s->thread_ns), s->thread_ns);
 }
@@ -155,10 +154,10 @@ static void add_blind(struct strbuf *out, const struct snapshot *snap)
 /* "; gpuprof itself takes ~12 % of the threads' time (estimated): short calls look longer" */
 static void add_own_share(struct strbuf *out, const struct summary *s)
 {
-	if (cost_share(s) >= OWN_SHARE)
+	if (summary_cost_share(s) >= OWN_SHARE)
 		strbuf_addf(out, "; gpuprof itself takes ~%.0f %% of the threads' time "
 			    "(estimated): short calls, and what is between them, look longer",
-			    100 * cost_share(s));
+			    100 * summary_cost_share(s));
 }
 
 static void add_subject(struct strbuf *out, const struct snapshot *snap)
@@ -288,7 +287,7 @@ static void add_lost_stacks(struct foot *f, const struct summary *s)
 /* "~12 % of the targets' thread time": never with an exponent, and not more than there was. */
 static void add_cost_share(struct strbuf *out, const struct summary *s)
 {
-	double percent = 100 * cost_share(s);
+	double percent = 100 * summary_cost_share(s);
 
 	if (percent > 0 && percent < 0.01)
 		strbuf_addstr(out, "less than 0.01");
@@ -330,7 +329,7 @@ static void add_cost(struct strbuf *out, const struct summary *s)
 	if (c->calls_only)
 		strbuf_addstr(out, "; calls inside these are not in it: how many there were is "
 			      "known at the end, of the whole session");
-	if (cost_share(s) >= CUPTI_SHARE)
+	if (summary_cost_share(s) >= CUPTI_SHARE)
 		strbuf_addf(out, "; in threads the bucket gpuprof%s",
 			    c->ops || c->entries ? ", without operators" : "");
 	strbuf_addch(out, ')');
@@ -791,7 +790,7 @@ static void add_own_cost(struct summary_text *t, const struct summary *s)
 	if (cost->call_ns)
 		cell_u(ns, own_cost_ns(cost));
 	if (cost->call_ns && s->thread_ns)
-		cell_d(share, cost_share(s));
+		cell_d(share, summary_cost_share(s));
 }
 
 /* Of all processes. Of calls then nothing is known, not even how many. */
@@ -872,7 +871,7 @@ void summary_add_title(struct strbuf *left, struct strbuf *right, const struct s
 
 	add_subject(left, s->snap);
 	if (s->cost.call_ns && s->thread_ns)
-		strbuf_addf(right, "cost ~%.2g %% (estimated); ", 100 * cost_share(s));
+		strbuf_addf(right, "cost ~%.2g %% (estimated); ", 100 * summary_cost_share(s));
 	if (l->lost)
 		strbuf_addf(right, "%s%.3g %% of the events lost",
 			    l->is_at_least ? "at least " : "", 100 * l->share);

@@ -16,6 +16,9 @@ struct summary {
 	uint64_t thread_ns;		/* wall time of all threads in the report */
 };
 
+/* What gpuprof cost, of thread_ns: at most 1; 0 when that is 0. */
+double summary_cost_share(const struct summary *s);
+
 struct summary summary_read(const struct snapshot *snap, bool incomplete);
 
 /* For the first line of a screen: "pid 12 (train), 2.010 s on myhost", and "cost ~0.4 %

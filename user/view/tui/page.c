@@ -11,7 +11,6 @@
 #include "base/units.h"
 #include "base/utf8.h"
 #include "event/device_number.h"
-#include "model/own_cost.h"
 #include "view/render.h"
 #include "view/summary.h"
 #include "view/verdict.h"
@@ -71,10 +70,8 @@ static void add_when(struct strbuf *out, const struct drawing *g)
 /* "cost ~0.25 %, CPU 1.4 %, lost 0 %": of the targets' threads; of a CPU, gpuprof itself */
 static void add_cost(struct strbuf *out, const struct summary *s, double cpu_share)
 {
-	const uint64_t cost_ns = num_min(own_cost_ns(&s->cost), s->thread_ns);
-
 	if (s->cost.call_ns && s->thread_ns)
-		strbuf_addf(out, "cost ~%.2g %%, ", 100 * num_ratio(cost_ns, s->thread_ns));
+		strbuf_addf(out, "cost ~%.2g %%, ", 100 * summary_cost_share(s));
 	if (cpu_share >= 0)
 		strbuf_addf(out, "CPU %.1f %%, ", 100 * cpu_share);
 	strbuf_addf(out, "%s %s%.3g %%", s->losses.lost ? "LOST" : "lost",

@@ -36,7 +36,6 @@ struct page {			/* start zeroed, with text STRBUF_INIT */
 
 struct page_data {
 	const struct history *history;
-	uint64_t delay_ns;	/* between refreshes */
 	const char *file;	/* a capture that is played; NULL: none */
 	bool has_ended;		/* nothing more will come */
 	double cpu_share;	/* that gpuprof itself takes of a CPU; < 0: unknown */

@@ -137,18 +137,10 @@ static int compare_devices(const void *a, const void *b)
 	return num_compare(x->number, y->number);
 }
 
-#define ALIKE 0.05
-
 static bool are_alike(const struct page_device *a, const struct page_device *b)
 {
-	for (size_t i = 0; i < DEVICE_PARTS; i++) {
-		const double more = num_ratio(a->ns[i], a->wall_ns) -
-				    num_ratio(b->ns[i], b->wall_ns);
-
-		if (more > ALIKE || more < -ALIKE)
-			return false;
-	}
-	return !strcmp(a->note.s, b->note.s);
+	return device_parts_are_alike(a->ns, a->wall_ns, b->ns, b->wall_ns) &&
+	       !strcmp(a->note.s, b->note.s);
 }
 
 static void fold(struct page_devices *v)

@@ -498,8 +498,6 @@ static int compare_rows(const void *a, const void *b, void *ctx)
 	return order ? order : num_compare(x->p->pid, y->p->pid);
 }
 
-#define ALIKE 0.05
-
 static bool same(const char *a, const char *b)
 {
 	return a && b && !strcmp(a, b);
@@ -515,10 +513,7 @@ static bool are_alike(const struct process_list *v, const struct process_row *a,
 	    !same(a->p->comm, b->p->comm) || (job != other && !same(job, other)) ||
 	    !(a->waits == b->waits || same(a->waits, b->waits)) || is_stopped(a) != is_stopped(b))
 		return false;
-	for (size_t i = 0; i < DEVICE_PARTS; i++)
-		if (fabs(num_ratio(a->ns[i], a->wall_ns) - num_ratio(b->ns[i], b->wall_ns)) > ALIKE)
-			return false;
-	return true;
+	return device_parts_are_alike(a->ns, a->wall_ns, b->ns, b->wall_ns);
 }
 
 /* Of rows that are alike and follow each other only the first is left. */
