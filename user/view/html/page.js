@@ -154,9 +154,13 @@ for (const flame of all(".flame")) {
 		f, x: parseFloat(f.getAttribute("x")), width: parseFloat(f.getAttribute("width")),
 		y: Number(f.getAttribute("y")),
 	}));
+	const whole = { x: 0, width: 100, y: 0 };
+	let shown = whole;
 	flame.addEventListener("click", (e) => {
-		const to = frames.find(({ f }) => f === e.target.closest(".f"));
-		if (!to) return;
+		const at = frames.find(({ f }) => f === e.target.closest(".f"));
+		if (!at) return;
+		// A frame above, or the same again, leads back to the whole.
+		const to = shown = at === shown || (shown !== whole && at.y === 0) ? whole : at;
 		const slack = 0.01;
 		for (const { f, x, width, y } of frames) {
 			const isBelow = y >= to.y && x >= to.x - slack && x + width <= to.x + to.width + slack;
