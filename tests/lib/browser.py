@@ -159,8 +159,8 @@ class Browser:
             self.events.append(self._next())
 
     def picture(self):
-        """PNG of the whole page."""
-        shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
+        """PNG of what the window shows."""
+        shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=False)
         return base64.b64decode(shot["data"])
 
     def mouse(self, kind, x, y, **more):
