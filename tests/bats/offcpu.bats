@@ -53,7 +53,7 @@ starved() {
 @test "offcpu: sleep, lock, pipe, socket, contention and a blocked sync have their reasons and wakers" {
 	for _ in 1 2 3 4 5; do
 		rm -f truth
-		run -0 "$GPUPROF" stat --budget 1s --max-loss 100% --table threads,offcpu,events --format json \
+		run -0 "$GPUPROF" stat --step-limit 1s --max-loss 100% --table threads,offcpu,events --format json \
 			-o r.json -- "$TARGETS/waits" truth "" "" sleep sync lock pipe poll run
 		! is_whole r.json || break
 	done
@@ -63,7 +63,7 @@ starved() {
 # A sync that was woken, and got no CPU before who woke it had done with it.
 late_sync() {
 	rm -f truth
-	run "$GPUPROF" stat --budget 1s --max-loss 100% --table threads,offcpu,events --format json \
+	run "$GPUPROF" stat --step-limit 1s --max-loss 100% --table threads,offcpu,events --format json \
 		-o r.json -- "$TARGETS/waits" truth "" "" late
 	[ "$status" -ne 77 ] || skip "no thread can be kept from its CPU here, or nobody counts it"
 	assert_success || return
@@ -78,7 +78,7 @@ late_sync() {
 @test "offcpu: a page fault served by another thread is page-fault, and names that thread" {
 	run "$TARGETS/waits" truth "" "" fault
 	[ "$status" -ne 77 ] || skip "this kernel has no userfaultfd"
-	run -0 "$GPUPROF" stat --budget 1s --max-loss 100% --table threads,offcpu,events --format json -o r.json -- \
+	run -0 "$GPUPROF" stat --step-limit 1s --max-loss 100% --table threads,offcpu,events --format json -o r.json -- \
 		"$TARGETS/waits" truth "" "" fault
 	is_as_it_was r.json
 }
@@ -87,7 +87,7 @@ late_sync() {
 	local no_disk="no disk is waited for here: no O_DIRECT, a file system in memory, or no count of it"
 	for _ in {1..10}; do # a disk may answer before the thread has left its CPU
 		rm -f truth
-		run "$GPUPROF" stat --budget 1s --max-loss 100% --table threads,offcpu,events --format json \
+		run "$GPUPROF" stat --step-limit 1s --max-loss 100% --table threads,offcpu,events --format json \
 			-o r.json -- "$TARGETS/waits" truth "" "" disk
 		[ "$status" -ne 77 ] || continue
 		assert_success
@@ -103,7 +103,7 @@ late_sync() {
 	for _ in 1 2 3 4 5; do
 		rm -f truth ready go
 		start_waits lock pipe sync
-		start_gpuprof record --max-loss 100% --budget 1s -o c.gpr -p "$WAITS"
+		start_gpuprof record --max-loss 100% --step-limit 1s -o c.gpr -p "$WAITS"
 		wait_running
 		: >go
 		wait_gpuprof 0
@@ -117,7 +117,7 @@ late_sync() {
 
 @test "offcpu: a wait that outlasts the session is booked to its last instant, and shown as open" {
 	start_waits hang
-	start_gpuprof stat --budget 1s --max-loss 100% --table threads,offcpu --format json -o r.json -p "$WAITS"
+	start_gpuprof stat --step-limit 1s --max-loss 100% --table threads,offcpu --format json -o r.json -p "$WAITS"
 	wait_running
 	: >go
 	wait_for 10 grep -q hanging truth
@@ -132,7 +132,7 @@ late_sync() {
 
 @test "offcpu: every interval of a thread that waits all the time is all waiting" {
 	start_waits hang
-	start_gpuprof -i 250ms --budget 1s --table threads --format csv -p "$WAITS"
+	start_gpuprof -i 250ms --step-limit 1s --table threads --format csv -p "$WAITS"
 	wait_running
 	: >go
 	wait_for 30 grep -qE ',io,([0-9]+),1,\1,\1,' gpuprof.out
@@ -141,7 +141,7 @@ late_sync() {
 }
 
 @test "offcpu: nothing is recorded unless requested, and unknown is not zero" {
-	run -0 "$GPUPROF" stat --off-cpu off --budget 1s --table threads,offcpu,events --format json -o r.json -- \
+	run -0 "$GPUPROF" stat --off-cpu off --step-limit 1s --table threads,offcpu,events --format json -o r.json -- \
 		"$TARGETS/waits" truth "" "" sleep
 	run report_value r.json '([x["bucket"] for x in t["threads"] if x["blocked_ns"] is not None], t["offcpu"],
 		[x for x in t["threads"] if x["runqueue_ns"] is not None], [e["hits"] for e in t["events"] if e["kind"] == "off"])'
@@ -151,7 +151,7 @@ late_sync() {
 }
 
 @test "offcpu: with --stacks a wait has its stack" {
-	run -0 "$GPUPROF" stat --stacks --budget 1s --table offcpu --format json -o r.json -- \
+	run -0 "$GPUPROF" stat --stacks --step-limit 1s --table offcpu --format json -o r.json -- \
 		"$TARGETS/waits" truth "" "" lock
 	run report_value r.json '[x["stack"] for x in t["offcpu"] if x["reason"] == "lock"][0]'
 	assert_output --partial 'main;lock_way;wait_for_waker;wait_lock'

@@ -86,7 +86,7 @@ static struct plan *plan_of(const struct object *o, const struct plan_rules *rul
 TEST_TITLED("plan: functions whose first instruction is too dear to step are left out",
 	    what_costs_too_much_is_left_out_and_named)
 {
-	static const uint64_t dear[] = { 0, PLAN_STEP_BUDGET_NS + 1, 16000, UINT64_MAX };
+	static const uint64_t dear[] = { 0, PLAN_STEP_LIMIT_NS + 1, 16000, UINT64_MAX };
 
 	for (size_t i = 0; i < sizeof(dear) / sizeof(dear[0]); i++) {
 		struct plan *plan = plan_of(*state, &(struct plan_rules){ .step_ns = dear[i] });
@@ -103,7 +103,7 @@ TEST_TITLED("plan: functions whose first instruction is too dear to step are lef
 TEST_TITLED("plan: they are probed where stepping fits the budget",
 	    what_fits_the_budget_is_probed_and_named)
 {
-	static const uint64_t cheap[] = { 1, 300, PLAN_STEP_BUDGET_NS };
+	static const uint64_t cheap[] = { 1, 300, PLAN_STEP_LIMIT_NS };
 
 	for (size_t i = 0; i < sizeof(cheap) / sizeof(cheap[0]); i++) {
 		struct plan *plan = plan_of(*state, &(struct plan_rules){ .step_ns = cheap[i] });
@@ -117,9 +117,9 @@ TEST_TITLED("plan: they are probed where stepping fits the budget",
 TEST_TITLED("plan: the budget is the user's", the_budget_is_the_user_s)
 {
 	struct plan *dear = plan_of(*state, &(struct plan_rules){ .step_ns = 16000,
-								  .budget_ns = 16000 });
+								  .step_limit_ns = 16000 });
 	struct plan *cheap = plan_of(*state, &(struct plan_rules){ .step_ns = 300,
-								   .budget_ns = 299 });
+								   .step_limit_ns = 299 });
 
 	assert_true(has(dear, "cudaMemcpyAsync"));
 	assert_false(has(cheap, "cudaMemcpyAsync"));

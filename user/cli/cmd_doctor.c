@@ -485,7 +485,7 @@ static void say_file(struct look *look, const char *path, const struct plan *pla
 static int look_at_elf(struct look *look, struct elf_file *ef, const char *path)
 {
 	const struct plan_rules rules = { .tier = CATALOG_TIERS - 1, .step_ns = look->d->step_ns,
-					  .budget_ns = look->d->o->session.budget_ns };
+					  .step_limit_ns = look->d->o->session.step_limit_ns };
 	struct plan *plan = calloc(1, sizeof(*plan));
 	const uint32_t libraries = plan_libraries(ef, path);
 	struct strbuf held = STRBUF_INIT;

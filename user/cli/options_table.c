@@ -309,9 +309,9 @@ static const struct option_row rows[] = {
 		.choices = tier_names, .accepts = "0 or 1",
 		.help = "1: queries, cublas and cudnn routines too",
 	}, {
-		.name = "budget", .group = GROUP_MEASURE, .arg = "DUR",
+		.name = "step-limit", .group = GROUP_MEASURE, .arg = "DUR",
 		.verbs = LIVE | ON(DOCTOR), .set = option_set_duration,
-		.at = MEMBER(session.budget_ns),
+		.at = MEMBER(session.step_limit_ns),
 		.accepts = "a duration such as 5us",
 		.help = "what single-stepping may add to a call (2us)",
 	}, {

@@ -24,13 +24,13 @@
 static uint8_t outcome_of(const struct elf_symbol *sym, const struct catalog_row *row,
 			  const struct plan_rules *rules)
 {
-	uint64_t budget_ns = rules->budget_ns ? rules->budget_ns : PLAN_STEP_BUDGET_NS;
+	uint64_t limit_ns = rules->step_limit_ns ? rules->step_limit_ns : PLAN_STEP_LIMIT_NS;
 
 	if (sym->opening == ELF_REFUSED || sym->opening == ELF_UNKNOWN)
 		return PLAN_REFUSED;
 	if (sym->opening != ELF_STEP)
 		return 0;
-	return row->rare || (rules->step_ns && rules->step_ns <= budget_ns) ? PLAN_STEPPED :
+	return row->rare || (rules->step_ns && rules->step_ns <= limit_ns) ? PLAN_STEPPED :
 									      PLAN_TOO_DEAR;
 }
 

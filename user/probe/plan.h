@@ -18,7 +18,7 @@ struct elf_file;
 
 /* The default limit of the cost that single-stepping a function's first instruction may add to a
  * hit, for functions that are called often; those that are called seldom are probed at any cost. */
-#define PLAN_STEP_BUDGET_NS 2000u
+#define PLAN_STEP_LIMIT_NS 2000u
 
 /* Whose launches are probed: the runtime calls the driver, so with both each is hit twice. */
 enum plan_launch {
@@ -43,12 +43,12 @@ struct plan_rules {
 	bool marks;		/* also places that are marked for tracers */
 	/* the cost that single-stepping adds on this host; 0: unknown, too much */
 	uint64_t step_ns;
-	uint64_t budget_ns;	/* its limit; 0: PLAN_STEP_BUDGET_NS */
+	uint64_t step_limit_ns;	/* its limit; 0: PLAN_STEP_LIMIT_NS */
 };
 
 /* The state of a row in a file, beside a plain probe. */
 #define PLAN_STEPPED 0x01	/* probed, and its first instruction is single-stepped */
-#define PLAN_TOO_DEAR 0x02	/* left out: single-stepping it is above the budget */
+#define PLAN_TOO_DEAR 0x02	/* left out: single-stepping it is above the limit */
 #define PLAN_REFUSED 0x04	/* left out: the kernel cannot probe its first instruction */
 #define PLAN_LEFT_OUT 0x08	/* left out: not among the few that can be probed */
 #define PLAN_FAILED 0x10	/* its file could not be attached to: it may have no probe */

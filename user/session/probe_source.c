@@ -625,7 +625,7 @@ static int start_loader(struct probe_source *p)
 					  .ops = ops_levels(o),
 					  .shapes = o->shapes,
 					  .marks = o->torch_memory && !o->all,
-					  .budget_ns = o->budget_ns,
+					  .step_limit_ns = o->step_limit_ns,
 					  .launch = (enum plan_launch)o->launch };
 
 	p->loader = loader_new(&lo);

@@ -41,7 +41,7 @@ struct session_options {
 	int attach;			/* enum loader_way of probe/loader.h */
 	int launch;			/* enum plan_launch of probe/plan.h */
 	int tier;			/* highest tier of the catalogue's rows that is probed */
-	uint64_t budget_ns;		/* skip probes that cost more per call; 0: the default */
+	uint64_t step_limit_ns;		/* skip probes that step for longer; 0: the default */
 	uint64_t ring_bytes;		/* a power of two */
 	bool stacks;			/* of each call; else of those that block, sampled, */
 	bool no_stacks;			/* but not then, nor of the whole host */

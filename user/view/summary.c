@@ -9,7 +9,7 @@
  *   123,456 hits x 810 ns)
  *
  *   not seen: cuFoo, cuBar: their probes would be single-stepped, which adds 16.1 us to each call
- *   here (--budget)
+ *   here (--step-limit)
  *   entry only: 3,000 calls of pid 427 (train): their times and results are not known ...
  */
 #include "view/summary.h"
@@ -566,7 +566,7 @@ static void add_unseen(struct foot *f, const struct snapshot *snap)
 	char why[128];
 
 	snprintf(why, sizeof(why),
-		 "their probes would be single-stepped, which adds %s to each call here (--budget)",
+		 "their probes would be single-stepped, which adds %s to each call here (--step-limit)",
 		 ns_text(snapshot_fact_number(snap, "cost_per_step_ns")).s);
 	if (dear)
 		add_not_seen(f, dear, why);

@@ -657,7 +657,7 @@ const struct word word_list[] = {
 		.name = "functions-not-seen", .kind = WORD_NOTE,
 		.what = "Functions that are not probed, since that is refused or would cost too "
 			"much a call.",
-		.cuda = "--budget DUR accepts a higher cost.",
+		.cuda = "--step-limit DUR accepts a higher cost.",
 	}, {
 		.name = "entry-only", .kind = WORD_NOTE,
 		.what = "Processes of which only the begin of calls is probed, since a probe at "
