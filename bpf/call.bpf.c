@@ -355,8 +355,10 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 	volatile const struct gp_row *row;
 	struct thread_state *st;
 
-	if (link_is_inactive(cookie))
+	if (link_is_inactive(cookie)) {
+		count(silent);
 		return NO_RETURN_LEG;
+	}
 	if (cookie & GP_COOKIE_OP)
 		return enter_by_cookie(ctx, cookie) ? RETURN_LEG : NO_RETURN_LEG;
 	if (row_id >= GP_ROWS_MAX)

@@ -71,6 +71,7 @@ struct gp_counts {
 	gp_u64 unfollowed;	/* children that the set of followed processes had no room for */
 	gp_u64 reached;		/* of `nested`: launches of the driver inside one of the runtime */
 	gp_u64 deep;		/* operators that are not recorded: too deep, or without room */
+	gp_u64 silent;		/* hits of links that record nothing now: they wait, or go */
 };
 
 /*
@@ -98,6 +99,6 @@ struct gp_mapping {
 
 _Static_assert(sizeof(struct gp_code) == 48 + sizeof(struct gp_python) + GP_CODE_BITS / 4, "code");
 _Static_assert(sizeof(struct gp_mapping) == 24, "mapping");
-_Static_assert(sizeof(struct gp_counts) == 8 * (2 * GP_KINDS + 7), "counts");
+_Static_assert(sizeof(struct gp_counts) == 8 * (2 * GP_KINDS + 8), "counts");
 
 #endif

@@ -26,7 +26,7 @@ static void fact_becomes(struct start_state *r, const char *key, const char *val
 TEST_TITLED("capture: every counter of a session begins anew with a file", counters_begin_anew)
 {
 	static const char *const counters[] = { "nested", "reached", "abandoned", "foreign",
-						"unfollowed" };
+						"unfollowed", "silent" };
 
 	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
 		struct start_state *r = start_state_new();

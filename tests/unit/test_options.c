@@ -176,6 +176,27 @@ TEST(choices_are_the_enums_of_their_rooms)
 	assert_int_equal(parse("record -p 1 --color never"), EXIT_USAGE);
 }
 
+TEST(a_budget_is_kept_without_a_verb_unless_it_is_off)
+{
+	static const struct {
+		const char *line;
+		double share;
+	} lines[] = {
+		{ "-p 1", 0.01 }, { "-- train", 0.01 }, { "-i 5s", 0.01 },
+		{ "-p 1 --budget 0.5%", 0.005 }, { "-p 1 --budget off", 0 },
+		{ "stat -p 1", 0 }, { "record -p 1", 0 }, { "stat --budget 2 -p 1", 0.02 },
+		{ "record --budget=1% -p 1", 0.01 }, { "stat --budget off -p 1", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		assert_int_equal(parse(lines[i].line), 0);
+		assert_float_equal((float)o.session.budget, (float)lines[i].share, 1e-6f);
+	}
+	assert_int_equal(parse("stat --budget 1% --launch both -p 1"), EXIT_USAGE);
+	assert_int_equal(parse("-p 1 --launch both"), 0);
+	assert_true(o.session.budget == 0);
+}
+
 TEST(percentages_become_shares)
 {
 	assert_int_equal(parse("report f --max-loss 0.5%"), 0);
@@ -194,7 +215,7 @@ TEST(bad_values_are_refused)
 		"--ring-size 2g", "--ring-size 64kk", "--ring-size 18446744073709551616",
 		"--ring-size 17179869184g", "--format xml", "--format=", "--by pid", "--top 0",
 		"--max-loss 101", "--max-loss -1", "--max-loss nan", "--max-loss 1%%", "--all=1",
-		"--filter=", "--attach kprobe",
+		"--budget 0%", "--budget 5us", "--budget on", "--budget 101%", "--filter=", "--attach kprobe",
 	};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)

@@ -154,6 +154,16 @@ OPTION_SETTER(percent)
 	return 0;
 }
 
+OPTION_SETTER(budget)
+{
+	double *share = member(o, row);
+
+	*share = 0;
+	if (!strcmp(value, "off"))
+		return 0;
+	return option_set_percent(o, row, value) || !(*share > 0) ? -EINVAL : 0;
+}
+
 OPTION_SETTER(choice)
 {
 	for (int i = 0; row->choices[i]; i++) {

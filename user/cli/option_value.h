@@ -18,6 +18,7 @@ OPTION_SETTER(stack);		/* uint64_t bytes, 512 to 16k, rounded up to whole blocks
 OPTION_SETTER(ring);		/* uint64_t bytes, 64k to 1g, rounded up to a power of two */
 OPTION_SETTER(size);		/* uint64_t bytes, 64k and more */
 OPTION_SETTER(percent);		/* double share; "1%" or "1" is 0.01 */
+OPTION_SETTER(budget);		/* the same, above 0; "off" is 0 */
 OPTION_SETTER(choice);		/* int, index into row->choices */
 OPTION_SETTER(pids);		/* adds to pids */
 OPTION_SETTER(selector);	/* adds to selector */

@@ -18,6 +18,7 @@
 #include "base/exit.h"
 #include "cli/option_row.h"
 #include "probe/ops.h"
+#include "probe/plan.h"
 #include "base/utf8.h"
 #include "view/render.h"
 #include "view/view.h"
@@ -35,6 +36,7 @@ struct parser {
 static const struct options defaults = {
 	.session.ring_bytes = 8 << 20,
 	.session.stack_bytes = 4096,
+	.session.budget = -1,
 	.report.max_loss = 0.01,
 	.session.on = ON_UNSET,
 };
@@ -345,6 +347,8 @@ static int check_measure(const struct options *o)
 		  "'--remove' goes alone: it is for this shell" },
 		{ o->verb == &options_verbs[VERB_ENV] && o->session.n_pids && !o->check,
 		  "'--pid' needs '--check': a process that runs has its variables already" },
+		{ o->session.budget > 0 && o->session.launch != LAUNCH_AUTO,
+		  "'--budget' needs '--launch auto', which may leave probes out" },
 		{ o->lines && o->report.by != CALLS_BY_STACK && !o->report.annotate &&
 			  !(o->report.tables && strstr(o->report.tables, view_lines.name)),
 		  "'--lines' needs '--by stack' or '--table lines': lines are those of a stack's "
@@ -376,6 +380,18 @@ static int check_measure(const struct options *o)
 	return 0;
 }
 
+/* Who measures for a while wants all; who leaves it running wants the targets undisturbed. */
+#define BUDGET_OF_INTERVALS 0.01
+
+static void choose_budget(struct options *o)
+{
+	const bool is_left_running = o->verb == &options_verbs[VERB_DEFAULT] &&
+				     o->session.launch == LAUNCH_AUTO;
+
+	if (o->session.budget < 0)
+		o->session.budget = is_left_running ? BUDGET_OF_INTERVALS : 0;
+}
+
 int options_parse(struct options *o, int argc, char *const *argv)
 {
 	struct parser p = { .o = o, .argv = argv, .argc = argc, .at = 1 };
@@ -400,6 +416,7 @@ int options_parse(struct options *o, int argc, char *const *argv)
 	o->session.cmd_to_stderr = o->report.format != FORMAT_TEXT && !o->report.output;
 	if (!err)
 		err = check_measure(o);
+	choose_budget(o);
 	if (!err)
 		o->session.all |= is_whole_host(o);
 	return err;

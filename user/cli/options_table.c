@@ -309,6 +309,11 @@ static const struct option_row rows[] = {
 		.choices = tier_names, .accepts = "0 or 1",
 		.help = "1: queries, cublas and cudnn routines too",
 	}, {
+		.name = "budget", .group = GROUP_MEASURE, .arg = "SHARE",
+		.verbs = LIVE, .set = option_set_budget, .at = MEMBER(session.budget),
+		.accepts = "a share of a thread's time such as 1%, or off",
+		.help = "what probes may cost: 1% (stat, record: off), or off",
+	}, {
 		.name = "step-limit", .group = GROUP_MEASURE, .arg = "DUR",
 		.verbs = LIVE | ON(DOCTOR), .set = option_set_duration,
 		.at = MEMBER(session.step_limit_ns),

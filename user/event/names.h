@@ -172,6 +172,7 @@ enum counter {
 	COUNTER_ABANDONED,	/* calls that never returned */
 	COUNTER_FOREIGN,	/* hits of processes that are not followed */
 	COUNTER_UNFOLLOWED,	/* children that there was no room for */
+	COUNTER_SILENT,		/* hits of probes that record nothing just then */
 	COUNTER_END
 };
 
@@ -199,7 +200,7 @@ static inline const char *counter_name(unsigned int counter)
 	static const char *const names[COUNTER_END] = {
 		[COUNTER_NESTED] = "nested", [COUNTER_REACHED] = "reached",
 		[COUNTER_ABANDONED] = "abandoned", [COUNTER_FOREIGN] = "foreign",
-		[COUNTER_UNFOLLOWED] = "unfollowed",
+		[COUNTER_UNFOLLOWED] = "unfollowed", [COUNTER_SILENT] = "silent",
 	};
 
 	return counter < COUNTER_END ? names[counter] : "?";

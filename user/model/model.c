@@ -102,10 +102,23 @@ static int push_fork(struct model *m, const struct event *ev)
 	return 0;
 }
 
+/* Where there are too many (--budget) the oldest become a sum: books are past them. */
+static int add_unarmed(struct process *p, const struct event *ev)
+{
+	struct intervals *u = &p->unarmed;
+	int err = intervals_add(u, ev->start_ns, ev->end_ns);
+
+	if (err != -ENOSPC)
+		return err;
+	p->past_unarmed_ns += intervals_overlap(u, 0, u->v[u->n / 2].start);
+	intervals_drop_before(u, u->v[u->n / 2].start);
+	return intervals_add(u, ev->start_ns, ev->end_ns);
+}
+
 static int push_unarmed(struct model *m, const struct event *ev)
 {
 	struct process *p = processes_get(m, ev);
-	int err = p ? intervals_add(&p->unarmed, ev->start_ns, ev->end_ns) : -ENOMEM;
+	int err = p ? add_unarmed(p, ev) : -ENOMEM;
 
 	if (err == -ENOMEM)
 		return err;

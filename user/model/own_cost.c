@@ -56,6 +56,7 @@ struct own_cost own_cost_read(const struct snapshot *snap)
 	struct own_cost c = {
 		.call_ns = snapshot_fact_number(snap, "cost_per_hit_ns"),
 		.nested = is_first ? snapshot_fact_number(snap, nested) : 0,
+		.silent = is_first ? snapshot_fact_number(snap, counter_name(COUNTER_SILENT)) : 0,
 		.nested_ns = snapshot_fact_number(snap, "cost_per_nested_ns"),
 		.step_ns = snapshot_fact_number(snap, "cost_per_step_ns"),
 	};
@@ -65,9 +66,12 @@ struct own_cost own_cost_read(const struct snapshot *snap)
 	count_ops(&c, snap->ops);
 	c.calls = num_sub(c.calls, snap->counts.cupti_calls);	/* no probe saw these */
 	/* As many in each call as in those of the whole capture. */
-	if (snapshot_fact(snap, "part"))
-		c.nested = (uint64_t)((double)c.nested *
-				      num_ratio(c.calls, snap->counts.received[EVENT_CALL]));
+	if (snapshot_fact(snap, "part")) {
+		const double part = num_ratio(c.calls, snap->counts.received[EVENT_CALL]);
+
+		c.nested = (uint64_t)((double)c.nested * part);
+		c.silent = (uint64_t)((double)c.silent * part);
+	}
 	return c;
 }
 
@@ -80,7 +84,8 @@ uint64_t own_cost_ns(const struct own_cost *c)
 {
 	const uint64_t halves = num_add(num_mul(2, num_add(c->calls, c->ops)), c->entries);
 
-	return num_add(num_mul(halves, c->call_ns) / 2, more_ns(c));
+	return num_add(num_mul(halves, c->call_ns) / 2,
+		       num_add(num_mul(c->silent, c->nested_ns), more_ns(c)));
 }
 
 static void take(struct book_sum *sum, unsigned int class, uint64_t ns)

@@ -398,7 +398,8 @@ static void fold_info(struct process *p, struct process *into)
 	to->exit_ns = num_max(to->exit_ns, from->exit_ns);
 	to->children += from->children;
 	to->past++;
-	into->past_unarmed_ns += intervals_overlap(&p->unarmed, 0, UINT64_MAX);
+	into->past_unarmed_ns += p->past_unarmed_ns +
+				 intervals_overlap(&p->unarmed, 0, UINT64_MAX);
 	if (to->past < 10000000)
 		snprintf(to->comm, sizeof(to->comm), "[%u ended]", (unsigned int)to->past);
 	else

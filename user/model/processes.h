@@ -43,7 +43,7 @@ struct process {
 	struct map early_records;	/* tid -> as thread.record_ns, while it was unknown */
 	size_t threads, living;		/* in model.threads; of them, that have not ended */
 	struct thread *past;		/* stands for those that ended long ago; NULL: none */
-	uint64_t past_unarmed_ns;	/* of those that it stands for */
+	uint64_t past_unarmed_ns;	/* before `unarmed`, and of those that it stands for */
 	bool first_ended;		/* its first thread, which ends it */
 	uint64_t last_exit_ns;		/* of its threads; 0: none has ended */
 	uint64_t helper_end_ns;		/* EVENT_ENDED_NS of its helper's ring; 0: none came */

@@ -190,6 +190,11 @@ static bool is_used_safely(const struct launches *l, struct caller *c,
 	return is_safe(c);
 }
 
+enum plan_part launches_needed(struct launches *l, const struct launches_facts *facts)
+{
+	return !l->failed && all_are(l, facts, is_used_safely) ? PLAN_DRIVER_LAUNCHES : PLAN_PARTS;
+}
+
 enum plan_part launches_choose(struct launches *l, const struct attach_launches *now,
 			       uint64_t now_ns, const struct launches_facts *facts)
 {

@@ -58,6 +58,9 @@ struct launches_facts {		/* about the processes that make calls */
  * there when they were again: it may have done so before, unseen. Each once; 0: none. */
 pid_t launches_surprise(struct launches *l);
 
+/* The same while none is probed, for their probes to come back: the runtime's, or all. */
+enum plan_part launches_needed(struct launches *l, const struct launches_facts *facts);
+
 /* The parts of plans before this one need probes. now: as it is. */
 enum plan_part launches_choose(struct launches *l, const struct attach_launches *now,
 			       uint64_t now_ns, const struct launches_facts *facts);

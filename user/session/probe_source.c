@@ -24,6 +24,7 @@
 #include "probe/attach.h"
 #include "probe/launches.h"
 #include "probe/loader_read.h"
+#include "session/probe_budget.h"
 #include "session/sched_source.h"
 #include "session/worker.h"
 #include "source/bpf/drain.h"
@@ -44,10 +45,12 @@ struct probe_source {
 	struct inflight *inflight;	/* NULL: none; the worker's while that runs */
 	struct bpf_source bpf;
 	struct launches *launches;	/* NULL: their probes stay as they are */
+	struct probe_budget *budget;	/* NULL: there is none */
 	bool needs_launches;		/* see struct probe_plan */
 	struct live_unprobed unprobed;
 	bool (*is_recorded)(void *ctx, pid_t pid);	/* see unprobed_launches */
 	void *recorded_ctx;
+	bool wants_launches;		/* ... though CUPTI records them */
 	uint64_t gap_ns;		/* neither probed nor recorded, and not noted yet ... */
 	uint32_t gap_pid;		/* ... by this process */
 	/* so long launches before this part were probed, up to chosen_ns */
@@ -487,6 +490,8 @@ static int on_event(void *ctx, const struct event *ev)
 
 	if (ev->kind == EVENT_CALL)
 		launches_push(p->launches, ev);
+	if (p->budget && probe_budget_push(p->budget, ev))
+		return -ENOMEM;
 	return p->live.sink->push(p->live.sink->ctx, ev);
 }
 
@@ -496,11 +501,17 @@ static bool has_ended(void *ctx, pid_t pid)
 	return target_process_ended(pid);
 }
 
+/* Then the processes are unarmed. */
+static bool is_off_for_budget(const struct probe_source *p)
+{
+	return p->budget && probe_budget_is_off(p->budget);
+}
+
 static void note_choice(struct probe_source *p, const struct attach_launches *now, uint64_t now_ns)
 {
 	const bool probed = now->until > PLAN_RUNTIME_LAUNCHES;
 
-	if (p->chosen_ns)
+	if (p->chosen_ns && !is_off_for_budget(p))
 		p->probed_ns[now->until] += now_ns - p->chosen_ns;
 	p->chosen_ns = now_ns;
 	if (probed && p->unprobed.until_ns == UINT64_MAX && now->since_ns > p->unprobed.since_ns)
@@ -514,7 +525,8 @@ static int note_gap(struct live_source *l, const struct event *ev)
 	uint64_t from, to;
 
 	if (ev->kind != EVENT_UNSEEN || ev->unseen.why != UNSEEN_UNKNOWN ||
-	    ev->unseen.of == UNSEEN_OF_MEMORY || !p->unprobed.since_ns)
+	    ev->unseen.of == UNSEEN_OF_MEMORY || !p->unprobed.since_ns ||
+	    is_off_for_budget(p))
 		return 0;
 	from = num_max(ev->start_ns, p->unprobed.since_ns);
 	to = num_min(ev->end_ns, p->unprobed.until_ns);
@@ -544,16 +556,40 @@ static void wish(struct probe_source *p, const struct attach_launches *now, enum
 	worker_set_launches(p->worker, now, until);
 }
 
+static enum probe_budget_wish look_at_budget(struct probe_source *p,
+					     const struct attach_launches *now, uint64_t now_ns)
+{
+	const struct probe_budget_now look = {
+		.now_ns = now_ns, .launches = *now, .is_recorded = p->is_recorded,
+		.ctx = p->recorded_ctx, .records_would_do = p->wants_launches,
+	};
+
+	return p->budget ? probe_budget_look(p->budget, &look) : WISH_ANY;
+}
+
+/* Records of CUPTI stand for launches where nothing wants their probes, or these cost too much. */
+static bool records_do(const struct probe_source *p)
+{
+	return !p->wants_launches ||
+	       (p->budget && probe_budget_step(p->budget) == BUDGET_RECORDS);
+}
+
 static void choose_launches(struct probe_source *p)
 {
 	const struct attach_launches now = worker_facts(p->worker).launches;
-	const struct launches_facts facts = { p->is_recorded, has_ended, p->recorded_ctx };
+	struct launches_facts facts = { NULL, has_ended, p->recorded_ctx };
 	const uint64_t now_ns = time_now_ns();
+	enum probe_budget_wish budget;
 	enum plan_part until;
 	pid_t pid;
 
 	note_choice(p, &now, now_ns);
-	until = launches_choose(p->launches, &now, now_ns, &facts);
+	budget = look_at_budget(p, &now, now_ns);
+	if (records_do(p))
+		facts.is_recorded = p->is_recorded;
+	until = budget == WISH_NONE ? PLAN_RUNTIME_LAUNCHES :
+		budget == WISH_BACK ? launches_needed(p->launches, &facts) :
+				      launches_choose(p->launches, &now, now_ns, &facts);
 	if (until != now.until)
 		wish(p, &now, until, now_ns);
 	/* The helper has reported all of it by then. */
@@ -590,10 +626,9 @@ static struct live_unprobed unprobed_launches(struct live_source *l,
 	if (p->targets->o->launch == LAUNCH_HELPER)
 		return (struct live_unprobed){ 1, UINT64_MAX };
 	/* A stack is taken, and an operator is noted, where a call is probed. */
-	if (!p->needs_launches && !p->targets->o->stacks && !ops_levels(p->targets->o)) {
-		p->is_recorded = is_recorded;
-		p->recorded_ctx = ctx;
-	}
+	p->wants_launches = p->needs_launches || p->targets->o->stacks || ops_levels(p->targets->o);
+	p->is_recorded = is_recorded;
+	p->recorded_ctx = ctx;
 	return p->unprobed;
 }
 
@@ -633,9 +668,15 @@ static int start_loader(struct probe_source *p)
 		return errno == ENOMEM ? -EIO : -errno;	/* logged */
 	if (o->launch == LAUNCH_AUTO && !loader_facts(p->loader).probes_max) {
 		p->launches = launches_new();
-		if (!p->launches)
+		if (o->budget > 0)
+			p->budget = probe_budget_new(o->budget, p->loader, p->live.sink);
+		if (!p->launches || (o->budget > 0 && !p->budget))
 			return live_cannot("count launches", errno);
 		p->bpf.sink = (struct event_sink){ on_event, p };
+	} else if (o->budget > 0) {
+		live_push_note(p->live.sink, NOTE_BUDGET, 0,
+			       "budget: not kept: probes of this kernel (--attach perf) take too "
+			       "long to be taken off and made again");
 	}
 	p->attach = attach_new(p->loader, &rules);
 	p->inflight = inflight_new(p->loader, (unsigned int)o->tier);
@@ -657,7 +698,9 @@ static void release(struct live_source *l)
 	attach_free(p->attach);
 	drain_free(p->bpf.drain);
 	launches_free(p->launches);
+	probe_budget_free(p->budget);
 	p->launches = NULL;
+	p->budget = NULL;
 	p->worker = NULL;
 	p->inflight = NULL;
 	p->attach = NULL;
@@ -820,6 +863,7 @@ static void push_counts(struct live_source *l, const struct event_sink *to)
 	live_push_fact(to, counter_name(COUNTER_ABANDONED), "%" PRIu64, c.abandoned);
 	live_push_fact(to, counter_name(COUNTER_FOREIGN), "%" PRIu64, c.foreign);
 	live_push_fact(to, counter_name(COUNTER_UNFOLLOWED), "%" PRIu64, c.unfollowed);
+	live_push_fact(to, counter_name(COUNTER_SILENT), "%" PRIu64, c.silent);
 }
 
 /* After stop: nothing is on its way. */
@@ -921,6 +965,8 @@ static void push_reach(struct probe_source *p)
 		       p->probed_ns[PLAN_DRIVER_LAUNCHES]);
 	live_push_fact(p->live.sink, "launches_by_cupti_ns", "%" PRIu64,
 		       p->probed_ns[PLAN_RUNTIME_LAUNCHES]);
+	if (p->budget)
+		probe_budget_describe(p->budget);
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		push_list(p, lists[i].key, lists[i].outcome);
 }

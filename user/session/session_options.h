@@ -40,6 +40,7 @@ struct session_options {
 	/* Probes. */
 	int attach;			/* enum loader_way of probe/loader.h */
 	int launch;			/* enum plan_launch of probe/plan.h */
+	double budget;			/* what probes may cost, of a thread's time; 0: any */
 	int tier;			/* highest tier of the catalogue's rows that is probed */
 	uint64_t step_limit_ns;		/* skip probes that step for longer; 0: the default */
 	uint64_t ring_bytes;		/* a power of two */

@@ -34,7 +34,7 @@ static const struct column columns[N_COLUMNS] = {
 	[IDLE_CAUSE] = { "idle_cause", "idle by", CELL_TEXT, 0, ROLE_LABEL,
 		"bucket that most of its devices' idle time is in" },
 	[LAUNCHES_PER_S] = { "launches_per_s", "launches/s", CELL_REAL, 0, ROLE_MEAN,
-		"launches a second" },
+		"launches a second, of the time in which they were probed" },
 	[SYNC_SHARE] = { "sync_share", "sync", CELL_SHARE, 0, ROLE_SHARE,
 		"of its threads' time in sync calls" },
 	[EXPOSED_COMM_SHARE] = { "exposed_comm_share", "exposed comm", CELL_SHARE, 0, ROLE_SHARE,
@@ -99,9 +99,13 @@ static void fill_rates(struct cell *row, const struct snapshot *snap,
 	uint64_t from_ns = num_max(snap->since_ns, p->start_ns);
 	uint64_t to_ns = p->exit_ns ? num_min(p->exit_ns, snap->now_ns) : snap->now_ns;
 
-	if (to_ns > from_ns)
+	/* Where --budget left launches out, of the time that it did not. */
+	uint64_t unprobed_ns = snapshot_fact(snap, "launches_unprobed_ns") ? p->unarmed_ns : 0;
+	uint64_t probed_ns = num_sub(num_sub(to_ns, from_ns), unprobed_ns);
+
+	if (probed_ns)
 		cell_d(&row[LAUNCHES_PER_S], (double)count_launches(snap, p) * NS_PER_SEC /
-					     (double)(to_ns - from_ns));
+					     (double)probed_ns);
 	if (time->wall_ns)
 		cell_d(&row[SYNC_SHARE], (double)time->sync_ns / (double)time->wall_ns);
 }

@@ -297,6 +297,23 @@ static void add_cost_share(struct strbuf *out, const struct summary *s)
 		    " (the estimate is above what the threads had)" : "");
 }
 
+/* What is left out for --budget; NULL: nothing is, or there is none. */
+static const char *budget_text(const struct snapshot *snap)
+{
+	static const struct {
+		const char *step, *text;
+	} steps[] = {
+		{ "records", "launches are CUPTI's" }, { "part", "launches probed in part" },
+		{ "none", "launches not probed" },
+	};
+	const char *step = snapshot_fact(snap, "budget_step");
+
+	for (size_t i = 0; step && i < sizeof(steps) / sizeof(steps[0]); i++)
+		if (!strcmp(step, steps[i].step) && snapshot_fact(snap, "budget"))
+			return steps[i].text;
+	return NULL;
+}
+
 /* " + 403,815 nested x 1379 ns" */
 static void add_cost_term(struct strbuf *out, const char *what, uint64_t n, uint64_t ns)
 {
@@ -323,9 +340,13 @@ static void add_cost(struct strbuf *out, const struct summary *s)
 	strbuf_addf(out, "%s (estimated: %s calls x %llu ns", interval, count_text(c->calls).s,
 		    (unsigned long long)c->call_ns);
 	add_cost_term(out, "nested", c->nested, c->nested_ns);
+	add_cost_term(out, "not recorded", c->silent, c->nested_ns);
 	add_cost_term(out, "single-stepped", c->stepped, c->step_ns);
 	add_cost_term(out, "operators and modules", c->ops, c->call_ns);
 	add_cost_term(out, "entries of others", c->entries, c->call_ns / 2);
+	if (budget_text(s->snap))
+		strbuf_addf(out, "; kept below %s: %s", snapshot_fact(s->snap, "budget"),
+			    budget_text(s->snap));
 	if (c->calls_only)
 		strbuf_addstr(out, "; calls inside these are not in it: how many there were is "
 			      "known at the end, of the whole session");
@@ -369,14 +390,20 @@ static void add_children(struct foot *f, const struct snapshot *snap)
 
 static void add_unarmed(struct foot *f, const struct snapshot *snap)
 {
+	const char *why = snapshot_fact(snap, "launches_unprobed_ns") ?
+				  "in which launches were not probed (--budget), or a library was "
+				  "not yet: those calls are not counted, and launches/s is of the "
+				  "rest" :
+				  "before a library was probed that it had loaded: calls then are "
+				  "not counted";
+
 	for (size_t i = 0; i < snap->processes.n; i++) {
 		const struct snapshot_process *p = &snap->processes.v[i];
 
 		if (p->unarmed_ns)
 			add_note(f, NOTE_UNARMED, p->past ? 0 : p->pid,
-				 "unarmed: %s in %s, before a library was probed that it had "
-				 "loaded: calls then are not counted",
-				 ns_text(p->unarmed_ns).s, process_text(p).s);
+				 "unarmed: %s in %s, %s", ns_text(p->unarmed_ns).s,
+				 process_text(p).s, why);
 	}
 }
 
@@ -871,7 +898,9 @@ void summary_add_title(struct strbuf *left, struct strbuf *right, const struct s
 
 	add_subject(left, s->snap);
 	if (s->cost.call_ns && s->thread_ns)
-		strbuf_addf(right, "cost ~%.2g %% (estimated); ", 100 * summary_cost_share(s));
+		strbuf_addf(right, "cost ~%.2g %% (estimated%s%s); ", 100 * summary_cost_share(s),
+			    budget_text(s->snap) ? "; " : "",
+			    budget_text(s->snap) ? budget_text(s->snap) : "");
 	if (l->lost)
 		strbuf_addf(right, "%s%.3g %% of the events lost",
 			    l->is_at_least ? "at least " : "", 100 * l->share);

@@ -392,8 +392,9 @@ const struct word word_list[] = {
 		.see = "events unknown",
 	}, {
 		.name = "unarmed", .kind = WORD_BUCKET,
-		.what = "A library was mapped, and its probes were not in place yet: calls of "
-			"that moment are not counted.",
+		.what = "A library was mapped, and its probes were not in place: not yet, or "
+			"launches had none to keep --budget. Calls of that time are not counted.",
+		.see = "budget",
 	}, {
 		.name = "unknown", .kind = WORD_BUCKET,
 		.what = "It is not known: the device may run what was launched before, or whose "
@@ -670,6 +671,18 @@ const struct word word_list[] = {
 		.name = "launches-unseen", .kind = WORD_NOTE,
 		.what = "Launches that were neither probed nor recorded.",
 		.cuda = "--launch both.",
+	}, {
+		.name = "budget", .kind = WORD_NOTE,
+		.what = "Probes of launches would cost a thread more of its time than --budget "
+			"allows, estimated as calls times their calibrated cost. One step after "
+			"the other is taken: launches are what CUPTI records, where an awake "
+			"helper does; they are probed for a part of the time; they are not "
+			"probed until other calls cost less. Time without their probes is "
+			"unarmed, never idle, and rates are of the rest. All are probed again "
+			"when that has cost little for 30 s.",
+		.cuda = "with the helper (gpuprof env, --inject) each launch is seen without a "
+			"probe; --budget off probes all.",
+		.see = "unarmed own_cost_ns launch-mode",
 	}, {
 		.name = "inflight-unknown", .kind = WORD_NOTE,
 		.what = "Calls that began before gpuprof may have returned at an unknown moment.",

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* See the header. */
+#include "session/probe_budget.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/num.h"
+#include "base/time.h"
+#include "probe/loader_read.h"
+#include "session/live_source.h"
+#include "target/target.h"
+
+/* Unarmed time is pushed ahead of what is booked, but not far, as the process may end. */
+#define AHEAD_MIN_NS (60 * NS_PER_MS)
+#define AHEAD_MAX_NS (250 * NS_PER_MS)
+
+struct probe_budget {
+	struct budget *budget;
+	struct budget_state state;
+	const struct loader *loader;
+	const struct event_sink *sink;
+	double share;
+	struct map callers;	/* pid -> up to when it was reported as unarmed */
+	uint32_t last_pid;
+	uint64_t off_ns;	/* since then they are; 0: they are not */
+	uint64_t looked_ns;
+	uint64_t unprobed_ns;	/* so long launches had no probes, so far */
+};
+
+struct probe_budget *probe_budget_new(double share, const struct loader *l,
+				      const struct event_sink *sink)
+{
+	const struct loader_facts facts = loader_facts(l);
+	const struct budget_rules rules = { share, facts.call_cost_ns, facts.nested_cost_ns };
+	struct probe_budget *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return NULL;
+	b->share = share;
+	b->loader = l;
+	b->sink = sink;
+	b->looked_ns = time_now_ns();
+	b->budget = budget_new(&rules, b->looked_ns);
+	if (b->budget)
+		return b;
+	free(b);
+	return NULL;
+}
+
+void probe_budget_free(struct probe_budget *b)
+{
+	if (!b)
+		return;
+	budget_free(b->budget);
+	map_free(&b->callers);
+	free(b);
+}
+
+int probe_budget_push(struct probe_budget *b, const struct event *ev)
+{
+	if (event_is_call(ev->kind) && ev->pid != b->last_pid) {
+		b->last_pid = ev->pid;
+		if (!map_put(&b->callers, ev->pid, NULL))
+			return -ENOMEM;
+	}
+	return budget_push(b->budget, ev);
+}
+
+bool probe_budget_is_off(const struct probe_budget *b)
+{
+	return b->off_ns;
+}
+
+enum budget_step probe_budget_step(const struct probe_budget *b)
+{
+	return b->state.step;
+}
+
+/* ---- what is reported ------------------------------------------------------------------------ */
+
+struct share_text {
+	char s[24];
+};
+
+/* "1 %", "24 %", "0.5 %" */
+static struct share_text share_text(double share)
+{
+	struct share_text text;
+
+	snprintf(text.s, sizeof(text.s), share < 0.0995 ? "%.2g %%" : "%.0f %%", 100 * share);
+	return text;
+}
+
+/* "launches cost thread 12 of process 10 ~24 % of its time, and --budget is 1 %" */
+static void add_reason(char *out, size_t size, const struct probe_budget *b)
+{
+	const struct budget_state *s = &b->state;
+
+	snprintf(out, size, "probes cost thread %u of process %u ~%s of its time, and --budget is "
+		 "%s", s->tid, s->pid, share_text(s->cost).s, share_text(b->share).s);
+}
+
+static void note_step(const struct probe_budget *b)
+{
+	const struct budget_state *s = &b->state;
+	const double part = (b->share * BUDGET_FILL - s->others) / (s->cost - s->others);
+	char reason[160], rest[64] = "";
+
+	add_reason(reason, sizeof(reason), b);
+	if (s->others > b->share * BUDGET_FILL)
+		snprintf(rest, sizeof(rest), " (%s for other calls than launches)",
+			 share_text(s->others).s);
+	switch (s->step) {
+	case BUDGET_RECORDS:
+		live_push_note(b->sink, NOTE_BUDGET, (pid_t)s->pid,
+			       "budget: %s: from now on launches are what CUPTI records, without "
+			       "stacks; --budget off probes each", reason);
+		break;
+	case BUDGET_PART:
+		live_push_note(b->sink, NOTE_BUDGET, (pid_t)s->pid,
+			       "budget: %s: launches are probed for ~%s of the time now and not "
+			       "seen in the rest, which is unarmed; with the helper (gpuprof env, "
+			       "--inject) each is seen, and so with --budget off", reason,
+			       share_text(part).s);
+		break;
+	case BUDGET_NONE:
+		live_push_note(b->sink, NOTE_BUDGET, (pid_t)s->pid,
+			       "budget: %s%s: launches are not probed until they can be, and time "
+			       "without other calls is unarmed; give a larger --budget, or off",
+			       reason, rest);
+		break;
+	default:
+		live_push_note(b->sink, NOTE_BUDGET, 0,
+			       "budget: all launches are probed again, which costs ~%s of a "
+			       "thread's time now; --budget is %s", share_text(s->cost).s,
+			       share_text(b->share).s);
+	}
+}
+
+void probe_budget_describe(const struct probe_budget *b)
+{
+	live_push_fact(b->sink, "budget", "%s", share_text(b->share).s);
+	live_push_fact(b->sink, "budget_step", "%s", budget_step_name(b->state.step));
+	if (b->unprobed_ns || b->off_ns)
+		live_push_fact(b->sink, "launches_unprobed_ns", "%" PRIu64, b->unprobed_ns);
+}
+
+/* ---- unarmed --------------------------------------------------------------------------------- */
+
+/* Up to to_ns, from when that was pushed last. A process that has ended is forgotten. */
+static void push_unarmed(struct probe_budget *b, const struct probe_budget_now *now,
+			 struct map_slot *caller, uint64_t to_ns)
+{
+	const uint64_t from_ns = num_max(caller->value, b->off_ns);
+	const pid_t pid = (pid_t)caller->key;
+
+	if (from_ns >= to_ns || (now->is_recorded && now->is_recorded(now->ctx, pid)))
+		return;
+	caller->value = to_ns;
+	b->sink->push(b->sink->ctx, &(struct event){ .kind = EVENT_UNARMED, .pid = (uint32_t)pid,
+						     .start_ns = from_ns, .end_ns = to_ns });
+}
+
+static void push_all_unarmed(struct probe_budget *b, const struct probe_budget_now *now)
+{
+	const uint64_t min_ns = now->now_ns + AHEAD_MIN_NS,
+		       to_ns = num_min(num_max(b->state.on_ns, min_ns), now->now_ns + AHEAD_MAX_NS);
+
+	for (size_t i = 0; i < b->callers.cap; i++) {
+		struct map_slot *caller = &b->callers.slot[i];
+
+		if (caller->used && caller->value < min_ns)
+			push_unarmed(b, now, caller, to_ns);
+	}
+}
+
+/* ---- looking --------------------------------------------------------------------------------- */
+
+static void forget_ended(struct probe_budget *b)
+{
+	size_t i = 0;
+
+	while (i < b->callers.cap) {
+		const struct map_slot *caller = &b->callers.slot[i];
+
+		if (caller->used && target_process_ended((pid_t)caller->key))
+			map_del(&b->callers, caller->key);	/* another may be there now */
+		else
+			i++;
+	}
+	b->last_pid = 0;
+}
+
+struct looking {
+	struct probe_budget *b;
+	const struct probe_budget_now *now;
+};
+
+/* Of all processes that make calls. */
+static bool has_records(void *ctx)
+{
+	const struct looking *l = ctx;
+	struct map *callers = &l->b->callers;
+
+	forget_ended(l->b);
+	for (size_t i = 0; i < callers->cap; i++)
+		if (callers->slot[i].used &&
+		    !l->now->is_recorded(l->now->ctx, (pid_t)callers->slot[i].key))
+			return false;
+	return callers->n;
+}
+
+static void switch_launches(struct probe_budget *b, const struct probe_budget_now *now)
+{
+	if (!b->state.probes && !b->off_ns) {
+		forget_ended(b);
+		b->off_ns = now->now_ns;
+	} else if (b->state.probes && b->off_ns &&
+		   now->launches.until > PLAN_RUNTIME_LAUNCHES &&
+		   now->launches.since_ns > b->off_ns) {
+		b->off_ns = 0;
+	}
+}
+
+enum probe_budget_wish probe_budget_look(struct probe_budget *b,
+					 const struct probe_budget_now *now)
+{
+	const enum budget_step before = b->state.step;
+	struct looking looking = { b, now };
+	struct budget_look look = { .now_ns = now->now_ns, .ctx = &looking };
+	struct gp_counts counts;
+
+	if (loader_counts(b->loader, &counts))
+		return WISH_ANY;
+	look.nested = counts.nested;
+	look.silent = counts.silent;
+	if (now->is_recorded && now->records_would_do)
+		look.has_records = has_records;
+	if (b->off_ns)
+		b->unprobed_ns += now->now_ns - b->looked_ns;
+	b->looked_ns = now->now_ns;
+	b->state = budget_look(b->budget, &look);
+	switch_launches(b, now);
+	if (b->state.step != before) {
+		note_step(b);
+		probe_budget_describe(b);
+	}
+	if (!b->off_ns)
+		return WISH_ANY;
+	push_all_unarmed(b, now);
+	return b->state.probes ? WISH_BACK : WISH_NONE;
+}
