@@ -59,7 +59,7 @@ ns_of() { report_value r.json "sum(r['ns'] for r in t['threads'] if r['bucket'] 
 	# None of that time is other; waiting for a CPU is seen all the same.
 	run -0 ns_of unarmed runqueue page-fault stopped
 	assert [ "${lines[0]}" -ge "$(report_value r.json 'round(0.97 * r["meta"]["unarmed_ns"])')" ]
-	run -0 ns_of other launch gpuprof
+	run -0 ns_of other
 	assert [ "${lines[0]}" -le "$(report_value r.json 'r["meta"]["duration_ns"] - r["meta"]["unarmed_ns"]')" ]
 	# The rate while they are probed is far above what was counted in all the time.
 	assert_value r.json 't["processes"][0]["launches_per_s"] > 5 * sum(c["count"] for c in t["calls"])

@@ -8,8 +8,8 @@
  * recorded, and single steps: those are counted for all calls together, and each call has its part
  * of them. It is time on a CPU, so no bucket gives more than it has of that, and rows still add up.
  *
- * Probes that are being taken off (--budget, --launch auto) are hit and record nothing for a moment.
- * Whose these hits were is not known: their cost is in the sum alone.
+ * Probes that are being taken off (--budget, --launch auto) are hit for a moment and record nothing.
+ * Whose hits these were is not known: their cost is in the sum alone.
  *
  * Which threads' operators were is not known: their cost is in the sum alone, and no more than a
  * lower bound, since a framework's code leaves little of them in the CPU's caches.
@@ -41,8 +41,8 @@ struct own_cost {		/* of a snapshot's interval */
 	uint64_t step_ns;	/* the additional cost of each */
 	uint64_t ops;		/* operators and modules: each costs a call's, */
 	uint64_t entries;	/* but these, whose return is not probed, half of that */
-	bool calls_only;	/* nested and silent are not known: the kernel's counters are read at the
-				 * end, of all */
+	bool calls_only;	/* nested and silent are not known: the kernel's counters are read
+				 * at the end, of all */
 };
 
 struct own_cost own_cost_read(const struct snapshot *snap);

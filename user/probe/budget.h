@@ -14,13 +14,13 @@
  *   records     the credit is used up, and CUPTI records the launches of all processes: its records
  *               are the launches, where something else wanted their probes (stacks)
  *   part        used up all the same: launches have probes for a part of the time
- *   none        the credit does not fill within BUDGET_NONE_NS, as other calls alone use it up: they
- *               have none until it does
+ *   none        the credit does not fill within BUDGET_NONE_NS, for the cost of other calls: none
+ *               has any until it does
  *
  * One step down at a time. From each, up to all, when launches had their probes for BUDGET_UP_NS
  * without a pause; after each fall from there twice as long, up to BUDGET_UP_MAX_NS.
  *
- * Examples; share 1 %, so the credit is full at 20 ms and fills at 9 ms a second; a call costs 1 us:
+ * Examples; share 1 %: the credit is full at 20 ms and fills at 9 ms a second; a call costs 1 us:
  *
  *   8,000 launches a second                 all
  *   10,000 of each of two threads           all for 20 s, then part: on for 20 s, off for 2.2 s
@@ -62,8 +62,8 @@ int budget_push(struct budget *b, const struct event *ev);
 struct budget_look {
 	uint64_t now_ns;
 	/* The kernel's counters since the session began: of hits inside other calls, and of links
-	 * that are being taken off. Which thread's they were is not known: taken to be the one's that
-	 * paid most. */
+	 * that are being taken off. The thread that paid most pays them, since whose they were is
+	 * not known. */
 	uint64_t nested, silent;
 	/* Does CUPTI record the launches of all processes that make calls, and they are probed for
 	 * another reason? NULL: no. */

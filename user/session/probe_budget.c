@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "base/time.h"
+#include "probe/budget.h"
 #include "probe/loader_read.h"
 #include "session/live_source.h"
 #include "target/target.h"
@@ -68,16 +69,6 @@ int probe_budget_push(struct probe_budget *b, const struct event *ev)
 			return -ENOMEM;
 	}
 	return budget_push(b->budget, ev);
-}
-
-bool probe_budget_is_off(const struct probe_budget *b)
-{
-	return b->off_ns;
-}
-
-enum budget_step probe_budget_step(const struct probe_budget *b)
-{
-	return b->state.step;
 }
 
 /* ---- what is reported ------------------------------------------------------------------------ */
@@ -250,7 +241,7 @@ enum probe_budget_wish probe_budget_look(struct probe_budget *b,
 		probe_budget_describe(b);
 	}
 	if (!b->off_ns)
-		return WISH_ANY;
+		return b->state.step == BUDGET_RECORDS ? WISH_RECORDS : WISH_ANY;
 	push_all_unarmed(b, now);
 	return b->state.probes ? WISH_BACK : WISH_NONE;
 }

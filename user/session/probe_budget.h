@@ -14,7 +14,6 @@
 
 #include "event/event.h"
 #include "probe/attach.h"
-#include "probe/budget.h"
 
 struct loader;
 struct probe_budget;
@@ -36,7 +35,8 @@ struct probe_budget_now {
 };
 
 enum probe_budget_wish {
-	WISH_ANY,		/* launches are probed as is chosen without a budget */
+	WISH_ANY,		/* launches are probed as is chosen without a budget, */
+	WISH_RECORDS,		/* ... but where CUPTI records them that will do */
 	WISH_NONE,		/* no launch is to be probed */
 	WISH_BACK,		/* they are not, and are to be again: those that need to be */
 };
@@ -44,9 +44,6 @@ enum probe_budget_wish {
 /* Every few ms. */
 enum probe_budget_wish probe_budget_look(struct probe_budget *b,
 					 const struct probe_budget_now *now);
-
-bool probe_budget_is_off(const struct probe_budget *b);	/* launches have no probes, for its sake */
-enum budget_step probe_budget_step(const struct probe_budget *b);
 
 /* Facts: the share, what is done for it, and how long launches had no probes. */
 void probe_budget_describe(const struct probe_budget *b);

@@ -46,8 +46,10 @@ struct probe_source {
 	struct bpf_source bpf;
 	struct launches *launches;	/* NULL: their probes stay as they are */
 	struct probe_budget *budget;	/* NULL: there is none */
+	enum probe_budget_wish wish;	/* its last */
 	bool needs_launches;		/* see struct probe_plan */
 	struct live_unprobed unprobed;
+	bool unprobed_for_budget;	/* ... and with pauses in it */
 	bool (*is_recorded)(void *ctx, pid_t pid);	/* see unprobed_launches */
 	void *recorded_ctx;
 	bool wants_launches;		/* ... though CUPTI records them */
@@ -504,7 +506,7 @@ static bool has_ended(void *ctx, pid_t pid)
 /* Then the processes are unarmed. */
 static bool is_off_for_budget(const struct probe_source *p)
 {
-	return p->budget && probe_budget_is_off(p->budget);
+	return p->wish == WISH_NONE || p->wish == WISH_BACK;
 }
 
 static void note_choice(struct probe_source *p, const struct attach_launches *now, uint64_t now_ns)
@@ -526,8 +528,8 @@ static int note_gap(struct live_source *l, const struct event *ev)
 
 	if (ev->kind != EVENT_UNSEEN || ev->unseen.why != UNSEEN_UNKNOWN ||
 	    ev->unseen.of == UNSEEN_OF_MEMORY || !p->unprobed.since_ns ||
-	    is_off_for_budget(p))
-		return 0;
+	    p->unprobed_for_budget)
+		return 0;	/* unarmed, then */
 	from = num_max(ev->start_ns, p->unprobed.since_ns);
 	to = num_min(ev->end_ns, p->unprobed.until_ns);
 	if (from < to) {
@@ -547,31 +549,45 @@ static void push_gap(struct probe_source *p)
 	p->gap_ns = 0;
 }
 
-/* CUPTI's records of what is seen no more are read from now on, whenever that is. */
+/* CUPTI's records of what is seen no more are read from now on, whenever that is. For the budget
+ * probes come back for moments: records of before come when they are there again, and those of
+ * calls that were probed are known. */
+static void leave_to_records(struct probe_source *p, uint64_t now_ns)
+{
+	const bool for_budget = is_off_for_budget(p);
+
+	if (p->unprobed.until_ns == UINT64_MAX)
+		return;
+	if (!for_budget || !p->unprobed_for_budget)
+		p->unprobed.since_ns = now_ns;
+	p->unprobed.until_ns = UINT64_MAX;
+	p->unprobed_for_budget = for_budget;
+}
+
 static void wish(struct probe_source *p, const struct attach_launches *now, enum plan_part until,
 		 uint64_t now_ns)
 {
-	if (until <= PLAN_RUNTIME_LAUNCHES && p->unprobed.until_ns != UINT64_MAX)
-		p->unprobed = (struct live_unprobed){ now_ns, UINT64_MAX };
+	if (until <= PLAN_RUNTIME_LAUNCHES)
+		leave_to_records(p, now_ns);
 	worker_set_launches(p->worker, now, until);
 }
 
-static enum probe_budget_wish look_at_budget(struct probe_source *p,
-					     const struct attach_launches *now, uint64_t now_ns)
+static void look_at_budget(struct probe_source *p, const struct attach_launches *now,
+			   uint64_t now_ns)
 {
 	const struct probe_budget_now look = {
 		.now_ns = now_ns, .launches = *now, .is_recorded = p->is_recorded,
 		.ctx = p->recorded_ctx, .records_would_do = p->wants_launches,
 	};
 
-	return p->budget ? probe_budget_look(p->budget, &look) : WISH_ANY;
+	if (p->budget)
+		p->wish = probe_budget_look(p->budget, &look);
 }
 
 /* Records of CUPTI stand for launches where nothing wants their probes, or these cost too much. */
 static bool records_do(const struct probe_source *p)
 {
-	return !p->wants_launches ||
-	       (p->budget && probe_budget_step(p->budget) == BUDGET_RECORDS);
+	return !p->wants_launches || p->wish == WISH_RECORDS;
 }
 
 static void choose_launches(struct probe_source *p)
@@ -579,17 +595,16 @@ static void choose_launches(struct probe_source *p)
 	const struct attach_launches now = worker_facts(p->worker).launches;
 	struct launches_facts facts = { NULL, has_ended, p->recorded_ctx };
 	const uint64_t now_ns = time_now_ns();
-	enum probe_budget_wish budget;
 	enum plan_part until;
 	pid_t pid;
 
 	note_choice(p, &now, now_ns);
-	budget = look_at_budget(p, &now, now_ns);
+	look_at_budget(p, &now, now_ns);
 	if (records_do(p))
 		facts.is_recorded = p->is_recorded;
-	until = budget == WISH_NONE ? PLAN_RUNTIME_LAUNCHES :
-		budget == WISH_BACK ? launches_needed(p->launches, &facts) :
-				      launches_choose(p->launches, &now, now_ns, &facts);
+	until = p->wish == WISH_NONE ? PLAN_RUNTIME_LAUNCHES :
+		p->wish == WISH_BACK ? launches_needed(p->launches, &facts) :
+				       launches_choose(p->launches, &now, now_ns, &facts);
 	if (until != now.until)
 		wish(p, &now, until, now_ns);
 	/* The helper has reported all of it by then. */

@@ -593,7 +593,8 @@ static void add_unseen(struct foot *f, const struct snapshot *snap)
 	char why[128];
 
 	snprintf(why, sizeof(why),
-		 "their probes would be single-stepped, which adds %s to each call here (--step-limit)",
+		 "their probes would be single-stepped, which adds %s to each call here "
+		 "(--step-limit)",
 		 ns_text(snapshot_fact_number(snap, "cost_per_step_ns")).s);
 	if (dear)
 		add_not_seen(f, dear, why);
