@@ -40,6 +40,7 @@ launches_of_report() { report_value r.json 'sum(c["count"] for c in t["calls"] i
 ns_of() { report_value r.json "sum(r['ns'] for r in t['threads'] if r['bucket'] in '$*'.split())"; } # BUCKET...
 
 @test "budget: by default what intervals cost stays below 1 %; it steps down once and says so" {
+	may_repeat "where others have the CPUs, its launches cost less than that"
 	start_launching 15000
 	watch_launching -i 3s --capture c.gpr
 	[ "$(grep -c 'budget: probes cost thread' gpuprof.err)" -eq 1 ]
@@ -52,19 +53,19 @@ ns_of() { report_value r.json "sum(r['ns'] for r in t['threads'] if r['bucket'] 
 
 @test "budget: what is not seen is unarmed, not other, and rates are of what is seen" {
 	start_launching 9000
-	watch_launching record --budget 2% -o c.gpr
+	watch_launching record --budget 0.3% -o c.gpr
 	assert_note budget 'launches are probed for'
 	assert_note unarmed 'launches were not probed'
-	assert_value r.json 'r["meta"]["unarmed_ns"] > 6e9' True
+	assert_value r.json 'r["meta"]["unarmed_ns"] > 3e9' True
 	# None of that time is other; waiting for a CPU is seen all the same.
 	run -0 ns_of unarmed runqueue page-fault stopped
 	assert [ "${lines[0]}" -ge "$(report_value r.json 'round(0.97 * r["meta"]["unarmed_ns"])')" ]
 	run -0 ns_of other
 	assert [ "${lines[0]}" -le "$(report_value r.json 'r["meta"]["duration_ns"] - r["meta"]["unarmed_ns"]')" ]
 	# The rate while they are probed is far above what was counted in all the time.
-	assert_value r.json 't["processes"][0]["launches_per_s"] > 5 * sum(c["count"] for c in t["calls"])
-		/ (r["meta"]["duration_ns"] / 1e9)' True
-	is_kept 0.02
+	assert_value r.json '(t["processes"][0]["launches_per_s"] >
+		2e9 * sum(c["count"] for c in t["calls"]) / r["meta"]["duration_ns"])' True
+	is_kept 0.003
 }
 
 @test "budget: a target whose launches cost less is never stepped down; each launch is counted" {
@@ -89,10 +90,58 @@ ns_of() { report_value r.json "sum(r['ns'] for r in t['threads'] if r['bucket'] 
 }
 
 @test "budget: where an awake helper records launches, its records are the launches" {
+	may_repeat "where others have the CPUs, its launches cost less than that"
 	eval "$("$GPUPROF" env --dir here 2>/dev/null)"
 	start_launching 4000 --pause-us 3
 	watch_launching -i 1s --capture c.gpr
 	assert_note budget 'from now on launches are what CUPTI records'
 	refute_note unarmed 'launches were not probed'
 	is_kept 0.01
+}
+
+# Also for moments in which its launches are probed, too: each is counted once.
+@test "budget: a process whose launches CUPTI records is counted in full while another's are left out" {
+	may_repeat "where others have the CPUs, its launches cost less than that"
+	start_launching 9000
+	local busy=$TARGET
+	eval "$("$GPUPROF" env --dir here 2>/dev/null)"
+	"$SIM/simcalls" --init --wait-file go --pause-us 100 cudaLaunchKernel=30000 >recorded.out 2>&1 3>&- &
+	as_ready_target recorded.out
+	start_gpuprof record --budget 1% --max-loss 100% -o c.gpr -p "$busy,$TARGET"
+	wait_armed "$busy"
+	wait_begun
+	wait_for 20 is_awake "$TARGET"
+	: >go
+	wait_gpuprof 0
+	laws_of_capture
+	assert_note budget "cost thread $busy of process $busy"
+	assert_value r.json "sum(c['count'] for c in t['calls'] if c['class'] == 'launch' and c['pid'] == $TARGET)" 30000
+}
+
+@test "budget: processes that come do not bring the probes of launches back; they are unarmed, too" {
+	may_repeat "where others have the CPUs, its launches cost less than that"
+	unset CUDA_INJECTION64_PATH
+	cat >parent <<-'SCRIPT'
+		while [ ! -e go ]; do sleep 0.02; done
+		"$SIM/simcalls" --init --exit-after-ms 9000 cudaLaunchKernel=1000000000 >target.out 2>&1 &
+		sleep 2
+		for i in 1 2 3 4 5 6; do
+			"$SIM/simcalls" --init --pause-us 1000 cudaLaunchKernel=300 cudaDeviceSynchronize=10 >short.out
+			sleep 0.4
+		done
+		wait
+	SCRIPT
+	sh parent 3>&- &
+	as_target
+	start_gpuprof record --budget 1% -o c.gpr --max-loss 100% -p "$TARGET"
+	wait_begun
+	: >go
+	wait_gpuprof 0
+	"$GPUPROF" report c.gpr --format json --table calls,threads,events,processes -o r.json
+	laws r.json
+	assert_note budget 'launches are probed for'
+	is_kept 0.01
+	# Each has made its calls that are probed; of its launches hardly any was seen.
+	assert_value r.json 'sum(c["count"] for c in t["calls"] if c["function"] == "cudaDeviceSynchronize")' 60
+	assert_value r.json 'len([p for p in t["processes"] if p["launches_per_s"] is None]) >= 3' True
 }

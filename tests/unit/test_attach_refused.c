@@ -187,21 +187,51 @@ TEST(launches_are_taken_off_and_made_again)
 	assert_int_equal(attach_file(a, &file, 11, &result), 0);
 	assert_int_equal(attach_file(a, &file, 12, &result), 0);
 	assert_int_equal(l.attached[launch], 2);
-	attach_set_launches(a, PLAN_RUNTIME_LAUNCHES);
+	attach_set_launches(a, PLAN_RUNTIME_LAUNCHES, false);
 	assert_int_equal(l.attached[launch], 0);
 	assert_int_equal(l.attached[copy], 2);
-	attach_set_launches(a, PLAN_PARTS);
+	attach_set_launches(a, PLAN_PARTS, false);
 	assert_int_equal(l.attached[launch], 2);
 	assert_int_equal(l.attached[copy], 2);
 	assert_int_equal(attach_launches(a).returns, 0);
 
 	/* Those of all come back with a process; then one link stands for all. */
-	attach_set_launches(a, PLAN_RUNTIME_LAUNCHES);
+	attach_set_launches(a, PLAN_RUNTIME_LAUNCHES, false);
 	assert_int_equal(attach_hand_over(a), 0);
 	assert_int_equal(l.attached[launch], 0);
 	assert_int_equal(attach_file(a, &file, 13, &result), 0);
 	assert_int_equal(attach_launches(a).returns, 1);
 	assert_int_equal(attach_launches(a).until, PLAN_PARTS);
+	assert_int_equal(l.attached[launch], 1);
+	assert_int_equal(l.last_pid, 0);
+	attach_free(a);
+	close(file.fd);
+	object_remove(&o);
+}
+
+/* Its launches wait, as those of the others do. */
+TEST(launches_that_stay_off_do_so_when_a_process_comes)
+{
+	struct object o = object_build(library, "-shared -fPIC -O1");
+	const unsigned int launch = row_of("cudaLaunchKernel"), copy = row_of("cudaMemcpy");
+	struct loader l = { .max = 0 };
+	struct attach *a = attach_new(&l, &(struct plan_rules){ .launch = LAUNCH_AUTO });
+	struct target_file file = file_of(&o);
+	struct attach_result result;
+
+	attach_set_launches(a, PLAN_RUNTIME_LAUNCHES, true);
+	assert_int_equal(attach_file(a, &file, 11, &result), 0);
+	assert_int_equal(attach_file(a, &file, 12, &result), 0);
+	assert_int_equal(l.attached[launch], 0);
+	assert_int_equal(l.attached[copy], 2);
+	assert_int_equal(attach_launches(a).returns, 0);
+	attach_set_launches(a, PLAN_DRIVER_LAUNCHES, false);
+	assert_int_equal(l.attached[launch], 2);
+	attach_set_launches(a, PLAN_RUNTIME_LAUNCHES, true);
+	assert_int_equal(attach_hand_over(a), 0);
+	assert_int_equal(attach_file(a, &file, 13, &result), 0);
+	assert_int_equal(l.attached[launch], 0);
+	attach_set_launches(a, PLAN_PARTS, false);
 	assert_int_equal(l.attached[launch], 1);
 	assert_int_equal(l.last_pid, 0);
 	attach_free(a);

@@ -218,6 +218,24 @@ TEST_TITLED("budget: launches are probed again when other calls leave them somet
 	end(&s);
 }
 
+TEST_TITLED("budget: it is known when calls that cannot be left out cost more than the share",
+	    passed_by_others)
+{
+	struct session s = begin(SHARE);
+
+	run(&s, &(struct rates){ .launches = 1000, .others = 8000 }, 30);
+	assert_false(s.state.is_passed);
+	run(&s, &(struct rates){ .launches = 1000, .others = 30000 }, 4);
+	assert_false(s.state.is_passed);
+	run(&s, &(struct rates){ .launches = 1000, .others = 30000 }, 3);
+	assert_true(s.state.is_passed);
+	assert_true(s.state.others > 0.029 && s.state.others < 0.031);
+	assert_int_equal(s.state.tid, 1);
+	run(&s, &(struct rates){ .launches = 1000 }, 5);
+	assert_false(s.state.is_passed);
+	end(&s);
+}
+
 /* CUPTI's records end: a process without a helper comes. */
 TEST_TITLED("budget: where CUPTI's records end, launches are probed for a part of the time",
 	    part_after_records)

@@ -668,6 +668,21 @@ static int attach_part(struct attach *a, size_t index, enum plan_part part,
 	return err;
 }
 
+/* A part that has no links now: they are made when it has them again. */
+static int put_off(struct attach *a, size_t index, enum plan_part part, const struct attach_for *to)
+{
+	struct known *k = &a->known.v[index];
+	int rc = attach_claim(a, index, part, to->pid);
+
+	if (rc <= 0)
+		return rc;
+	k->driver |= part == PLAN_DRIVER_LAUNCHES;
+	k->filtered |= to->pid > 0;
+	if (k->fd < 0)
+		k->fd = fcntl(to->fd, F_DUPFD_CLOEXEC, 0);
+	return k->fd < 0 ? -errno : 0;
+}
+
 int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 		struct attach_result *result)
 {
@@ -680,8 +695,9 @@ int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 		return index;
 	*result = a->known.v[--index].info.result;
 	result->probes = 0;
-	if (changes_launches(a, &a->known.v[index]) && a->launches.until != PLAN_PARTS) {
-		attach_set_launches(a, PLAN_PARTS);
+	if (changes_launches(a, &a->known.v[index]) && a->launches.until != PLAN_PARTS &&
+	    !a->launches.stays) {
+		attach_set_launches(a, PLAN_PARTS, false);
 		a->launches.returns++;
 	}
 	last = a->few.max ? PLAN_OTHERS : last_part(a, file->pid);
@@ -690,7 +706,9 @@ int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 
 		if (part && !range_of(a->known.v[index].plan, part).n)
 			continue;
-		rc = attach_part(a, (size_t)index, part, &to, result);
+		rc = part < a->launches.until || !a->launches.stays ?
+			     attach_part(a, (size_t)index, part, &to, result) :
+			     put_off(a, (size_t)index, part, &to);
 		err = err ? err : rc;
 		result->armed_ns = num_max(result->armed_ns,
 					   armed_since(a, (size_t)index, part, file->pid));
@@ -789,7 +807,7 @@ static void attach_again(struct attach *a, enum plan_part part)
 	}
 }
 
-void attach_set_launches(struct attach *a, enum plan_part until)
+void attach_set_launches(struct attach *a, enum plan_part until, bool stays)
 {
 	/* The runtime's first and last: what the driver does inside it is not the driver's own. */
 	for (unsigned int part = PLAN_RUNTIME_LAUNCHES; part < PLAN_PARTS; part++)
@@ -799,6 +817,7 @@ void attach_set_launches(struct attach *a, enum plan_part until)
 		if (part >= until && part < a->launches.until)
 			loader_detach_group(a->loader, group_of(part));
 	a->launches.until = until;
+	a->launches.stays = stays;
 	a->launches.since_ns = time_now_ns();
 }
 

@@ -70,15 +70,17 @@ int attach_hand_over(struct attach *a);
 /*
  * Which launches have probes (LAUNCH_AUTO; in the other modes it never changes): those of the parts
  * of plans before `until`. A process that comes with a file that has launches brings the probes of
- * all back, at once.
+ * all back, at once, unless it stays so.
  */
 struct attach_launches {
 	enum plan_part until;
+	bool stays;
 	uint64_t since_ns;
 	unsigned int returns;	/* how often a process brought all back */
 };
 struct attach_launches attach_launches(const struct attach *a);
-void attach_set_launches(struct attach *a, enum plan_part until);	/* errors are logged */
+/* Errors are logged. */
+void attach_set_launches(struct attach *a, enum plan_part until, bool stays);
 
 /* PLAN_* bits of a row, of all files together (probe/plan.h). */
 uint8_t attach_outcome(const struct attach *a, unsigned int row);

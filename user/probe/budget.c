@@ -34,6 +34,7 @@ struct budget {
 	/* since the credit was full: */
 	uint64_t full_ns;
 	double spent_ns, spent_others_ns;
+	uint64_t within_ns;		/* others cost no more than the share then */
 	uint64_t up_ns;			/* after so long without a pause all are probed */
 	struct budget_state state;
 };
@@ -46,7 +47,7 @@ struct budget *budget_new(const struct budget_rules *rules, uint64_t now_ns)
 		return NULL;
 	b->rules = *rules;
 	b->credit_ns = rules->share * BUDGET_HOLD_NS;
-	b->looked_ns = b->since_ns = b->full_ns = now_ns;
+	b->looked_ns = b->since_ns = b->full_ns = b->within_ns = now_ns;
 	b->up_ns = BUDGET_UP_NS / 2;
 	b->state.probes = true;
 	return b;
@@ -290,11 +291,26 @@ static void choose(struct budget *b, const struct payer *most, const struct budg
 	s->on_ns = s->probes ? now_ns : now_ns + filling_ns(b);
 }
 
+static void note_passed(struct budget *b, const struct payer *most, uint64_t now_ns)
+{
+	struct budget_state *s = &b->state;
+
+	if (b->others <= b->rules.share)
+		b->within_ns = now_ns;
+	s->is_passed = now_ns - b->within_ns >= BUDGET_PASSED_NS;
+	if (!s->is_passed)
+		return;
+	s->others = b->others;
+	s->pid = most->pid;
+	s->tid = most->tid;
+}
+
 struct budget_state budget_look(struct budget *b, const struct budget_look *look)
 {
 	const struct payer most = take_costs(b, look);
 
 	take(b, &most, look->now_ns);
 	choose(b, &most, look);
+	note_passed(b, &most, look->now_ns);
 	return b->state;
 }

@@ -41,6 +41,7 @@
 #define BUDGET_FILL 0.9
 #define BUDGET_HOLD_NS 2000000000ull
 #define BUDGET_NONE_NS 30000000000ull
+#define BUDGET_PASSED_NS 5000000000ull
 #define BUDGET_UP_NS 30000000000ull
 #define BUDGET_UP_MAX_NS 1920000000000ull
 
@@ -79,6 +80,9 @@ struct budget_state {
 	double cost;		/* of all its calls, since the credit was full */
 	double others;		/* of these, but for its launches */
 	uint32_t pid, tid;
+	/* Other calls alone have cost more than the share for BUDGET_PASSED_NS: then these are of
+	 * that, and nothing can be left out. */
+	bool is_passed;
 };
 
 /* Every few ms. */

@@ -15,8 +15,10 @@
 #include "session/live_source.h"
 #include "target/target.h"
 
+#define CALLERS_MIN 1024
+
 /* Unarmed time is pushed ahead of what is booked, but not far, as the process may end. */
-#define AHEAD_MIN_NS (60 * NS_PER_MS)
+#define AHEAD_MIN_NS (30 * NS_PER_MS)
 #define AHEAD_MAX_NS (250 * NS_PER_MS)
 
 struct probe_budget {
@@ -26,9 +28,11 @@ struct probe_budget {
 	const struct event_sink *sink;
 	double share;
 	struct map callers;	/* pid -> up to when it was reported as unarmed */
+	size_t callers_max;	/* then those that have ended are looked for */
 	uint32_t last_pid;
 	uint64_t off_ns;	/* since then they are; 0: they are not */
 	uint64_t looked_ns;
+	bool has_passed;	/* the budget, with a message */
 	uint64_t unprobed_ns;	/* so long launches had no probes, so far */
 };
 
@@ -61,14 +65,53 @@ void probe_budget_free(struct probe_budget *b)
 	free(b);
 }
 
+static void forget_ended(struct probe_budget *b)
+{
+	size_t i = 0;
+
+	while (i < b->callers.cap) {
+		const struct map_slot *caller = &b->callers.slot[i];
+
+		if (caller->used && target_process_ended((pid_t)caller->key))
+			map_del(&b->callers, caller->key);	/* another may be there now */
+		else
+			i++;
+	}
+	b->last_pid = 0;
+}
+
+/* One that has just come is unarmed since then. */
+static int note_caller(struct probe_budget *b, uint32_t pid, uint64_t since_ns)
+{
+	struct map_slot *caller;
+	bool is_new;
+
+	if (pid == b->last_pid)
+		return 0;
+	if (b->callers.n >= b->callers_max) {
+		forget_ended(b);
+		b->callers_max = num_max(2 * b->callers.n, CALLERS_MIN);
+	}
+	b->last_pid = pid;
+	caller = map_put(&b->callers, pid, &is_new);
+	if (caller && is_new)
+		caller->value = since_ns;
+	return caller ? 0 : -ENOMEM;
+}
+
 int probe_budget_push(struct probe_budget *b, const struct event *ev)
 {
-	if (event_is_call(ev->kind) && ev->pid != b->last_pid) {
-		b->last_pid = ev->pid;
-		if (!map_put(&b->callers, ev->pid, NULL))
-			return -ENOMEM;
+	int err = 0;
+
+	if (event_is_call(ev->kind)) {
+		err = note_caller(b, ev->pid, 0);
+	} else if (ev->kind == EVENT_PROCESS && !ev->task.comm && !ev->end_ns) {
+		err = note_caller(b, ev->pid, time_now_ns() - AHEAD_MIN_NS);
+	} else if (ev->kind == EVENT_EXIT && ev->tid == ev->pid) {
+		map_del(&b->callers, ev->pid);
+		b->last_pid = 0;
 	}
-	return budget_push(b->budget, ev);
+	return err ? err : budget_push(b->budget, ev);
 }
 
 /* ---- what is reported ------------------------------------------------------------------------ */
@@ -86,50 +129,75 @@ static struct share_text share_text(double share)
 	return text;
 }
 
-/* "launches cost thread 12 of process 10 ~24 % of its time, and --budget is 1 %" */
-static void add_reason(char *out, size_t size, const struct probe_budget *b)
+struct reason {
+	char s[160];
+};
+
+/* "probes cost thread 12 of process 10 ~24 % of its time, and --budget is 1 %" */
+static struct reason reason_text(const struct probe_budget *b)
 {
 	const struct budget_state *s = &b->state;
+	struct reason text;
 
-	snprintf(out, size, "probes cost thread %u of process %u ~%s of its time, and --budget is "
-		 "%s", s->tid, s->pid, share_text(s->cost).s, share_text(b->share).s);
+	snprintf(text.s, sizeof(text.s),
+		 "probes cost thread %u of process %u ~%s of its time, and --budget is %s", s->tid,
+		 s->pid, share_text(s->cost).s, share_text(b->share).s);
+	return text;
+}
+
+static void note_part(const struct probe_budget *b)
+{
+	const struct budget_state *s = &b->state;
+	const double part = (b->share * BUDGET_FILL - s->others) / (s->cost - s->others);
+
+	live_push_note(b->sink, NOTE_BUDGET, (pid_t)s->pid,
+		       "budget: %s: launches are probed for ~%s of the time now and not seen in "
+		       "the rest, which is unarmed; with the helper (gpuprof env, --inject) each "
+		       "is seen, and so with --budget off",
+		       reason_text(b).s, share_text(part > 0 ? part : 0).s);
 }
 
 static void note_step(const struct probe_budget *b)
 {
 	const struct budget_state *s = &b->state;
-	const double part = (b->share * BUDGET_FILL - s->others) / (s->cost - s->others);
-	char reason[160], rest[64] = "";
 
-	add_reason(reason, sizeof(reason), b);
-	if (s->others > b->share * BUDGET_FILL)
-		snprintf(rest, sizeof(rest), " (%s for other calls than launches)",
-			 share_text(s->others).s);
 	switch (s->step) {
 	case BUDGET_RECORDS:
 		live_push_note(b->sink, NOTE_BUDGET, (pid_t)s->pid,
 			       "budget: %s: from now on launches are what CUPTI records, without "
-			       "stacks; --budget off probes each", reason);
+			       "stacks; --budget off probes each",
+			       reason_text(b).s);
 		break;
 	case BUDGET_PART:
-		live_push_note(b->sink, NOTE_BUDGET, (pid_t)s->pid,
-			       "budget: %s: launches are probed for ~%s of the time now and not "
-			       "seen in the rest, which is unarmed; with the helper (gpuprof env, "
-			       "--inject) each is seen, and so with --budget off", reason,
-			       share_text(part).s);
+		note_part(b);
 		break;
 	case BUDGET_NONE:
 		live_push_note(b->sink, NOTE_BUDGET, (pid_t)s->pid,
-			       "budget: %s%s: launches are not probed until they can be, and time "
-			       "without other calls is unarmed; give a larger --budget, or off",
-			       reason, rest);
+			       "budget: %s (%s for other calls than launches): launches are not "
+			       "probed until they can be, and time without other calls is "
+			       "unarmed; give a larger --budget, or off",
+			       reason_text(b).s, share_text(s->others).s);
 		break;
 	default:
 		live_push_note(b->sink, NOTE_BUDGET, 0,
 			       "budget: all launches are probed again, which costs ~%s of a "
-			       "thread's time now; --budget is %s", share_text(s->cost).s,
-			       share_text(b->share).s);
+			       "thread's time now; --budget is %s",
+			       share_text(s->cost).s, share_text(b->share).s);
 	}
+}
+
+/* Once: others than launches cannot be left out. */
+static void note_passed(struct probe_budget *b)
+{
+	if (b->has_passed || !b->state.is_passed)
+		return;
+	b->has_passed = true;
+	live_push_note(b->sink, NOTE_BUDGET, (pid_t)b->state.pid,
+		       "budget: passed: calls other than launches cost thread %u of process %u "
+		       "~%s of its time, and their probes stay; --budget is %s; with the helper, "
+		       "--attach none measures without probes",
+		       b->state.tid, b->state.pid, share_text(b->state.others).s,
+		       share_text(b->share).s);
 }
 
 void probe_budget_describe(const struct probe_budget *b)
@@ -142,14 +210,15 @@ void probe_budget_describe(const struct probe_budget *b)
 
 /* ---- unarmed --------------------------------------------------------------------------------- */
 
-/* Up to to_ns, from when that was pushed last. A process that has ended is forgotten. */
+/* Up to to_ns, from when that was pushed last. */
 static void push_unarmed(struct probe_budget *b, const struct probe_budget_now *now,
 			 struct map_slot *caller, uint64_t to_ns)
 {
 	const uint64_t from_ns = num_max(caller->value, b->off_ns);
 	const pid_t pid = (pid_t)caller->key;
 
-	if (from_ns >= to_ns || (now->is_recorded && now->is_recorded(now->ctx, pid)))
+	if (from_ns >= to_ns || (now->is_recorded && now->is_recorded(now->ctx, pid)) ||
+	    target_process_ended(pid))
 		return;
 	caller->value = to_ns;
 	b->sink->push(b->sink->ctx, &(struct event){ .kind = EVENT_UNARMED, .pid = (uint32_t)pid,
@@ -170,21 +239,6 @@ static void push_all_unarmed(struct probe_budget *b, const struct probe_budget_n
 }
 
 /* ---- looking --------------------------------------------------------------------------------- */
-
-static void forget_ended(struct probe_budget *b)
-{
-	size_t i = 0;
-
-	while (i < b->callers.cap) {
-		const struct map_slot *caller = &b->callers.slot[i];
-
-		if (caller->used && target_process_ended((pid_t)caller->key))
-			map_del(&b->callers, caller->key);	/* another may be there now */
-		else
-			i++;
-	}
-	b->last_pid = 0;
-}
 
 struct looking {
 	struct probe_budget *b;
@@ -210,15 +264,13 @@ static void switch_launches(struct probe_budget *b, const struct probe_budget_no
 	if (!b->state.probes && !b->off_ns) {
 		forget_ended(b);
 		b->off_ns = now->now_ns;
-	} else if (b->state.probes && b->off_ns &&
-		   now->launches.until > PLAN_RUNTIME_LAUNCHES &&
+	} else if (b->state.probes && b->off_ns && now->launches.until > PLAN_RUNTIME_LAUNCHES &&
 		   now->launches.since_ns > b->off_ns) {
 		b->off_ns = 0;
 	}
 }
 
-enum probe_budget_wish probe_budget_look(struct probe_budget *b,
-					 const struct probe_budget_now *now)
+enum probe_budget_wish probe_budget_look(struct probe_budget *b, const struct probe_budget_now *now)
 {
 	const enum budget_step before = b->state.step;
 	struct looking looking = { b, now };
@@ -240,6 +292,7 @@ enum probe_budget_wish probe_budget_look(struct probe_budget *b,
 		note_step(b);
 		probe_budget_describe(b);
 	}
+	note_passed(b);
 	if (!b->off_ns)
 		return b->state.step == BUDGET_RECORDS ? WISH_RECORDS : WISH_ANY;
 	push_all_unarmed(b, now);

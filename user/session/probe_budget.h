@@ -23,7 +23,8 @@ struct probe_budget *probe_budget_new(double share, const struct loader *l,
 				      const struct event_sink *sink);
 void probe_budget_free(struct probe_budget *b);
 
-int probe_budget_push(struct probe_budget *b, const struct event *ev);	/* 0 or -ENOMEM */
+/* Events of probes, and PROCESSes of the worker: they use a library. 0 or -ENOMEM. */
+int probe_budget_push(struct probe_budget *b, const struct event *ev);
 
 struct probe_budget_now {
 	uint64_t now_ns;

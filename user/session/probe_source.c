@@ -526,6 +526,8 @@ static int note_gap(struct live_source *l, const struct event *ev)
 	struct probe_source *p = probes_of(l);
 	uint64_t from, to;
 
+	if (p->budget && ev->kind == EVENT_PROCESS)
+		return probe_budget_push(p->budget, ev);
 	if (ev->kind != EVENT_UNSEEN || ev->unseen.why != UNSEEN_UNKNOWN ||
 	    ev->unseen.of == UNSEEN_OF_MEMORY || !p->unprobed.since_ns ||
 	    p->unprobed_for_budget)
@@ -569,7 +571,8 @@ static void wish(struct probe_source *p, const struct attach_launches *now, enum
 {
 	if (until <= PLAN_RUNTIME_LAUNCHES)
 		leave_to_records(p, now_ns);
-	worker_set_launches(p->worker, now, until);
+	/* Above the budget, processes that come do not change that. */
+	worker_set_launches(p->worker, now, until, p->wish == WISH_NONE);
 }
 
 static void look_at_budget(struct probe_source *p, const struct attach_launches *now,
@@ -605,7 +608,7 @@ static void choose_launches(struct probe_source *p)
 	until = p->wish == WISH_NONE ? PLAN_RUNTIME_LAUNCHES :
 		p->wish == WISH_BACK ? launches_needed(p->launches, &facts) :
 				       launches_choose(p->launches, &now, now_ns, &facts);
-	if (until != now.until)
+	if (until != now.until || now.stays != (p->wish == WISH_NONE))
 		wish(p, &now, until, now_ns);
 	/* The helper has reported all of it by then. */
 	if (now.until == PLAN_PARTS && now_ns > now.since_ns + NS_PER_SEC)

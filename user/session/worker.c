@@ -71,7 +71,7 @@ struct worker {
 	unsigned int noted;		/* times that left_out was */
 	bool left_out[GP_ROWS_MAX];
 	struct attach_launches launches;	/* as they are */
-	enum plan_part until;			/* the engine's wish */
+	struct attach_launches wish;		/* the engine's: until, stays */
 };
 
 /* ---- what the engine reads ------------------------------------------------------------------- */
@@ -118,37 +118,38 @@ static void worker_note_left_out(struct worker *w)
 }
 
 /* Returns the engine's wish. */
-static enum plan_part worker_note_launches(struct worker *w)
+static struct attach_launches worker_note_launches(struct worker *w)
 {
 	const struct attach_launches now = attach_launches(w->attach);
-	enum plan_part until;
+	struct attach_launches wish;
 
 	pthread_mutex_lock(&w->lock);
 	if (now.returns != w->launches.returns)
-		w->until = now.until;	/* an attach_file has brought all back */
+		w->wish = now;	/* an attach_file has brought all back */
 	w->launches = now;
-	until = w->until;
+	wish = w->wish;
 	pthread_mutex_unlock(&w->lock);
-	return until;
+	return wish;
 }
 
 static void worker_change_launches(struct worker *w)
 {
-	enum plan_part until = worker_note_launches(w);
+	const struct attach_launches wish = worker_note_launches(w),
+				     now = attach_launches(w->attach);
 
-	if (until == attach_launches(w->attach).until)
+	if (wish.until == now.until && wish.stays == now.stays)
 		return;
-	attach_set_launches(w->attach, until);
+	attach_set_launches(w->attach, wish.until, wish.stays);
 	worker_note_left_out(w);	/* of those that are probed again, one may have failed */
 	worker_note_launches(w);
 }
 
 void worker_set_launches(struct worker *w, const struct attach_launches *now,
-			 enum plan_part until)
+			 enum plan_part until, bool stays)
 {
 	pthread_mutex_lock(&w->lock);
 	if (now->returns == w->launches.returns)
-		w->until = until;
+		w->wish = (struct attach_launches){ .until = until, .stays = stays };
 	pthread_mutex_unlock(&w->lock);
 	io_notify(w->block_fd);
 }
@@ -838,8 +839,8 @@ int worker_run(struct worker *w, const struct worker_rules *rules, struct captur
 	w->heard = true;
 	worker_push_ops(w);
 	worker_note_left_out(w);
-	w->until = attach_launches(w->attach).until;
-	attach_set_launches(w->attach, w->until);	/* since now */
+	w->wish = attach_launches(w->attach);
+	attach_set_launches(w->attach, w->wish.until, w->wish.stays);	/* since now */
 	worker_note_launches(w);
 	w->fds[n] = (struct pollfd){ .fd = w->stop_fd, .events = POLLIN };
 	w->fds[n + 1] = (struct pollfd){ .fd = w->block_fd, .events = POLLIN };

@@ -63,9 +63,9 @@ struct worker_facts worker_facts(struct worker *w);	/* engine, at any time */
 int worker_pump(struct worker *w, const struct event_sink *sink);
 
 /* A wish that launches up to a part have probes, of one who knew `now`: forgotten if a process has
- * brought all back since (probe/attach.h). Engine, at any time. */
+ * brought all back since (probe/attach.h). stays: none may, from then on. Engine, at any time. */
 void worker_set_launches(struct worker *w, const struct attach_launches *now,
-			 enum plan_part until);
+			 enum plan_part until, bool stays);
 
 /* Ends the thread: the attach is the caller's again, and pushing stores blocks. */
 void worker_stop(struct worker *w);

@@ -388,22 +388,40 @@ static void add_children(struct foot *f, const struct snapshot *snap)
 			add_children_of(f, &snap->processes.v[i]);
 }
 
+/* Of all processes. Of calls then nothing is known, not even how many. */
+static uint64_t sum_unarmed(const struct snapshot *snap)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < snap->processes.n; i++)
+		ns = num_add(ns, snap->processes.v[i].unarmed_ns);
+	return ns;
+}
+
+/* Of each process; where launches of all were left out, of many together. */
 static void add_unarmed(struct foot *f, const struct snapshot *snap)
 {
-	const char *why = snapshot_fact(snap, "launches_unprobed_ns") ?
-				  "in which launches were not probed (--budget), or a library was "
-				  "not yet: those calls are not counted, and launches/s is of the "
-				  "rest" :
-				  "before a library was probed that it had loaded: calls then are "
-				  "not counted";
+	const bool left_out = snapshot_fact(snap, "launches_unprobed_ns");
+	const char *why = left_out ? "in which launches were not probed (--budget), or a library "
+				     "was not yet: those calls are not counted, and launches/s is "
+				     "of the rest" :
+				     "before a library was probed that it had loaded: calls then "
+				     "are not counted";
+	uint64_t n = 0;
 
+	for (size_t i = 0; i < snap->processes.n; i++)
+		n += snap->processes.v[i].unarmed_ns > 0;
+	if (left_out && n > NAMED_MAX) {
+		add_note(f, NOTE_UNARMED, 0, "unarmed: %s in %s processes, %s",
+			 ns_text(sum_unarmed(snap)).s, count_text(n).s, why);
+		return;
+	}
 	for (size_t i = 0; i < snap->processes.n; i++) {
 		const struct snapshot_process *p = &snap->processes.v[i];
 
 		if (p->unarmed_ns)
-			add_note(f, NOTE_UNARMED, p->past ? 0 : p->pid,
-				 "unarmed: %s in %s, %s", ns_text(p->unarmed_ns).s,
-				 process_text(p).s, why);
+			add_note(f, NOTE_UNARMED, p->past ? 0 : p->pid, "unarmed: %s in %s, %s",
+				 ns_text(p->unarmed_ns).s, process_text(p).s, why);
 	}
 }
 
@@ -821,16 +839,6 @@ static void add_own_cost(struct summary_text *t, const struct summary *s)
 		cell_d(share, summary_cost_share(s));
 }
 
-/* Of all processes. Of calls then nothing is known, not even how many. */
-static uint64_t unarmed_ns(const struct snapshot *snap)
-{
-	uint64_t ns = 0;
-
-	for (size_t i = 0; i < snap->processes.n; i++)
-		ns = num_add(ns, snap->processes.v[i].unarmed_ns);
-	return ns;
-}
-
 /* "NVIDIA H200 x 8, NVIDIA H100": the devices that processes used. */
 static void add_gpus(struct summary_text *t, const struct snapshot *snap)
 {
@@ -873,7 +881,7 @@ static void add_meta(struct summary_text *t, const struct summary *s, const char
 	add_number(t, "complete", CELL_BOOL, !s->incomplete);
 	add_number(t, "events", CELL_INT, s->losses.events);
 	add_number(t, "lost", CELL_INT, s->losses.lost);
-	add_number(t, "unarmed_ns", CELL_NS, unarmed_ns(snap));
+	add_number(t, "unarmed_ns", CELL_NS, sum_unarmed(snap));
 	add_own_cost(t, s);
 	add_fact(t, "return_probes", snap, "returns");
 	add_number(t, "entry_only_calls", CELL_INT, count_entries(snap));
