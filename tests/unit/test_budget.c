@@ -5,11 +5,13 @@
 #include "lib/random.h"
 #include "lib/test.h"
 #include "probe/budget.h"
+#include "probe/plan.h"
 
 TEST_GROUP(random_seed, NULL);
 
 #define LOOK_NS (20 * NS_PER_MS)
 #define CALL_NS 1000u
+#define STEP_NS 16000u
 #define SHARE 0.01
 
 /* A session as it goes on: what is decided is done after delay_ns; records: CUPTI has them. */
@@ -18,6 +20,7 @@ struct session {
 	struct budget_state state;
 	uint64_t ns, delay_ns, off_ns, changed_ns;
 	uint64_t nested, silent;
+	const uint8_t *outcomes;
 	bool probed, has_records, records;
 	uint32_t seq[3];
 	/* what was paid by thread 1, and the launches of it that were made and probed */
@@ -36,7 +39,7 @@ static uint16_t row_of(const char *function)
 
 static struct session begin(double share)
 {
-	const struct budget_rules rules = { share, CALL_NS, CALL_NS / 2 };
+	const struct budget_rules rules = { share, CALL_NS, CALL_NS / 2, STEP_NS };
 	struct session s = { .budget = budget_new(&rules, NS_PER_SEC), .ns = NS_PER_SEC,
 			     .probed = true };
 
@@ -72,7 +75,7 @@ static void look(struct session *s)
 {
 	const enum budget_step before = s->state.step;
 	const bool probes = s->state.probes;
-	const struct budget_look l = { s->ns, s->nested, s->silent, has_records, s };
+	const struct budget_look l = { s->ns, s->nested, s->silent, s->outcomes, has_records, s };
 
 	s->state = budget_look(s->budget, &l);
 	s->steps += s->state.step != before;
@@ -305,6 +308,21 @@ TEST_TITLED("budget: lost, nested and silent hits count", all_traps_count)
 	end(&lost);
 	end(&nested);
 	end(&silent);
+}
+
+TEST_TITLED("budget: a single step counts", single_steps_count)
+{
+	static uint8_t outcomes[GP_ROWS_MAX];
+	struct session s = begin(SHARE);
+
+	run(&s, &(struct rates){ .launches = 2000 }, 10);
+	assert_int_equal(s.state.step, BUDGET_ALL);
+	outcomes[row_of("cudaLaunchKernel")] = PLAN_STEPPED;
+	s.outcomes = outcomes;
+	run(&s, &(struct rates){ .launches = 2000 }, 10);
+	assert_int_equal(s.state.step, BUDGET_PART);
+	assert_true(s.state.cost > 0.03 && s.state.cost < 0.035);
+	end(&s);
 }
 
 /* Threads come and go; their numbers are used again. */

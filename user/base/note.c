@@ -45,7 +45,7 @@ static const struct {
 	[NOTE_LAUNCH_MODE] = { "launch-mode", NOTE_INFO },
 	[NOTE_LAUNCHES_UNSEEN] = { "launches-unseen", NOTE_INFO },
 	[NOTE_UNARMED] = { "unarmed", NOTE_INFO },
-	[NOTE_BUDGET] = { "budget", NOTE_INFO },
+	[NOTE_BUDGET] = { "budget", NOTE_WARNING },
 	[NOTE_INFLIGHT_UNKNOWN] = { "inflight-unknown", NOTE_INFO },
 	[NOTE_NO_CALLS] = { "no-calls", NOTE_INFO },
 	[NOTE_STATES_UNREAD] = { "states-unread", NOTE_WARNING },

@@ -8,7 +8,7 @@
  * recorded, and single steps: those are counted for all calls together, and each call has its part
  * of them. It is time on a CPU, so no bucket gives more than it has of that, and rows still add up.
  *
- * Probes that are being taken off (--budget, --launch auto) are hit for a moment and record nothing.
+ * Probes that are being taken off (--budget, --launch auto) are hit for a moment, not recorded.
  * Whose hits these were is not known: their cost is in the sum alone.
  *
  * Which threads' operators were is not known: their cost is in the sum alone, and no more than a

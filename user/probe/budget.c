@@ -4,12 +4,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/map.h"
 #include "base/num.h"
 #include "base/time.h"
 #include "base/vec.h"
 #include "catalog/catalog.h"
+#include "probe/plan.h"
 
 #define RATE_NS (1 * NS_PER_SEC)	/* what others cost is averaged over that */
 #define LATE_NS (500 * NS_PER_MS)	/* probes that are taken off are gone by then */
@@ -22,6 +24,7 @@ struct payer {			/* a thread */
 
 struct budget {
 	struct budget_rules rules;
+	uint8_t outcomes[GP_ROWS_MAX];	/* as of the last look */
 	VEC(struct payer) payers;
 	struct map by_tid;		/* -> index + 1 */
 	size_t last;			/* index of the one that called last */
@@ -114,6 +117,14 @@ static bool is_launch(const struct event *ev)
 	       catalog_row(ev->func)->class == CLASS_LAUNCH;
 }
 
+static uint64_t call_ns(const struct budget *b, const struct event *ev)
+{
+	const bool stepped = ev->kind == EVENT_CALL && ev->func < GP_ROWS_MAX &&
+			     b->outcomes[ev->func] & PLAN_STEPPED;
+
+	return b->rules.call_ns + (stepped ? b->rules.step_ns : 0);
+}
+
 int budget_push(struct budget *b, const struct event *ev)
 {
 	const bool is_call = ev->kind == EVENT_CALL || ev->kind == EVENT_OP;
@@ -125,9 +136,9 @@ int budget_push(struct budget *b, const struct event *ev)
 	if (!p)
 		return -ENOMEM;
 	if (is_launch(ev))
-		p->launches_ns += b->rules.call_ns;
+		p->launches_ns += call_ns(b, ev);
 	else if (is_call)
-		p->others_ns += b->rules.call_ns;
+		p->others_ns += call_ns(b, ev);
 	if (ev->seq && ev->kind != EVENT_TAIL) {
 		/* Most records of a thread that loses some are launches. */
 		if (p->seq && ev->seq > p->seq)
@@ -204,11 +215,11 @@ static void take(struct budget *b, const struct payer *most, uint64_t now_ns)
 		return;
 	b->others += weight * ((double)most->others_ns / (double)ns - b->others);
 	fill(b, (double)most->others_ns, ns);
-	b->credit_ns -= (double)most->launches_ns;
 	if (b->credit_ns >= full(b)) {
-		b->full_ns = now_ns;
+		b->full_ns = now_ns - ns;
 		b->spent_ns = b->spent_others_ns = 0;
 	}
+	b->credit_ns -= (double)most->launches_ns;
 	b->spent_ns += (double)cost_of(most);
 	b->spent_others_ns += (double)most->others_ns;
 }
@@ -309,6 +320,8 @@ struct budget_state budget_look(struct budget *b, const struct budget_look *look
 {
 	const struct payer most = take_costs(b, look);
 
+	if (look->outcomes)
+		memcpy(b->outcomes, look->outcomes, sizeof(b->outcomes));
 	take(b, &most, look->now_ns);
 	choose(b, &most, look);
 	note_passed(b, &most, look->now_ns);

@@ -51,6 +51,7 @@ struct budget_rules {
 	double share;		/* of a thread's wall time; above 0 */
 	uint64_t call_ns;	/* of a recorded call */
 	uint64_t nested_ns;	/* of a hit that is not recorded */
+	uint64_t step_ns;	/* added where the first instruction is single-stepped */
 };
 
 struct budget;
@@ -66,6 +67,7 @@ struct budget_look {
 	 * that are being taken off. The thread that paid most pays them, since whose they were is
 	 * not known. */
 	uint64_t nested, silent;
+	const uint8_t *outcomes;	/* PLAN_* bits of each row; NULL: none is single-stepped */
 	/* Does CUPTI record the launches of all processes that make calls, and they are probed for
 	 * another reason? NULL: no. */
 	bool (*has_records)(void *ctx);

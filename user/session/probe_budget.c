@@ -40,7 +40,8 @@ struct probe_budget *probe_budget_new(double share, const struct loader *l,
 				      const struct event_sink *sink)
 {
 	const struct loader_facts facts = loader_facts(l);
-	const struct budget_rules rules = { share, facts.call_cost_ns, facts.nested_cost_ns };
+	const struct budget_rules rules = { share, facts.call_cost_ns, facts.nested_cost_ns,
+					    facts.step_cost_ns };
 	struct probe_budget *b = calloc(1, sizeof(*b));
 
 	if (!b)
@@ -274,7 +275,8 @@ enum probe_budget_wish probe_budget_look(struct probe_budget *b, const struct pr
 {
 	const enum budget_step before = b->state.step;
 	struct looking looking = { b, now };
-	struct budget_look look = { .now_ns = now->now_ns, .ctx = &looking };
+	struct budget_look look = { .now_ns = now->now_ns, .outcomes = now->outcomes,
+				    .ctx = &looking };
 	struct gp_counts counts;
 
 	if (loader_counts(b->loader, &counts))

@@ -29,6 +29,7 @@ int probe_budget_push(struct probe_budget *b, const struct event *ev);
 struct probe_budget_now {
 	uint64_t now_ns;
 	struct attach_launches launches;	/* which have probes */
+	const uint8_t *outcomes;		/* PLAN_* bits of each row */
 	/* Does CUPTI record launches of this process? NULL: of none. */
 	bool (*is_recorded)(void *ctx, pid_t pid);
 	void *ctx;

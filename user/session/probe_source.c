@@ -575,12 +575,13 @@ static void wish(struct probe_source *p, const struct attach_launches *now, enum
 	worker_set_launches(p->worker, now, until, p->wish == WISH_NONE);
 }
 
-static void look_at_budget(struct probe_source *p, const struct attach_launches *now,
+static void look_at_budget(struct probe_source *p, const struct worker_facts *facts,
 			   uint64_t now_ns)
 {
 	const struct probe_budget_now look = {
-		.now_ns = now_ns, .launches = *now, .is_recorded = p->is_recorded,
-		.ctx = p->recorded_ctx, .records_would_do = p->wants_launches,
+		.now_ns = now_ns, .launches = facts->launches, .outcomes = facts->outcomes,
+		.is_recorded = p->is_recorded, .ctx = p->recorded_ctx,
+		.records_would_do = p->wants_launches,
 	};
 
 	if (p->budget)
@@ -595,14 +596,15 @@ static bool records_do(const struct probe_source *p)
 
 static void choose_launches(struct probe_source *p)
 {
-	const struct attach_launches now = worker_facts(p->worker).launches;
+	const struct worker_facts worker = worker_facts(p->worker);
+	const struct attach_launches now = worker.launches;
 	struct launches_facts facts = { NULL, has_ended, p->recorded_ctx };
 	const uint64_t now_ns = time_now_ns();
 	enum plan_part until;
 	pid_t pid;
 
 	note_choice(p, &now, now_ns);
-	look_at_budget(p, &now, now_ns);
+	look_at_budget(p, &worker, now_ns);
 	if (records_do(p))
 		facts.is_recorded = p->is_recorded;
 	until = p->wish == WISH_NONE ? PLAN_RUNTIME_LAUNCHES :
@@ -796,7 +798,9 @@ static bool left_out(struct live_source *l, unsigned int *noted, bool rows[GP_RO
 	if (facts.noted == *noted)
 		return false;
 	*noted = facts.noted;
-	memcpy(rows, facts.left_out, sizeof(facts.left_out));
+	for (unsigned int row = 0; row < GP_ROWS_MAX; row++)
+		rows[row] = facts.outcomes[row] &
+			    (PLAN_TOO_DEAR | PLAN_REFUSED | PLAN_LEFT_OUT | PLAN_FAILED);
 	return true;
 }
 

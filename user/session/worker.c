@@ -68,8 +68,8 @@ struct worker {
 	VEC(struct event *) events;	/* clones */
 	struct capture_block *block[WORKER_BLOCKS];	/* to store, the oldest first */
 	size_t blocks;
-	unsigned int noted;		/* times that left_out was */
-	bool left_out[GP_ROWS_MAX];
+	unsigned int noted;		/* times that outcomes were */
+	uint8_t outcomes[GP_ROWS_MAX];	/* PLAN_* bits */
 	struct attach_launches launches;	/* as they are */
 	struct attach_launches wish;		/* the engine's: until, stays */
 };
@@ -106,13 +106,11 @@ static void worker_push_ops(struct worker *w)
 						.frame.flags = FRAME_OP });
 }
 
-static void worker_note_left_out(struct worker *w)
+static void worker_note_outcomes(struct worker *w)
 {
-	const unsigned int left_out = PLAN_TOO_DEAR | PLAN_REFUSED | PLAN_LEFT_OUT | PLAN_FAILED;
-
 	pthread_mutex_lock(&w->lock);
 	for (unsigned int row = 1; row < catalog_n_rows(); row++)
-		w->left_out[row] = attach_outcome(w->attach, row) & left_out;
+		w->outcomes[row] = attach_outcome(w->attach, row);
 	w->noted++;
 	pthread_mutex_unlock(&w->lock);
 }
@@ -140,7 +138,7 @@ static void worker_change_launches(struct worker *w)
 	if (wish.until == now.until && wish.stays == now.stays)
 		return;
 	attach_set_launches(w->attach, wish.until, wish.stays);
-	worker_note_left_out(w);	/* of those that are probed again, one may have failed */
+	worker_note_outcomes(w);	/* of those that are probed again, one may have failed */
 	worker_note_launches(w);
 }
 
@@ -349,7 +347,7 @@ static int on_file(void *ctx, const struct target_file *file)
 	}
 	ar->empty = !err && !result.has_probes && scan_cache_may_add(file);
 	if (err)
-		worker_note_left_out(w);
+		worker_note_outcomes(w);
 	if (err)
 		return 0;		/* logged by attach; other files still matter */
 	ar->armed_ns = result.armed_ns;
@@ -359,7 +357,7 @@ static int on_file(void *ctx, const struct target_file *file)
 		log_debug("attached to %s in process %d: %u functions", file->path, file->pid,
 			  result.probes);
 		ar->armed_ns = time_now_ns();
-		worker_note_left_out(w);
+		worker_note_outcomes(w);
 	}
 	if (!result.has_calls)
 		return 0;
@@ -838,7 +836,7 @@ int worker_run(struct worker *w, const struct worker_rules *rules, struct captur
 					     .events = POLLIN };
 	w->heard = true;
 	worker_push_ops(w);
-	worker_note_left_out(w);
+	worker_note_outcomes(w);
 	w->wish = attach_launches(w->attach);
 	attach_set_launches(w->attach, w->wish.until, w->wish.stays);	/* since now */
 	worker_note_launches(w);
@@ -876,7 +874,7 @@ struct worker_facts worker_facts(struct worker *w)
 	pthread_mutex_lock(&w->lock);
 	facts.noted = w->noted;
 	facts.launches = w->launches;
-	memcpy(facts.left_out, w->left_out, sizeof(facts.left_out));
+	memcpy(facts.outcomes, w->outcomes, sizeof(facts.outcomes));
 	pthread_mutex_unlock(&w->lock);
 	return facts;
 }

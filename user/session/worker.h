@@ -52,9 +52,8 @@ struct worker_facts {
 	uint64_t stacks_received[GP_KINDS];	/* records of the ring `stacks` so far, by kind */
 	/* after worker_stop: a process mapped a library and exited before that could be probed */
 	bool missed;
-	/* Rows without a probe in some file (PLAN_TOO_DEAR, _REFUSED, _LEFT_OUT, _FAILED). */
-	bool left_out[GP_ROWS_MAX];
-	unsigned int noted;	/* how often left_out was set */
+	uint8_t outcomes[GP_ROWS_MAX];	/* of rows, of all files together: PLAN_* bits */
+	unsigned int noted;	/* how often outcomes were set */
 	struct attach_launches launches;
 };
 
