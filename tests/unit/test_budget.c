@@ -216,6 +216,8 @@ TEST_TITLED("budget: launches are probed again when other calls leave them somet
 	run(&s, &(struct rates){ .launches = 300000, .others = 10000 }, 60);
 	assert_int_equal(s.state.step, BUDGET_NONE);
 	assert_false(s.probed);
+	assert_int_equal(s.state.tid, 1);
+	assert_true(s.state.cost > 0.29 && s.state.others > 0.009);
 	run(&s, &(struct rates){ .launches = 300000, .others = 100 }, 10);
 	assert_int_equal(s.state.step, BUDGET_PART);
 	end(&s);

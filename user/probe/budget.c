@@ -241,6 +241,8 @@ static void note_cost(struct budget *b, const struct payer *most, uint64_t now_n
 
 	b->state.cost = b->spent_ns / ns;
 	b->state.others = b->spent_others_ns / ns;
+	if (!most->tid)
+		return;
 	b->state.pid = most->pid;
 	b->state.tid = most->tid;
 }
@@ -296,7 +298,7 @@ static void choose(struct budget *b, const struct payer *most, const struct budg
 		switch_probes(b, true, now_ns);
 	} else if (!s->probes && s->step == BUDGET_PART &&
 		   now_ns - b->since_ns >= BUDGET_NONE_NS) {
-		note_cost(b, most, now_ns);
+		s->others = b->others;	/* the rest is as it was when launches were probed */
 		s->step = BUDGET_NONE;
 	}
 	s->on_ns = s->probes ? now_ns : now_ns + filling_ns(b);

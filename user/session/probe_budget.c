@@ -121,12 +121,14 @@ struct share_text {
 	char s[24];
 };
 
-/* "1 %", "24 %", "0.5 %" */
+/* "1 %", "24 %", "0.5 %"; never with an exponent */
 static struct share_text share_text(double share)
 {
 	struct share_text text;
 
-	snprintf(text.s, sizeof(text.s), share < 0.0995 ? "%.2g %%" : "%.0f %%", 100 * share);
+	const bool is_round = share >= 0.0995 || share < 1e-6;
+
+	snprintf(text.s, sizeof(text.s), is_round ? "%.0f %%" : "%.2g %%", 100 * share);
 	return text;
 }
 
