@@ -293,3 +293,17 @@ start_train() {
 	press q
 	sees '^exit 0'
 }
+
+# bats test_tags=needs:root,needs:bpf,needs:sim
+@test "top: a target that launches without pause: the view keeps below its budget, and says so" {
+	may_repeat "where others have the CPUs, its launches cost less than that"
+	"$SIM/simcalls" --init --exit-after-ms 60000 cudaLaunchKernel=1000000000 >/dev/null 2>&1 3>&- &
+	P=$!
+	STARTED+=("$P")
+	view -p "$P"
+	sees "$P simcalls"
+	sees '^gpuprof .* launches probed in part, '
+	press q
+	sees '^exit 0'
+	grep -q 'probes cost thread .* of its time, and --budget is 1 %' err
+}

@@ -385,7 +385,8 @@ static int check_measure(const struct options *o)
 
 static void choose_budget(struct options *o)
 {
-	const bool is_left_running = o->verb == &options_verbs[VERB_DEFAULT] &&
+	const bool is_left_running = (o->verb == &options_verbs[VERB_DEFAULT] ||
+				      o->verb == &options_verbs[VERB_TOP]) &&
 				     o->session.launch == LAUNCH_AUTO;
 
 	if (o->session.budget < 0)

@@ -297,8 +297,7 @@ static void add_cost_share(struct strbuf *out, const struct summary *s)
 		    " (the estimate is above what the threads had)" : "");
 }
 
-/* What is left out for --budget; NULL: nothing is, or there is none. */
-static const char *budget_text(const struct snapshot *snap)
+const char *summary_budget_text(const struct snapshot *snap)
 {
 	static const struct {
 		const char *step, *text;
@@ -344,9 +343,9 @@ static void add_cost(struct strbuf *out, const struct summary *s)
 	add_cost_term(out, "single-stepped", c->stepped, c->step_ns);
 	add_cost_term(out, "operators and modules", c->ops, c->call_ns);
 	add_cost_term(out, "entries of others", c->entries, c->call_ns / 2);
-	if (budget_text(s->snap))
+	if (summary_budget_text(s->snap))
 		strbuf_addf(out, "; kept below %s: %s", snapshot_fact(s->snap, "budget"),
-			    budget_text(s->snap));
+			    summary_budget_text(s->snap));
 	if (c->calls_only)
 		strbuf_addstr(out, "; calls inside these are not in it: how many there were is "
 			      "known at the end, of the whole session");
@@ -908,8 +907,8 @@ void summary_add_title(struct strbuf *left, struct strbuf *right, const struct s
 	add_subject(left, s->snap);
 	if (s->cost.call_ns && s->thread_ns)
 		strbuf_addf(right, "cost ~%.2g %% (estimated%s%s); ", 100 * summary_cost_share(s),
-			    budget_text(s->snap) ? "; " : "",
-			    budget_text(s->snap) ? budget_text(s->snap) : "");
+			    summary_budget_text(s->snap) ? "; " : "",
+			    summary_budget_text(s->snap) ? summary_budget_text(s->snap) : "");
 	if (l->lost)
 		strbuf_addf(right, "%s%.3g %% of the events lost",
 			    l->is_at_least ? "at least " : "", 100 * l->share);

@@ -25,6 +25,9 @@ struct summary summary_read(const struct snapshot *snap, bool incomplete);
  * (estimated); nothing lost". */
 void summary_add_title(struct strbuf *left, struct strbuf *right, const struct summary *s);
 
+/* What is left out of measuring for --budget; NULL: nothing is, or there is none. */
+const char *summary_budget_text(const struct snapshot *snap);
+
 /* What is written of a summary; every member is set by summary_write. */
 struct summary_text {
 	struct strbuf head;		/* one line, no newline */

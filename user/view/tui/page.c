@@ -72,6 +72,8 @@ static void add_cost(struct strbuf *out, const struct summary *s, double cpu_sha
 {
 	if (s->cost.call_ns && s->thread_ns)
 		strbuf_addf(out, "cost ~%.2g %%, ", 100 * summary_cost_share(s));
+	if (summary_budget_text(s->snap))
+		strbuf_addf(out, "%s, ", summary_budget_text(s->snap));
 	if (cpu_share >= 0)
 		strbuf_addf(out, "CPU %.1f %%, ", 100 * cpu_share);
 	strbuf_addf(out, "%s %s%.3g %%", s->losses.lost ? "LOST" : "lost",
