@@ -92,7 +92,7 @@ press() { tmux send-keys "$@"; }
 	sees 'the screen is in gpuprof-[0-9]+[.]txt'
 	grep -q '^ GPU  busy' gpuprof-*.txt
 	press y
-	sees 'copied: gpuprof report .*--table offcpu'
+	sees 'copied: gpuprof report ' # the rest may be wider than the screen
 	[[ $(tmux show-buffer) == *"--table offcpu"* ]]
 	press n
 	sees 'Enter: back to the live view'
