@@ -287,15 +287,3 @@ const char *page_busy_text(const uint64_t ns[DEVICE_PARTS], uint64_t wall_ns, ch
 			 100 * num_ratio(busy_ns, wall_ns));
 	return text;
 }
-
-const char *page_sample_text(const struct page_device *v, unsigned int field, unsigned int divisor,
-			     char *text, size_t size)
-{
-	double mean;
-
-	if (v->sampled && samples_mean(v->sampled, field, &mean))
-		snprintf(text, size, "%.0f", mean / divisor);
-	else
-		snprintf(text, size, "?");
-	return text;
-}

@@ -47,8 +47,4 @@ void page_add_history_parts(struct drawing *g, const struct page_device *v, size
 const char *page_busy_text(const uint64_t ns[DEVICE_PARTS], uint64_t wall_ns, char *text,
 			   size_t size);
 
-/* The mean of NVML's samples, divided; "?": unknown. */
-const char *page_sample_text(const struct page_device *v, unsigned int field, unsigned int divisor,
-			     char *text, size_t size);
-
 #endif

@@ -31,21 +31,33 @@ static void add_device_titles(struct drawing *g, bool has_strip, bool has_sample
 	line_end(&g->line);
 }
 
+/* The mean of NVML's samples, divided; "?": unknown. */
+static const char *sample_text(const struct page_device *v, unsigned int field,
+			       unsigned int divisor, char *text, size_t size)
+{
+	double mean;
+
+	if (v->sampled && samples_mean(v->sampled, field, &mean))
+		snprintf(text, size, "%.0f", mean / divisor);
+	else
+		snprintf(text, size, "?");
+	return text;
+}
+
 static void add_samples(struct drawing *g, const struct page_device *v)
 {
 	const double gib = 1 << 30;
 	char text[32];
 
-	line_add_field(&g->line, page_sample_text(v, SAMPLE_SM, 100, text, sizeof(text)), 4, true);
-	line_add_field(&g->line, page_sample_text(v, SAMPLE_DRAM, 100, text, sizeof(text)), 5,
-		       true);
+	line_add_field(&g->line, sample_text(v, SAMPLE_SM, 100, text, sizeof(text)), 4, true);
+	line_add_field(&g->line, sample_text(v, SAMPLE_DRAM, 100, text, sizeof(text)), 5, true);
 	if (v->used_bytes && v->total_bytes)
 		snprintf(text, sizeof(text), "%.0f/%.0f GB", (double)v->used_bytes / gib,
 			 (double)v->total_bytes / gib);
 	else
 		snprintf(text, sizeof(text), "?");
 	line_add_field(&g->line, text, 12, true);
-	line_add_field(&g->line, page_sample_text(v, SAMPLE_POWER_MW, 1000, text, sizeof(text)), 6,
+	line_add_field(&g->line, sample_text(v, SAMPLE_POWER_MW, 1000, text, sizeof(text)), 6,
 		       true);
 	strbuf_addch(&g->line.text, ' ');
 }
