@@ -302,6 +302,23 @@ TEST_TITLED("queue: one million items through a full queue, in order", queue_kee
 	drain_queue_free(q);
 }
 
+TEST_TITLED("queue: a notification that comes when its chunk is taken is cleared", queue_is_not_left_readable)
+{
+	struct drain_queue *q = drain_queue_new();
+	struct pollfd fd = { .events = POLLIN };
+
+	assert_non_null(q);
+	fd.fd = q->fd;
+	assert_int_equal(drain_queue_put(q, DRAIN_CALL, &fd, sizeof(fd)), 0);
+	drain_queue_flush(q);
+	assert_int_equal(poll(&fd, 1, 0), 1);
+	drain_queue_release(q, drain_queue_take(q));
+	io_notify(q->fd);
+	assert_null(drain_queue_take(q));
+	assert_int_equal(poll(&fd, 1, 0), 0);
+	drain_queue_free(q);
+}
+
 TEST_TITLED("queue: an item larger than a chunk is refused", queue_refuses_what_no_chunk_holds)
 {
 	struct drain_queue *q = drain_queue_new();

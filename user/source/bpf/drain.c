@@ -71,7 +71,7 @@ static struct drain_queue *drain_queue_new(void)
 
 	if (!q)
 		return NULL;
-	q->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
+	q->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (q->fd < 0) {
 		free(q);
 		return NULL;
@@ -166,11 +166,16 @@ static int drain_queue_put(void *queue, enum drain_item_kind kind, const void *d
 	return 0;
 }
 
-/* The reader: the oldest chunk, or NULL. Each one goes back with release. */
+/*
+ * The reader: the oldest chunk, or NULL; until then it is to be called again. Each one goes back
+ * with release. The fd is cleared first: a chunk may be taken before its notification comes, and
+ * that may then find none.
+ */
 static struct drain_chunk *drain_queue_take(struct drain_queue *q)
 {
 	struct drain_chunk *c;
 
+	io_clear(q->fd);
 	pthread_mutex_lock(&q->lock);
 	c = q->first;
 	if (c) {
@@ -179,8 +184,6 @@ static struct drain_chunk *drain_queue_take(struct drain_queue *q)
 			q->last = &q->first;
 	}
 	pthread_mutex_unlock(&q->lock);
-	if (c)
-		io_clear(q->fd);
 	return c;
 }
 
