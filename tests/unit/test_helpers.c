@@ -4,12 +4,14 @@
  * needed is given back then, and what was not recorded is unseen. They are looked for a little at a time.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -407,6 +409,44 @@ TEST(among_many_descriptors_it_is_looked_for_a_little_at_a_time)
 	assert_in_range(pumps, 2, 4);		/* 512 each */
 	helpers_free(h);
 	puppet_end(t);
+}
+
+/* One round, which is due, of this process: its result, and what it cost. */
+static int search_round(struct ring_search *s, uint64_t now_ns, struct ring_found *found, unsigned int *cost)
+{
+	unsigned int left = 1000;
+	int got = ring_search(s, getpid(), now_ns, &left, found);
+
+	*cost = 1000 - left;
+	return got;
+}
+
+TEST(descriptors_are_read_again_when_their_number_has_changed_or_after_a_second)
+{
+	struct ring_search s = { .dir = NULL };
+	uint64_t now_ns = time_now_ns();
+	struct ring_found found;
+	unsigned int cost;
+	struct stat st;
+	int ring;
+
+	assert_int_equal(stat("/proc/self/fd", &st), 0);
+	assert_int_equal(search_round(&s, now_ns, &found, &cost), -ENOENT);
+	assert_true(cost > 8);
+	assert_int_equal(search_round(&s, now_ns + NS_PER_MS, &found, &cost), -ENOENT);
+	assert_true(st.st_size ? cost == 1 : cost > 8);		/* 0: before Linux 6.2 */
+	assert_int_equal(search_round(&s, now_ns + NS_PER_SEC, &found, &cost), -ENOENT);
+	assert_true(cost > 8);
+	ring = memfd_create(GP_RING_NAME, MFD_CLOEXEC);
+	assert_true(ring >= 0);
+	for (int i = 0; i < 2; i++) {		/* it may not have been complete */
+		assert_int_equal(search_round(&s, now_ns + NS_PER_SEC, &found, &cost), 1);
+		assert_int_equal(found.number, ring);
+		close(found.fd);
+		close(found.pidfd);
+		ring_search_stop(&s);
+	}
+	close(ring);
 }
 
 TEST(one_without_a_helper_that_ended_is_forgotten)

@@ -72,12 +72,29 @@ static bool is_ring_link(int dir_fd, const char *name)
 	return n == sizeof(link) - 1 && !memcmp(link, RING_LINK, sizeof(link) - 1);
 }
 
-static int begin(struct ring_search *s, pid_t pid, unsigned int *left)
+/* Has it as many descriptors as in the last round, which found none and was less than MAX_NS ago?
+ * Before Linux 6.2 the directory's size is 0, and this is not known. */
+static bool is_as_before(struct ring_search *s, const char *path, uint64_t now_ns)
+{
+	struct stat st;
+	uint64_t fds = stat(path, &st) ? 0 : (uint64_t)st.st_size;
+
+	if (fds && fds == s->fds && now_ns - s->counted_ns < MAX_NS)
+		return true;
+	s->fds = fds;
+	s->counted_ns = now_ns;
+	return false;
+}
+
+static int begin(struct ring_search *s, pid_t pid, uint64_t now_ns, unsigned int *left)
 {
 	char path[64];
 
-	*left -= (unsigned int)num_min(*left, BEGIN_COST);
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	--*left;
+	if (is_as_before(s, path, now_ns))
+		return -ENOENT;
+	*left -= (unsigned int)num_min(*left, BEGIN_COST);
 	s->dir = opendir(path);
 	if (s->dir)
 		return 0;
@@ -134,7 +151,7 @@ int ring_search(struct ring_search *s, pid_t pid, uint64_t now_ns, unsigned int 
 		struct ring_found *out)
 {
 	const struct dirent *entry;
-	int err = s->dir || !*left ? 0 : begin(s, pid, left);
+	int err = s->dir || !*left ? 0 : begin(s, pid, now_ns, left);
 
 	while (!err && *left) {
 		--*left;
@@ -143,6 +160,7 @@ int ring_search(struct ring_search *s, pid_t pid, uint64_t now_ns, unsigned int 
 			err = -ENOENT;
 		} else if (is_ring_link(dirfd(s->dir), entry->d_name)) {
 			err = fetch(s, pid, entry->d_name, out);
+			s->fds = 0;
 			*left -= (unsigned int)num_min(*left, FETCH_COST);
 		}
 	}

@@ -47,6 +47,7 @@ struct ring_search {		/* start zeroed: it is due */
 	DIR *dir;		/* NULL: it has not begun */
 	uint64_t at_ns, every_ns;	/* the next one; 0: at once */
 	unsigned int times;
+	uint64_t fds, counted_ns;	/* in the last round; 0: it found something, or not known */
 };
 
 struct ring_found {		/* fd and pidfd are the caller's to close */
@@ -69,7 +70,7 @@ static inline bool ring_search_is_due(const struct ring_search *s, uint64_t now_
 /* as if the process were new */
 static inline void ring_search_soon(struct ring_search *s)
 {
-	s->at_ns = s->every_ns = s->times = 0;
+	s->at_ns = s->every_ns = s->times = s->fds = 0;
 }
 
 static inline void ring_search_stop(struct ring_search *s)
