@@ -40,6 +40,7 @@ struct helper_source {
 	struct helpers *helpers;
 	unsigned int left_out_noted;	/* of live_source_ops.left_out */
 	uint32_t cuda_version, cuda_pushed;	/* the newest; that of the fact */
+	struct map asked;		/* of the model's processes -> when, of its helper */
 	/* Without probes: */
 	uint64_t watermark_ns;
 	uint64_t looked_ns;		/* for new processes */
@@ -594,6 +595,25 @@ static bool is_silent(const struct helper_source *s, struct helpers_status *st,
 }
 
 #define EXPLAINED_NS (10 * NS_PER_SEC)
+#define ASK_EVERY_NS (10 * NS_PER_SEC)	/* reading a process takes most of a millisecond */
+
+/* The i-th process: does its helper explain itself, or is it time to read the process again? */
+static bool is_due(struct helper_source *s, size_t i, const struct helpers_status *st,
+		   enum live_moment when)
+{
+	const uint64_t now_ns = time_now_ns();
+	struct map_slot *asked;
+
+	if (when == LIVE_END || st->head.tag || find_fault(st))
+		return true;
+	asked = map_put(&s->asked, i, NULL);
+	if (!asked)
+		return true;
+	if (asked->value && now_ns - asked->value < ASK_EVERY_NS)
+		return false;
+	asked->value = now_ns;
+	return true;
+}
 
 /*
  * As facts about processes with calls: `helper`: none (in it), refused (none can be), stopped (none
@@ -617,7 +637,7 @@ static void explain_silence(struct live_source *l, enum live_moment when)
 		if (!map_put(&seen, p->pid, &is_new))
 			break;
 		if (is_new && !p->past && call_stats_count(&p->calls) && !is_over &&
-		    is_silent(s, &st, when))
+		    is_silent(s, &st, when) && is_due(s, i, &st, when))
 			push_why(s, &st, when);
 	}
 	map_free(&seen);
@@ -835,6 +855,7 @@ static void release(struct live_source *l)
 {
 	struct helper_source *s = source_of(l);
 
+	map_free(&s->asked);
 	map_free(&s->forked.looked_at);
 	map_free(&s->unloadable.looked_at);
 	helpers_free(s->helpers);
