@@ -88,6 +88,12 @@ press() { tmux send-keys "$@"; }
 	wait_for 20 eval '! on_screen history'
 	press t w
 	sees 'this is a capture already'
+	press h
+	sees 'the page is in ranks-alike[.]html'
+	grep -q '^<!DOCTYPE html>' ranks-alike.html
+	press h # only behind w
+	sees '^q F10 +quit'
+	press Escape
 	press P
 	sees 'the screen is in gpuprof-[0-9]+[.]txt'
 	grep -q '^ GPU  busy' gpuprof-*.txt
@@ -227,7 +233,10 @@ start_train() {
 	press Enter
 	sees "$P pretrain"
 	press w
-	sees 'kept the last'
+	sees 'the last minute is in gpuprof-[0-9-]+[.]gpr; h: a page'
+	press h
+	sees 'the page is in gpuprof-[0-9-]+[.]html'
+	grep -q '^<!DOCTYPE html>' gpuprof-*.html
 	run -0 "$GPUPROF" report gpuprof-*.gpr --format json
 	assert_output --partial "\"pid\": $P"
 	press Enter Tab

@@ -190,6 +190,20 @@ TEST(commands_are_of_the_process_or_those_recommended)
 	assert_string_equal(shown.command.s, "gpuprof stat -d 1s --inject -p 77");
 }
 
+TEST(a_page_is_made_only_of_the_capture_just_saved)
+{
+	assert_int_equal(press('w'), LIVE_SAVE_CAPTURE);
+	l.offers_page = true;		/* it was saved */
+	assert_int_equal(press('h'), LIVE_SAVE_PAGE);
+	assert_int_equal(press('h'), LIVE_NOTHING);
+	assert_int_equal(l.page, LIVE_HELP);
+	press(KEY_OF_ESCAPE);
+	l.offers_page = true;
+	press('j');
+	press('h');
+	assert_int_equal(l.page, LIVE_HELP);
+}
+
 TEST(a_key_has_no_two_meanings_and_unknown_ones_have_none)
 {
 	const struct live before = l;

@@ -318,7 +318,7 @@ static int hold_flush(struct capture_sink *k)
 	return h->err ? h->err : fail(h, drop_old(h));
 }
 
-static int hold_fire(struct capture_sink *k)
+static const char *hold_fire(struct capture_sink *k)
 {
 	struct capture_recorder *h = of(k);
 	int err;
@@ -327,7 +327,7 @@ static int hold_fire(struct capture_sink *k)
 	count(h);
 	err = write_held(h);
 	h->unwritten = h->unwritten ? h->unwritten : err;
-	return err;
+	return err ? NULL : h->stats.last_path;
 }
 
 static void hold_free(struct capture_recorder *h)

@@ -59,7 +59,8 @@ struct capture_sink_ops {
 	/* full was set: for files that exist already. NULL: nothing is slow, it gets no blocks */
 	void (*defer)(struct capture_sink *k);
 	int (*store)(struct capture_sink *k, struct capture_block *b);
-	int (*fire)(struct capture_sink *k);	/* NULL: it writes as it goes */
+	/* NULL: it writes as it goes */
+	const char *(*fire)(struct capture_sink *k);
 	int (*close)(struct capture_sink *k, struct capture_sink_stats *stats);
 };
 
@@ -104,10 +105,10 @@ static inline int capture_sink_store(struct capture_sink *k, struct capture_bloc
 	return k->ops->store(k, b);
 }
 
-/* Writes the events in memory now. */
-static inline int capture_sink_fire(struct capture_sink *k)
+/* Writes the events in memory now: into which file, or NULL (a failure is logged). */
+static inline const char *capture_sink_fire(struct capture_sink *k)
 {
-	return k->ops->fire ? k->ops->fire(k) : 0;
+	return k->ops->fire ? k->ops->fire(k) : NULL;
 }
 
 /* Frees. All blocks have been stored. */

@@ -4,15 +4,20 @@
  * Holds session, history and terminal together; what is shown and what keys do is view/tui's.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
+#include <spawn.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/exit.h"
 #include "base/log.h"
 #include "base/num.h"
+#include "base/str.h"
 #include "base/time.h"
 #include "capture/capture_part.h"
 #include "cli/progress.h"
@@ -40,6 +45,9 @@ struct top {
 	struct page_data data;
 	struct history history;
 	uint64_t cpu_ns, cpu_at_ns;	/* that gpuprof had taken of CPUs, and when */
+	char kept[PATH_MAX];		/* the capture that h makes a page of */
+	struct strbuf html;		/* that page */
+	pid_t html_pid;			/* that writes it; 0: none does */
 	bool has_quit;
 	int rc;				/* of printing */
 };
@@ -49,6 +57,7 @@ static void top_init(struct top *v, const struct options *o, size_t window)
 	*v = (struct top){ .o = o, .history.window = window,
 			   .page = { .text = STRBUF_INIT, .shown.command = STRBUF_INIT,
 				     .shown.next = STRBUF_INIT },
+			   .html = STRBUF_INIT,
 			   .data = { .is_batch = o->batch, .cpu_share = -1 } };
 	v->data.history = &v->history;
 	live_init(&v->live);
@@ -57,12 +66,27 @@ static void top_init(struct top *v, const struct options *o, size_t window)
 	v->at_first = v->live;
 }
 
+/* Has the page been written? If not, its message has come as one of ours. */
+static void look_for_page(struct top *v, bool waits)
+{
+	int status;
+
+	if (!v->html_pid || !waitpid(v->html_pid, &status, waits ? 0 : WNOHANG))
+		return;
+	v->html_pid = 0;
+	if (WIFEXITED(status) && !WEXITSTATUS(status))
+		snprintf(v->live.message, sizeof(v->live.message), "the page is in %.200s",
+			 v->html.s);
+}
+
 static void top_free(struct top *v)
 {
 	if (v->t)
 		top_settings_write(&v->live, &v->at_first);
 	terminal_close(v->t);
+	look_for_page(v, true);
 	page_free(&v->page);
+	strbuf_free(&v->html);
 	history_free(&v->history);
 }
 
@@ -140,6 +164,7 @@ static void refresh(struct top *v, const struct model *m, uint64_t now_ns)
 	}
 	live_refreshed(&v->live, v->history.all.n);
 	read_own_cpu(v);
+	look_for_page(v, false);
 	if (v->t)
 		draw(v);
 	else
@@ -168,14 +193,57 @@ static void save_text(struct top *v)
 
 static void save_capture(struct top *v)
 {
-	if (!v->s)
-		snprintf(v->live.message, sizeof(v->live.message), "this is a capture already: %s",
-			 v->data.file);
-	else if (v->o->capture)
+	const char *path = v->data.file;
+	char ignored[200];
+
+	if (v->o->capture) {
 		snprintf(v->live.message, sizeof(v->live.message), "everything is kept in %.200s",
 			 v->o->capture);
-	else
-		session_keep_now(v->s);
+		return;
+	}
+	if (v->s)
+		path = session_keep_now(v->s);
+	if (!path)
+		return;
+	terminal_message(v->t, ignored, sizeof(ignored));	/* the same, for a command line */
+	snprintf(v->kept, sizeof(v->kept), "%s%s", *path == '-' ? "./" : "", path);
+	snprintf(v->live.message, sizeof(v->live.message), "%s%.180s; h: a page of it, to send",
+		 v->s ? "the last minute is in " : "this is a capture already: ", path);
+	v->live.offers_page = true;
+}
+
+/* In the current directory, by a process of its own: a session goes on meanwhile. */
+static void save_page(struct top *v)
+{
+	const char *name = str_basename(v->kept);
+	char *argv[] = { (char[]){ "gpuprof" }, (char[]){ "report" }, (char[]){ "-q" },
+			 (char[]){ "--html" }, NULL, v->kept, NULL };
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t none;
+	int err;
+
+	look_for_page(v, true);
+	strbuf_reset(&v->html);
+	strbuf_addf(&v->html, "%.*s.html", (int)str_len_without(name, ".gpr"), name);
+	argv[4] = v->html.s;
+	sigemptyset(&none);
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	posix_spawnattr_setsigmask(&attr, &none);
+	err = posix_spawn(&v->html_pid, "/proc/self/exe", &files, &attr, argv, environ);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&files);
+	if (err) {
+		v->html_pid = 0;
+		snprintf(v->live.message, sizeof(v->live.message),
+			 "cannot start gpuprof for the page: %s", strerror(err));
+		return;
+	}
+	snprintf(v->live.message, sizeof(v->live.message), "writing the page ...");
+	look_for_page(v, v->data.has_ended);
 }
 
 /* "gpuprof ..." is this program, wherever it is installed. */
@@ -224,6 +292,9 @@ static void handle(struct top *v, enum live_request request)
 		break;
 	case LIVE_SAVE_CAPTURE:
 		save_capture(v);
+		break;
+	case LIVE_SAVE_PAGE:
+		save_page(v);
 		break;
 	case LIVE_NOTHING:
 		break;

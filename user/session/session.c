@@ -292,10 +292,9 @@ enum session_step session_step(struct session *s)
 				    SESSION_GOES_ON;
 }
 
-void session_keep_now(struct session *s)
+const char *session_keep_now(struct session *s)
 {
-	if (s->tap.keep)
-		capture_sink_fire(s->tap.keep);
+	return s->tap.keep ? capture_sink_fire(s->tap.keep) : NULL;
 }
 
 bool session_wait_input(struct session *s)

@@ -37,8 +37,9 @@ enum session_step { SESSION_ENDED, SESSION_GOES_ON, SESSION_INTERVAL, SESSION_IN
 enum session_step session_step(struct session *s);
 uint64_t session_interval_end(const struct session *s);
 
-/* Writes what a flight recorder holds; of other sinks all is written anyway. Logged. */
-void session_keep_now(struct session *s);
+/* Writes what a flight recorder holds: into which file, or NULL (a failure is logged). Of other
+ * sinks all is written anyway. */
+const char *session_keep_now(struct session *s);
 
 /* After its end, until session_close: waits for standard input. False: a signal ends the wait, or
  * has ended the session. */

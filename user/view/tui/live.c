@@ -366,7 +366,8 @@ static const struct key_row rows[] = {
 	{ { ']' }, LISTS | TEXTS, "]", NULL, "a later one", newer },
 	{ { 'm' }, LISTS, "m", "m Mark",
 	  "add up all from now on (or of the capture); again: no more", mark },
-	{ { 'w' }, LISTS, "w", "w Save", "save a capture of the last minute", save_capture },
+	{ { 'w' }, LISTS, "w", "w Save", "save a capture of the last minute; then h: a page of it",
+	  save_capture },
 	{ { 'P' }, LISTS | TEXTS, "P", NULL, "save the screen as text", save_text },
 };
 
@@ -439,6 +440,11 @@ enum live_request live_press(struct live *l, struct live_shown *shown, uint32_t 
 	if (key == KEY_OF_RESIZE)
 		return LIVE_NOTHING;
 	l->message[0] = '\0';
+	if (l->offers_page && key == 'h') {
+		l->offers_page = false;
+		return LIVE_SAVE_PAGE;
+	}
+	l->offers_page = false;
 	if (l->prompt != PROMPT_NONE) {
 		press_prompt(l, key);
 		return LIVE_NOTHING;

@@ -30,6 +30,7 @@ enum live_request {
 	LIVE_COPY,		/* page.command, into the terminal's clipboard */
 	LIVE_SAVE_TEXT,		/* the screen */
 	LIVE_SAVE_CAPTURE,	/* the session's last events */
+	LIVE_SAVE_PAGE,		/* that capture, as HTML */
 };
 
 enum live_prompt { PROMPT_NONE, PROMPT_FILTER, PROMPT_FIND };
@@ -61,6 +62,7 @@ struct live {
 	uint8_t prompt;			/* enum live_prompt: what is being typed */
 	char filter[LIVE_TEXT], find[LIVE_TEXT];
 	char typed[LIVE_TEXT];		/* the filter before */
+	bool offers_page;		/* a capture was saved: the key h makes a page of it */
 	char message[256];		/* in place of the line of keys, until the next key */
 };
 
