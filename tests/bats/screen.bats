@@ -35,7 +35,7 @@ print(max(len(l) for l in lines if not l.startswith("next ")), len(lines))' <<<"
 	assert_line --regexp '^    all 5 findings of GPU 0 fixed: at best 2\.[0-9]+x \([0-9.]+ ms instead of 2\.431 s\)$'
 	assert_line --regexp '^time of GPU 0 +kernels +count +avg +of all$'
 	assert_line --regexp '^next   gpuprof report [^ ]*/pretrain-faulty\.gpr --wide --table offcpu$'
-	assert_line --regexp '^more   --full: all tables   words: gpuprof help input-stall$'
+	assert_line --regexp '^more   --full: all tables   words: gpuprof help input-stall   --html run[.]html: a page to send$'
 	refute_line ledger
 	for option in --full --wide '--table ledger' '--top 3' '--sort ns' '--by launch' '--format md'; do
 		# shellcheck disable=SC2086

@@ -674,6 +674,7 @@ static size_t next_lines(const char *verdict, size_t width)
 
 static void add_more(struct screen *sc, const char *verdict)
 {
+	static const char page[] = "   --html run.html: a page to send";
 	const char *next = strstr(verdict, "Next: ");
 	const struct finding *f = sc->findings.all.n ? &sc->findings.all.v[0] : NULL;
 
@@ -685,6 +686,8 @@ static void add_more(struct screen *sc, const char *verdict)
 	strbuf_addstr(&sc->line.text, "more   --full: all tables");
 	if (f)
 		strbuf_addf(&sc->line.text, "   words: gpuprof help %s", f->name);
+	if (sc->line.text.len + strlen(page) <= sc->line.width)
+		strbuf_addstr(&sc->line.text, page);
 	line_end(&sc->line);
 }
 
