@@ -65,6 +65,14 @@ CAPTURES=$BATS_TEST_DIRNAME/../captures/data
 }
 
 # bats test_tags=needs:chromium
+@test "html: light and dark, 1280 and 380 pixels wide, a page looks as the pictures do that are stored" {
+	cp "$CAPTURES/stacks.gpr" .
+	TZ=UTC "$GPUPROF" report stacks.gpr --format html -o page.html
+	run -0 "$TEST_LIB/check_html.py" pictures "$ROOT/tests/screens/golden-page" page.html # --update draws them anew
+	assert_output "a page looks as its 4 pictures do"
+}
+
+# bats test_tags=needs:chromium
 @test "html: names with markup, quotes, control characters and bytes that are no UTF-8 are text in a browser" {
 	[ -x "$ROOT/build/unit/test_html" ] || skip "build/unit/test_html is missing: make unit"
 	TEST_HTML_PAGE=page.html "$ROOT/build/unit/test_html"

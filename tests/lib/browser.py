@@ -19,6 +19,27 @@ import time
 PATIENCE_S = 60
 
 
+# Both as cells of 4 x 4 pixels, which a letter drawn a little otherwise changes little: the share of
+# cells of which a colour differs by more than 24 of 255; 1 if they are not of one size.
+DIFFERENCE = """(async (pictures) => {
+    const [a, b] = await Promise.all(pictures.map(async (text) => {
+        const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+        const image = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+        const size = [Math.ceil(image.width / 4), Math.ceil(image.height / 4)];
+        const draw = new OffscreenCanvas(...size).getContext("2d");
+        draw.imageSmoothingQuality = "high";
+        draw.drawImage(image, 0, 0, ...size);
+        return draw.getImageData(0, 0, ...size);
+    }));
+    if (a.width !== b.width || a.height !== b.height)
+        return 1;
+    let n = 0;
+    for (let i = 0; i < a.data.length; i += 4)
+        n += [0, 1, 2].some((c) => Math.abs(a.data[i + c] - b.data[i + c]) > 24);
+    return n / (a.data.length / 4);
+})"""
+
+
 class BrowserError(Exception):
     """What the browser refused, or that it did not come up."""
 
@@ -162,6 +183,18 @@ class Browser:
         """PNG of what the window shows."""
         shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=False)
         return base64.b64decode(shot["data"])
+
+    def picture_of_all(self):
+        """PNG of the whole page, a quarter as wide and high."""
+        size = self.call("Page.getLayoutMetrics")["cssContentSize"]
+        shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True,
+                         clip={**size, "x": 0, "y": 0, "scale": 0.25})
+        return base64.b64decode(shot["data"])
+
+    def difference(self, *pictures):
+        """Of two PNGs: 0 to 1, as DIFFERENCE has it."""
+        texts = [base64.b64encode(png).decode() for png in pictures]
+        return self.run(f"{DIFFERENCE}({json.dumps(texts)})")
 
     def mouse(self, kind, x, y, **more):
         self.call("Input.dispatchMouseEvent", type="mouse" + kind, x=x, y=y, **more)

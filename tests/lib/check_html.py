@@ -5,6 +5,7 @@
 usage: check_html.py sums GPUPROF CAPTURE...   the strips add up to the tables, and so on
        check_html.py browser PAGE              opened, clicked, zoomed; light, dark, wide, narrow
        check_html.py hostile PAGE              opened: its names are text
+       check_html.py pictures FOLDER PAGE [--update]   it looks as the pictures do that are there
 
 Prints how many there were, or what is wrong and status 1.
 """
@@ -22,6 +23,7 @@ import sys
 from browser import Browser
 
 BYTES_MAX = 2_000_000
+DIFFERENT_MOST = 0.003  # another colour of compute changes 0.6 %
 VOID = ("meta", "input", "br")
 ADDRESS = re.compile(r"https?:|url\(|@import|<link|<iframe|\ssrc=\"", re.I)
 
@@ -303,6 +305,23 @@ def check_browser(path):
     print("a page: looked at, sorted, filtered, zoomed; no error, no request")
 
 
+def check_pictures(folder, path, *update):
+    worst = 0
+    with Browser() as b:
+        for scheme in "light", "dark":
+            b.prefer(scheme)
+            for width in 1280, 380:
+                b.resize(width, 900)
+                open_page(b, path)
+                golden, shown = os.path.join(folder, f"{scheme}-{width}.png"), b.picture_of_all()
+                if update:
+                    open(golden, "wb").write(shown)
+                else:
+                    worst = max(worst, b.difference(open(golden, "rb").read(), shown))
+    check(worst <= DIFFERENT_MOST, "its pictures differ in", f"{100 * worst:.1f} % of their cells from", folder)
+    print("a page looks as its 4 pictures do")
+
+
 def check_hostile(path):
     with Browser() as b:
         open_page(b, path)
@@ -321,7 +340,7 @@ def main():
         if what == "sums":
             check_all(args[0], args[1:])
         else:
-            {"browser": check_browser, "hostile": check_hostile}[what](*args)
+            {"browser": check_browser, "hostile": check_hostile, "pictures": check_pictures}[what](*args)
     except Wrong as e:
         sys.exit(str(e))
 
