@@ -18,6 +18,23 @@
 #define STRIP 20
 #define BAR 20
 
+/* What NVML samples, from so many columns of the screen on. */
+static const struct sample_column {
+	const char *title;
+	uint8_t field, width;
+	uint16_t divisor, columns;
+} sample_columns[] = {
+	{ "SM", SAMPLE_SM, 4, SAMPLE_FULL / 100, 100 },
+	{ "TC", SAMPLE_TENSOR, 4, SAMPLE_FULL / 100, 120 },
+	{ "DRAM", SAMPLE_DRAM, 5, SAMPLE_FULL / 100, 100 },
+	{ "memory", SAMPLE_USED_BYTES, 12, 1, 100 },
+	{ "W", SAMPLE_POWER_MW, 6, 1000, 100 },
+	{ "MHz", SAMPLE_SM_MHZ, 6, 1, 120 },
+};
+
+#define SAMPLE_COLUMNS (sizeof(sample_columns) / sizeof(sample_columns[0]))
+#define SAMPLES_FROM 100	/* columns of the screen; on a narrower one there are no samples */
+
 static void add_device_titles(struct drawing *g, bool has_strip, bool has_samples)
 {
 	g->page->title_line[0] = page_line(g);
@@ -25,41 +42,30 @@ static void add_device_titles(struct drawing *g, bool has_strip, bool has_sample
 	if (has_strip)
 		line_add_field(&g->line, "history", STRIP + 2, false);
 	line_add_field(&g->line, "time", BAR + 1, false);
-	if (has_samples)
-		strbuf_addf(&g->line.text, "%4s %4s %11s %5s ", "SM", "DRAM", "memory", "W");
-	strbuf_addstr(&g->line.text, " note");
+	for (size_t i = 0; has_samples && i < SAMPLE_COLUMNS; i++)
+		if (g->line.width >= sample_columns[i].columns)
+			line_add_field(&g->line, sample_columns[i].title, sample_columns[i].width,
+				       true);
+	strbuf_addstr(&g->line.text, has_samples ? "  note" : " note");
 	line_end(&g->line);
 }
 
-/* The mean of NVML's samples, divided; "?": unknown. */
-static const char *sample_text(const struct page_device *v, unsigned int field,
-			       unsigned int divisor, char *text, size_t size)
-{
-	double mean;
-
-	if (v->sampled && samples_mean(v->sampled, field, &mean))
-		snprintf(text, size, "%.0f", mean / divisor);
-	else
-		snprintf(text, size, "?");
-	return text;
-}
-
-static void add_samples(struct drawing *g, const struct page_device *v)
+/* The mean of the samples; "?": unknown. */
+static void add_sample(struct drawing *g, const struct page_device *v,
+		       const struct sample_column *c)
 {
 	const double gib = 1 << 30;
-	char text[32];
+	char text[32] = "?";
+	double mean;
 
-	line_add_field(&g->line, sample_text(v, SAMPLE_SM, 100, text, sizeof(text)), 4, true);
-	line_add_field(&g->line, sample_text(v, SAMPLE_DRAM, 100, text, sizeof(text)), 5, true);
-	if (v->used_bytes && v->total_bytes)
-		snprintf(text, sizeof(text), "%.0f/%.0f GB", (double)v->used_bytes / gib,
-			 (double)v->total_bytes / gib);
-	else
-		snprintf(text, sizeof(text), "?");
-	line_add_field(&g->line, text, 12, true);
-	line_add_field(&g->line, sample_text(v, SAMPLE_POWER_MW, 1000, text, sizeof(text)), 6,
-		       true);
-	strbuf_addch(&g->line.text, ' ');
+	if (c->field == SAMPLE_USED_BYTES) {
+		if (v->used_bytes && v->total_bytes)
+			snprintf(text, sizeof(text), "%.0f/%.0f GB", (double)v->used_bytes / gib,
+				 (double)v->total_bytes / gib);
+	} else if (v->sampled && samples_mean(v->sampled, c->field, &mean)) {
+		snprintf(text, sizeof(text), "%.0f", mean / c->divisor);
+	}
+	line_add_field(&g->line, text, c->width, true);
 }
 
 static void add_device(struct drawing *g, const struct page_device *v, bool has_strip,
@@ -78,9 +84,10 @@ static void add_device(struct drawing *g, const struct page_device *v, bool has_
 	}
 	line_add_bar(&g->line, device_parts, v->ns, DEVICE_PARTS, BAR);
 	line_go_to(&g->line, 13 + (has_strip ? STRIP + 2 : 0) + BAR + 1);
-	if (has_samples)
-		add_samples(g, v);
-	strbuf_addf(&g->line.text, " %s", v->note.s);
+	for (size_t i = 0; has_samples && i < SAMPLE_COLUMNS; i++)
+		if (g->line.width >= sample_columns[i].columns)
+			add_sample(g, v, &sample_columns[i]);
+	strbuf_addf(&g->line.text, "%s%s", has_samples ? "  " : " ", v->note.s);
 	line_end(&g->line);
 }
 
@@ -120,7 +127,7 @@ static void add_devices(struct drawing *g)
 		has_samples |= list.all.v[i].sampled && list.all.v[i].sampled->sampled_ns;
 		note_findings(g, &list.all.v[i]);
 	}
-	has_samples &= g->line.width >= 100;
+	has_samples &= g->line.width >= SAMPLES_FROM;
 	if (list.all.n)
 		add_device_titles(g, has_strip, has_samples);
 	for (size_t i = 0; i < shown; i++)
