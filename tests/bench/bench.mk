@@ -11,7 +11,7 @@ BENCH_SWITCHES := $(addprefix $(BENCH_OUT)/,switcher hooks)
 BENCH_RUN      = python3 -B $(BENCH)/bench $(BUILD)
 
 bench: $(BUILD)/gpuprof $(BENCH_PROBES) $(BENCH_CAPTURE) $(BENCH_HELPER) $(BENCH_OUT)/crowd $(BENCH_SWITCHES) sim ## compare gpuprof's cost with its peers' (root)
-	$(Q)$(BENCH_RUN) probes attach hanging hosts speaking capture replay heap model helper switches
+	$(Q)$(BENCH_RUN) probes attach hanging hosts live speaking capture replay heap model helper switches
 
 bench-probes: $(BUILD)/gpuprof $(BENCH_PROBES) ## what a probe costs a call, beside ftrace and bpftrace (root)
 	$(Q)$(BENCH_RUN) probes
@@ -24,6 +24,9 @@ bench-hanging: $(BUILD)/gpuprof sim ## stacks of a job that hangs, and attaching
 
 bench-hosts: $(BUILD)/gpuprof $(BENCH_PROBES) $(BENCH_OUT)/crowd ## thousands of processes; processes beside the target (root)
 	$(Q)$(BENCH_RUN) hosts
+
+bench-live: $(BUILD)/gpuprof $(BENCH_PROBES) $(BENCH_OUT)/crowd ## the live view: first figures, its CPU time, bytes (root)
+	$(Q)$(BENCH_RUN) live
 
 bench-speaking: $(BUILD)/gpuprof sim ## how soon it writes, and its first figures (root)
 	$(Q)$(BENCH_RUN) speaking
@@ -99,5 +102,5 @@ $(BENCH_OUT)/libcupti_alone.so: $(BENCH)/cupti_alone.c $(SIM_OUT)/libcupti.so.13
 	$(Q)$(CC) $(CPPFLAGS) -Itests/sim $(CFLAGS) -fPIC -shared -o $@ $< -L$(SIM_OUT) -l:libcupti.so.13 \
 		-Wl,-rpath,'$$ORIGIN/../sim' -Wl,-rpath-link,$(SIM_OUT)
 
-.PHONY: bench bench-probes bench-attach bench-hanging bench-hosts bench-capture bench-replay bench-heap bench-model \
+.PHONY: bench bench-probes bench-attach bench-hanging bench-hosts bench-live bench-capture bench-replay bench-heap bench-model \
 	bench-helper bench-switches
