@@ -595,21 +595,22 @@ static bool is_silent(const struct helper_source *s, struct helpers_status *st,
 }
 
 #define EXPLAINED_NS (10 * NS_PER_SEC)
-#define ASK_EVERY_NS (10 * NS_PER_SEC)	/* reading a process takes most of a millisecond */
+#define ASK_EVERY_NS (10 * NS_PER_SEC)
+#define ASKING_NS (10 * NS_PER_MS)	/* reading a process takes most of a millisecond */
 
 /* The i-th process: does its helper explain itself, or is it time to read the process again? */
 static bool is_due(struct helper_source *s, size_t i, const struct helpers_status *st,
-		   enum live_moment when)
+		   uint64_t until_ns)
 {
 	const uint64_t now_ns = time_now_ns();
 	struct map_slot *asked;
 
-	if (when == LIVE_END || st->head.tag || find_fault(st))
+	if (!until_ns || st->head.tag || find_fault(st))
 		return true;
 	asked = map_put(&s->asked, i, NULL);
 	if (!asked)
 		return true;
-	if (asked->value && now_ns - asked->value < ASK_EVERY_NS)
+	if (now_ns > until_ns || (asked->value && now_ns - asked->value < ASK_EVERY_NS))
 		return false;
 	asked->value = now_ns;
 	return true;
@@ -624,6 +625,7 @@ static void explain_silence(struct live_source *l, enum live_moment when)
 {
 	struct helper_source *s = source_of(l);
 	const struct model *m = s->plan.model;
+	const uint64_t until_ns = when == LIVE_END ? 0 : time_now_ns() + ASKING_NS;
 	struct map seen = { 0 };
 	bool is_new;
 
@@ -637,7 +639,7 @@ static void explain_silence(struct live_source *l, enum live_moment when)
 		if (!map_put(&seen, p->pid, &is_new))
 			break;
 		if (is_new && !p->past && call_stats_count(&p->calls) && !is_over &&
-		    is_silent(s, &st, when) && is_due(s, i, &st, when))
+		    is_silent(s, &st, when) && is_due(s, i, &st, until_ns))
 			push_why(s, &st, when);
 	}
 	map_free(&seen);

@@ -150,7 +150,7 @@ static void signals_read(struct session *s)
 /* ---- running --------------------------------------------------------------------------------- */
 
 #define READ_EVERY_NS 20000000ull	/* sources without an fd, as helpers' rings */
-#define FIRST_INTERVAL_MIN_NS 500000000ull	/* however long the start took */
+#define FIRST_INTERVAL_MIN_NS (150 * NS_PER_MS)	/* however long the start took */
 
 enum wake { WAKE_SIGNAL = 1, WAKE_DURATION, WAKE_INTERVAL, WAKE_SOURCE, WAKE_TARGET, WAKE_READ,
 	    WAKE_INPUT };
