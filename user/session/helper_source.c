@@ -56,6 +56,23 @@ static struct helper_source *source_of(struct live_source *l)
 
 /* ---- which processes may have one ------------------------------------------------------------ */
 
+/* Of the whole host: a process without the helper in its environment gets one by an injection. */
+static bool is_unlikely(const struct helper_source *s, pid_t pid)
+{
+	const struct session_options *o = s->plan.targets->o;
+	struct environment env;
+	bool has_none = false;
+	struct proc p;
+
+	if (o->n_pids || o->cmd || proc_open(&p, pid))
+		return false;
+	env = environment_read(&p);
+	has_none = env.block && !environment_find(&env, INJECT_CUDA) &&
+		   !environment_find(&env, INJECT_NVTX);
+	proc_close(&p);
+	return has_none;
+}
+
 /* This process may have one. 0 or -ENOMEM. */
 static int add_target(struct helper_source *s, pid_t pid)
 {
@@ -66,6 +83,7 @@ static int add_target(struct helper_source *s, pid_t pid)
 	if (who.owner.own_pid)
 		who.own_pid = (pid_t)who.owner.own_pid;
 	who.clock_offset_ns = proc_clock_offset_ns(pid);
+	who.is_unlikely = is_unlikely(s, pid);
 	return helpers_add(s->helpers, &who);
 }
 
@@ -555,7 +573,7 @@ static enum silence read_why(struct strbuf *why, const struct helpers_status *st
 	if (why->len)
 		return SILENT;
 	strbuf_addstr(why, "no helper is in it");
-	if (targets_has_ended(st->pid) || subject_read(&subject, st->pid) != -ENOTSUP)
+	if (targets_has_ended(st->pid) || subject_read_reasons(&subject, st->pid) != -ENOTSUP)
 		return NONE;
 	strbuf_addf(why, ", and none can be brought in: %s", subject.why);
 	return subject.stopped ? STOPPED : REFUSED;
@@ -595,8 +613,8 @@ static bool is_silent(const struct helper_source *s, struct helpers_status *st,
 }
 
 #define EXPLAINED_NS (10 * NS_PER_SEC)
-#define ASK_EVERY_NS (10 * NS_PER_SEC)
-#define ASKING_NS (10 * NS_PER_MS)	/* reading a process takes most of a millisecond */
+#define ASK_EVERY_NS (60 * NS_PER_SEC)
+#define ASKING_NS (5 * NS_PER_MS)	/* in an interval: what /proc has of many takes long */
 
 /* The i-th process: does its helper explain itself, or is it time to read the process again? */
 static bool is_due(struct helper_source *s, size_t i, const struct helpers_status *st,

@@ -649,6 +649,7 @@ static struct helper_process *process_new(const struct helpers_process *who,
 	p->exec_ns = who->exec_ns;
 	p->wants = wants;
 	p->rows = rows;
+	ring_search_soon(&p->search, who->is_unlikely);
 	p->pidfd = -1;
 	if ((!rows || rows->probed) && who->own_pid == who->pid)
 		return p;
@@ -918,7 +919,7 @@ static void read_ring(struct helper_process *p, uint64_t now_ns)
 	if (ring_reader_renew(p->ring, now_ns + (uint64_t)p->who.clock_offset_ns) == -ESTALE) {
 		begin_gap(p, now_ns);
 		p->state = HELPERS_NONE;
-		ring_search_soon(&p->search);
+		ring_search_soon(&p->search, false);
 		return;
 	}
 	ring_reader_want(p->ring, kinds_for(p));
@@ -1114,7 +1115,7 @@ int helpers_add(struct helpers *h, const struct helpers_process *who)
 		p->next = *who;
 	else if (!p->decoder)
 		p->who = *who;
-	ring_search_soon(&p->search);
+	ring_search_soon(&p->search, who->is_unlikely);
 	return 0;
 }
 
@@ -1125,6 +1126,7 @@ int helpers_add_thread(struct helpers *h, pid_t pid, uint32_t tid, uint32_t own_
 	if (!p)
 		return 0;
 	p->search.at_ns = 0;
+	p->search.has_calls = true;
 	return p->threads && own_tid ? helper_threads_add(p->threads, &(struct helper_thread){
 		.tid = tid, .own_tid = own_tid }) : 0;
 }
@@ -1211,13 +1213,14 @@ static int drop_ended(struct helpers *h, uint64_t now_ns)
 
 	for (size_t i = 0; i < h->all.n; i++) {
 		struct helper_process *p = h->all.v[i];
-		uint64_t pid = (uint64_t)p->who.pid;
-		const struct map_slot *slot = map_find(&h->by_pid, pid);
+		const uint64_t pid = (uint64_t)p->who.pid;
+		const struct map_slot *slot;
 
 		if (err || !p->over) {
 			h->all.v[kept++] = p;
 			continue;
 		}
+		slot = map_find(&h->by_pid, pid);
 		err = remember(h, p);
 		if (!err)
 			err = hold_calls(h, p, now_ns);
@@ -1260,6 +1263,8 @@ int helpers_pump(struct helpers *h, uint64_t now_ns, const struct event_sink *si
 		struct helper_process *p = h->all.v[i];
 		struct helpers_process now_who;
 
+		if (!p->decoder && !p->exit_ns)
+			continue;	/* nothing was found of it yet */
 		err = process_follow(p, now_ns, sink, &now_who);
 		if (!err && now_who.pid)
 			err = add(h, &now_who);

@@ -31,6 +31,7 @@ struct helpers_process {	/* a process that may have a helper */
 	pid_t own_pid;		/* as it sees itself */
 	int64_t clock_offset_ns;	/* of its time namespace */
 	struct ring_owner owner;	/* zero: whatever ring it has is its own */
+	bool is_unlikely;	/* to have one: it is looked for less often */
 	/* records up to then are of the program it was before; 0: of none */
 	uint64_t exec_ns;
 };

@@ -61,6 +61,8 @@ int ring_owner_read(pid_t pid, struct ring_owner *out)
 #define SOON_NS 40000000ull	/* at most, of the first SOON times */
 #define SOON 125
 #define MAX_NS 1000000000ull
+#define RARE_NS (10 * MAX_NS)	/* where a ring is unlikely */
+#define UNCOUNTED_NS (60 * MAX_NS)	/* the same, though descriptors are as many as before */
 #define BEGIN_COST 8		/* in descriptors */
 #define FETCH_COST 8
 
@@ -72,14 +74,14 @@ static bool is_ring_link(int dir_fd, const char *name)
 	return n == sizeof(link) - 1 && !memcmp(link, RING_LINK, sizeof(link) - 1);
 }
 
-/* Has it as many descriptors as in the last round, which found none and was less than MAX_NS ago?
+/* Has it as many descriptors as in the last round, which found none and was a moment ago?
  * Before Linux 6.2 the directory's size is 0, and this is not known. */
 static bool is_as_before(struct ring_search *s, const char *path, uint64_t now_ns)
 {
 	struct stat st;
 	uint64_t fds = stat(path, &st) ? 0 : (uint64_t)st.st_size;
 
-	if (fds && fds == s->fds && now_ns - s->counted_ns < MAX_NS)
+	if (fds && fds == s->fds && now_ns - s->counted_ns < (s->is_unlikely ? UNCOUNTED_NS : MAX_NS))
 		return true;
 	s->fds = fds;
 	s->counted_ns = now_ns;
@@ -147,6 +149,16 @@ static int fetch(const struct ring_search *s, pid_t pid, const char *name, struc
 	return out->fd == -ENOENT ? 0 : out->fd;
 }
 
+/* Between this round and the next one. */
+static uint64_t next_ns(struct ring_search *s)
+{
+	const uint64_t twice_ns = num_max(s->every_ns * 2, FIRST_NS);
+
+	if (s->is_unlikely)
+		return s->has_calls ? MAX_NS : RARE_NS;
+	return num_min(twice_ns, ++s->times < SOON ? SOON_NS : MAX_NS);
+}
+
 int ring_search(struct ring_search *s, pid_t pid, uint64_t now_ns, unsigned int *left,
 		struct ring_found *out)
 {
@@ -167,8 +179,7 @@ int ring_search(struct ring_search *s, pid_t pid, uint64_t now_ns, unsigned int 
 	if (err && err != 1)
 		ring_search_stop(s);
 	if (err) {
-		s->every_ns = num_min(num_max(s->every_ns * 2, FIRST_NS),
-				      ++s->times < SOON ? SOON_NS : MAX_NS);
+		s->every_ns = next_ns(s);
 		s->at_ns = now_ns + s->every_ns;
 	}
 	return err;

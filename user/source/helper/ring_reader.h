@@ -47,6 +47,7 @@ struct ring_search {		/* start zeroed: it is due */
 	DIR *dir;		/* NULL: it has not begun */
 	uint64_t at_ns, every_ns;	/* the next one; 0: at once */
 	unsigned int times;
+	bool is_unlikely, has_calls;	/* to find one; the process uses CUDA */
 	uint64_t fds, counted_ns;	/* in the last round; 0: it found something, or not known */
 };
 
@@ -67,10 +68,11 @@ static inline bool ring_search_is_due(const struct ring_search *s, uint64_t now_
 	return s->dir || now_ns >= s->at_ns;
 }
 
-/* as if the process were new */
-static inline void ring_search_soon(struct ring_search *s)
+/* At once, and then as if the process were new; unlikely: each second, or ten without calls. */
+static inline void ring_search_soon(struct ring_search *s, bool unlikely)
 {
 	s->at_ns = s->every_ns = s->times = s->fds = 0;
+	s->is_unlikely = unlikely;
 }
 
 static inline void ring_search_stop(struct ring_search *s)
