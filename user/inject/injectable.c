@@ -194,10 +194,10 @@ static int on_mapping(void *ctx, const struct target_mapping *m)
 			*(bool *)((char *)s + kinds[i].at) = true;
 	if (!fnmatch("libcuda.so.*", base, 0))
 		find_risk(s, base);
-	if (s->c_library) {
+	if (s->c_library && s->is_searched) {
 		find_functions(s, m);
 		find_code(s, m, false);
-	} else if (!strcmp(m->path, "[vdso]")) {
+	} else if (s->is_searched && !strcmp(m->path, "[vdso]")) {
 		find_code(s, m, true);
 	}
 	s->c_library |= before;
@@ -299,6 +299,8 @@ static bool lacks_something(struct question *q)
 			     "with `gpuprof env`");
 	if (inject_lacks_room(s->pid, q->s->why, sizeof(q->s->why)))
 		return true;
+	if (!s->is_searched)
+		return false;
 	for (int i = 0; i < SUBJECT_FUNCTIONS; i++)
 		if (!s->function[i]) {
 			snprintf(q->s->why, sizeof(q->s->why), "no %s was found in its C library; "
@@ -327,16 +329,25 @@ static int ask(struct question *q)
 	return 0;
 }
 
-int subject_read(struct subject *s, pid_t pid)
+static int read_subject(struct subject *s, pid_t pid, bool is_searched)
 {
 	struct proc proc;
 	struct question q = { .s = s, .proc = &proc };
 	int err = proc_open(&proc, pid);
 
-	memset(s, 0, sizeof(*s));
-	s->pid = pid;
+	*s = (struct subject){ .pid = pid, .is_searched = is_searched };
 	if (!err)
 		err = ask(&q);
 	proc_close(&proc);
 	return err;
+}
+
+int subject_read(struct subject *s, pid_t pid)
+{
+	return read_subject(s, pid, true);
+}
+
+int subject_read_reasons(struct subject *s, pid_t pid)
+{
+	return read_subject(s, pid, false);
 }

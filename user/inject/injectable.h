@@ -29,7 +29,8 @@ enum subject_function { SUBJECT_DLOPEN, SUBJECT_DLSYM, SUBJECT_DLERROR, SUBJECT_
 
 struct subject {
 	pid_t pid;
-	uint64_t function[SUBJECT_FUNCTIONS];	/* addresses there */
+	bool is_searched;	/* its C library, for the addresses below */
+	uint64_t function[SUBJECT_FUNCTIONS];
 	uint64_t syscall_at, return_at;		/* of machine_find_* */
 	bool c_library, musl, cuda, helper;	/* found among its mappings */
 	/* by seccomp; the filters can be read only when a thread is stopped */
@@ -42,5 +43,8 @@ struct subject {
 
 /* 0; -ESRCH; -EPERM; -ENOTSUP: see why. */
 int subject_read(struct subject *s, pid_t pid);
+/* The same without addresses, in a quarter of the time: a C library that has not all of them is not
+ * noticed. */
+int subject_read_reasons(struct subject *s, pid_t pid);
 
 #endif
