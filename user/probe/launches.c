@@ -5,10 +5,13 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/time.h"
 #include "base/vec.h"
 #include "catalog/catalog.h"
 
 #define DOUBLED_MAX 16
+
+#define ASK_EVERY_NS (250 * NS_PER_MS)	/* whether a process has ended, which /proc has */
 
 struct caller {
 	pid_t pid;
@@ -18,6 +21,7 @@ struct caller {
 	bool was_left_out;	/* its launches by the driver were not probed */
 	bool was_surprising;	/* see launches_surprise */
 	bool was_lost;		/* CUPTI stopped to record it while it was not probed */
+	uint64_t alive_ns;	/* it had not ended then */
 };
 
 enum call_of { OF_OTHERS, OF_RUNTIME_LAUNCH, OF_DRIVER, OF_DRIVER_LAUNCH };
@@ -159,12 +163,17 @@ static bool all_are(struct launches *l, const struct launches_facts *facts,
 	for (size_t i = 0; i < l->callers.n;) {
 		struct caller *c = &l->callers.v[i];
 
-		if (is(l, c, facts))
+		if (is(l, c, facts)) {
 			i++;
-		else if (facts->has_ended(facts->ctx, c->pid))
-			forget_caller(l, i);
-		else
+			continue;
+		}
+		if (c->alive_ns && facts->now_ns < c->alive_ns + ASK_EVERY_NS)
 			return false;
+		if (!facts->has_ended(facts->ctx, c->pid)) {
+			c->alive_ns = facts->now_ns;
+			return false;
+		}
+		forget_caller(l, i);
 	}
 	return l->callers.n > 0;
 }
@@ -196,8 +205,9 @@ enum plan_part launches_needed(struct launches *l, const struct launches_facts *
 }
 
 enum plan_part launches_choose(struct launches *l, const struct attach_launches *now,
-			       uint64_t now_ns, const struct launches_facts *facts)
+			       const struct launches_facts *facts)
 {
+	const uint64_t now_ns = facts->now_ns;
 	bool enough;
 
 	if (now->until == PLAN_PARTS && now->since_ns + LAUNCHES_SETTLE_NS > l->since_ns) {

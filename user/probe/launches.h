@@ -52,6 +52,7 @@ struct launches_facts {		/* about the processes that make calls */
 	bool (*is_recorded)(void *ctx, pid_t pid);	/* by CUPTI; NULL: none is */
 	bool (*has_ended)(void *ctx, pid_t pid);
 	void *ctx;
+	uint64_t now_ns;
 };
 
 /* A process that called the driver itself while its launches there were not probed, or launched
@@ -63,6 +64,6 @@ enum plan_part launches_needed(struct launches *l, const struct launches_facts *
 
 /* The parts of plans before this one need probes. now: as it is. */
 enum plan_part launches_choose(struct launches *l, const struct attach_launches *now,
-			       uint64_t now_ns, const struct launches_facts *facts);
+			       const struct launches_facts *facts);
 
 #endif

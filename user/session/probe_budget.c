@@ -16,6 +16,8 @@
 #include "target/target.h"
 
 #define CALLERS_MIN 1024
+#define FEW_CALLS 1000		/* since the last look ... */
+#define FEW_NS (100 * NS_PER_MS)	/* ... so long one is put off */
 
 /* Unarmed time is pushed ahead of what is booked, but not far, as the process may end. */
 #define AHEAD_MIN_NS (30 * NS_PER_MS)
@@ -32,6 +34,8 @@ struct probe_budget {
 	uint32_t last_pid;
 	uint64_t off_ns;	/* since then they are; 0: they are not */
 	uint64_t looked_ns;
+	uint64_t calls;		/* since then */
+	enum probe_budget_wish wish;	/* then */
 	bool has_passed;	/* the budget, with a message */
 	uint64_t unprobed_ns;	/* so long launches had no probes, so far */
 };
@@ -105,6 +109,7 @@ int probe_budget_push(struct probe_budget *b, const struct event *ev)
 	int err = 0;
 
 	if (event_is_call(ev->kind)) {
+		b->calls++;
 		err = note_caller(b, ev->pid, 0);
 	} else if (ev->kind == EVENT_PROCESS && !ev->task.comm && !ev->end_ns) {
 		err = note_caller(b, ev->pid, time_now_ns() - AHEAD_MIN_NS);
@@ -273,7 +278,7 @@ static void switch_launches(struct probe_budget *b, const struct probe_budget_no
 	}
 }
 
-enum probe_budget_wish probe_budget_look(struct probe_budget *b, const struct probe_budget_now *now)
+static enum probe_budget_wish look(struct probe_budget *b, const struct probe_budget_now *now)
 {
 	const enum budget_step before = b->state.step;
 	struct looking looking = { b, now };
@@ -290,6 +295,7 @@ enum probe_budget_wish probe_budget_look(struct probe_budget *b, const struct pr
 	if (b->off_ns)
 		b->unprobed_ns += now->now_ns - b->looked_ns;
 	b->looked_ns = now->now_ns;
+	b->calls = 0;
 	b->state = budget_look(b->budget, &look);
 	switch_launches(b, now);
 	if (b->state.step != before) {
@@ -301,4 +307,11 @@ enum probe_budget_wish probe_budget_look(struct probe_budget *b, const struct pr
 		return b->state.step == BUDGET_RECORDS ? WISH_RECORDS : WISH_ANY;
 	push_all_unarmed(b, now);
 	return b->state.probes ? WISH_BACK : WISH_NONE;
+}
+
+enum probe_budget_wish probe_budget_look(struct probe_budget *b, const struct probe_budget_now *now)
+{
+	if (b->off_ns || b->calls >= FEW_CALLS || now->now_ns - b->looked_ns >= FEW_NS)
+		b->wish = look(b, now);
+	return b->wish;
 }

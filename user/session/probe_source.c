@@ -598,8 +598,8 @@ static void choose_launches(struct probe_source *p)
 {
 	const struct worker_facts worker = worker_facts(p->worker);
 	const struct attach_launches now = worker.launches;
-	struct launches_facts facts = { NULL, has_ended, p->recorded_ctx };
 	const uint64_t now_ns = time_now_ns();
+	struct launches_facts facts = { NULL, has_ended, p->recorded_ctx, now_ns };
 	enum plan_part until;
 	pid_t pid;
 
@@ -609,7 +609,7 @@ static void choose_launches(struct probe_source *p)
 		facts.is_recorded = p->is_recorded;
 	until = p->wish == WISH_NONE ? PLAN_RUNTIME_LAUNCHES :
 		p->wish == WISH_BACK ? launches_needed(p->launches, &facts) :
-				       launches_choose(p->launches, &now, now_ns, &facts);
+				       launches_choose(p->launches, &now, &facts);
 	if (until != now.until || now.stays != (p->wish == WISH_NONE))
 		wish(p, &now, until, now_ns);
 	/* The helper has reported all of it by then. */
