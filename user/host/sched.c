@@ -46,11 +46,12 @@ char sched_read_state(pid_t pid, pid_t tid, long *number)
 	char text[TEXT_MAX], state = 0;
 	const char *close;
 
-	*number = SCHED_UNKNOWN;
+	if (number)
+		*number = SCHED_UNKNOWN;
 	if (read_start(pid, tid, "stat", text) || !(close = strrchr(text, ')')) ||
 	    sscanf(close + 1, " %c", &state) != 1)
 		return 0;
-	if (state != 'S' && state != 'D')
+	if (!number || (state != 'S' && state != 'D'))
 		return state;
 	/* "202 0x7f...": its arguments follow; "running": it was woken meanwhile. */
 	if (!read_start(pid, tid, "syscall", text) && sscanf(text, "%ld", number) != 1)

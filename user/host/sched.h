@@ -20,8 +20,8 @@ int sched_read_times(pid_t pid, pid_t tid, struct sched_times *out);
 #define SCHED_NO_SYSCALL (-1)
 #define SCHED_UNKNOWN (-2)
 
-/* 'R', 'S', ...: its state, and if it sleeps the system call that it is in, or one of the above. 0:
- * it is gone. */
+/* 'R', 'S', ...: its state, and if it sleeps the system call that it is in, or one of the above
+ * (number NULL: not asked for). 0: it is gone. */
 char sched_read_state(pid_t pid, pid_t tid, long *number);
 
 #endif

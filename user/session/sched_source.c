@@ -19,6 +19,8 @@
 #include "source/bpf/decode.h"
 
 #define ROUND_NS (200 * 1000 * NS_PER_US)	/* from half more to half less */
+#define ROUND_MAX_NS (400 * 1000 * NS_PER_US)	/* where there are many threads */
+#define THREAD_NS (2 * 1000 * NS_PER_US)	/* more for each */
 #define TURN_NS (20 * 1000 * NS_PER_US)		/* the same, within a round */
 #define TURN_THREADS 8
 #define LAST_THREADS 512	/* when the session ends: others' last accounts are missing */
@@ -40,6 +42,7 @@ struct sched_source {
 	bool wanted;
 	struct map threads;		/* tid -> struct reading */
 	size_t at, round;		/* place in the model; threads of this round so far */
+	size_t last_round;		/* of the one before */
 	unsigned int seed;
 	uint64_t watermark_ns, pushed;
 	int err;
@@ -53,16 +56,22 @@ static struct sched_source *sched_of(struct live_source *l)
 
 /* ---- one thread ------------------------------------------------------------------------------ */
 
-static uint8_t read_reason(const struct model_driver *who)
+/* before: in what it was if it has not run since, so that it sleeps on in that unless it is ready
+ * now. */
+static uint8_t read_reason(const struct model_driver *who, uint8_t before)
 {
+	const bool knows = before != OFF_RUNQUEUE && before != OFF_STOPPED;
 	long number;
-	const char state = sched_read_state((pid_t)who->pid, (pid_t)who->tid, &number);
+	const char state = sched_read_state((pid_t)who->pid, (pid_t)who->tid,
+					    knows ? NULL : &number);
 	uint8_t reason;
 
 	if (proc_is_stopped(state))
 		return OFF_STOPPED;
 	if (state != 'S' && state != 'D')
 		return OFF_RUNQUEUE;
+	if (knows)
+		return before;
 	if (number == SCHED_NO_SYSCALL)
 		return OFF_PAGE_FAULT;
 	reason = decode_wait_reason(syscall_find(number));
@@ -111,7 +120,7 @@ static bool take_account(struct reading *then, const struct model_driver *who, b
 	delayed_ns = num_min(num_sub(now.times.delayed_ns, then->times.delayed_ns),
 			     wall_ns - ran_ns);
 	if (ran_ns + delayed_ns < wall_ns - wall_ns / 64)
-		now.state = read_reason(who);
+		now.state = read_reason(who, ran_ns ? OFF_RUNQUEUE : then->state);
 	if (!last && !is_over(then, &now, ran_ns, delayed_ns))
 		return false;
 	if (now.state == OFF_RUNQUEUE)
@@ -175,6 +184,7 @@ static int take_turn(struct sched_source *s, size_t threads, bool last)
 		return err;
 	if (s->threads.n > s->round + FORGOTTEN)
 		map_free_each(&s->threads, free);
+	s->last_round = s->round;
 	s->round = 0;
 	return err;
 }
@@ -215,7 +225,8 @@ static void pump(struct live_source *l)
 	if (!s->wanted || s->err || read(l->fds[0], &times, sizeof(times)) != sizeof(times))
 		return;
 	s->err = take_turn(s, TURN_THREADS, false);
-	wait_for_turn(s, s->at ? TURN_NS : ROUND_NS);
+	wait_for_turn(s, s->at ? TURN_NS :
+			 num_min(ROUND_NS + s->last_round * THREAD_NS, ROUND_MAX_NS));
 }
 
 static int push_accounts(struct live_source *l)
