@@ -160,7 +160,8 @@ void worker_set_launches(struct worker *w, const struct attach_launches *now,
  * position is noted, then the events are read, then the maps, and then the ring up to there.
  */
 
-#define STACK_FEED_MS 10		/* between looks into the ring */
+#define STACK_FEED_MS 10		/* between looks into the ring; after a while without any ... */
+#define STACK_FEED_QUIET_MS 40
 #define READ_NS (5 * NS_PER_MS)
 #define PUSH_NS (100 * NS_PER_MS)
 #define PUSH_SHARE 10 /* a pass over large symbol tables takes some 10 ms: no more of its time */
@@ -171,6 +172,7 @@ struct stack_feed {
 	struct ring *ring;
 	VEC(pid_t) mapped;	/* processes that have mapped something */
 	uint64_t limit;		/* the ring's end before this round's events were read */
+	int wait_ms;		/* to the next round */
 	uint64_t read_ns, pushed_ns, cost_ns;
 	int err;
 };
@@ -196,6 +198,7 @@ static struct stack_feed *stack_feed_new(struct loader *l)
 
 	if (!f)
 		return NULL;
+	f->wait_ms = STACK_FEED_MS;
 	f->loader = l;
 	f->stacks = callstacks_new(set_code, l);
 	f->ring = f->stacks ? ring_open(loader_facts(l).stacks_fd) : NULL;
@@ -749,7 +752,16 @@ static int wait_ms(const struct worker *w)
 
 	if (ms < 0 || (inside >= 0 && inside < ms))
 		ms = inside;
-	return w->feed && (ms < 0 || ms > STACK_FEED_MS) ? STACK_FEED_MS : ms;
+	return w->feed && (ms < 0 || ms > w->feed->wait_ms) ? w->feed->wait_ms : ms;
+}
+
+static void begin_feed_round(struct stack_feed *f)
+{
+	const uint64_t end = ring_produced(f->ring);
+
+	f->wait_ms = end == f->limit ? (int)num_min(2 * (uint64_t)f->wait_ms, STACK_FEED_QUIET_MS) :
+				       STACK_FEED_MS;
+	f->limit = end;
 }
 
 /* Stacks that were sent wait for the engine, which has to know them. When no more can be sent,
@@ -794,7 +806,7 @@ static void *worker_main(void *ctx)
 		if (poll(w->fds, w->watches.n + 2, wait_ms(w)) < 0)
 			continue;
 		if (w->feed)
-			w->feed->limit = ring_produced(w->feed->ring);
+			begin_feed_round(w->feed);
 		worker_look_at_due(w);
 		if (w->fds[w->watches.n + 1].revents)
 			store_blocks(w);

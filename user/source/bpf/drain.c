@@ -19,8 +19,11 @@
 #include "host/caps.h"
 #include "source/bpf/ring.h"
 
-#define PERIOD_MS 10		/* records that no wakeup announced wait at most this long ... */
-#define PERIOD_QUIET_MS 80	/* ... or, after a while without any record, this long */
+/* Records that no wakeup announced wait at most so long; where few come; after a while without any. */
+#define PERIOD_MS 10
+#define PERIOD_FEW_MS 40
+#define PERIOD_QUIET_MS 80
+#define FEW 500			/* records in a round */
 #define LAST_ROUNDS 3		/* exits need two */
 #define LAST_TRIES 1000		/* of a millisecond, for a program preempted inside a record */
 
@@ -61,7 +64,7 @@ struct drain_queue {
 	pthread_cond_t room;
 	struct drain_chunk *first, **last, *spare;
 	unsigned int n_chunks;
-	bool quiet;			/* no record since it was set; the writer's */
+	unsigned int records;		/* since it was set; the writer's */
 };
 
 /* NULL + errno */
@@ -162,7 +165,7 @@ static int drain_queue_put(void *queue, enum drain_item_kind kind, const void *d
 	*item = (struct drain_item){ .len = (uint32_t)len, .kind = (uint8_t)kind };
 	memcpy(item + 1, data, len);
 	q->open->used += (uint32_t)need;
-	q->quiet &= kind == DRAIN_MARK;
+	q->records += kind != DRAIN_MARK;
 	return 0;
 }
 
@@ -354,6 +357,15 @@ struct drain {
 	bool running;
 };
 
+static int next_period_ms(const struct drain *d, int period_ms)
+{
+	if (d->queue->records > FEW || d->order.held.n || d->order.fresh.n)
+		return PERIOD_MS;
+	if (d->queue->records)
+		return PERIOD_FEW_MS;
+	return (int)num_min(2 * (uint64_t)period_ms, PERIOD_QUIET_MS);
+}
+
 static void *drain_main(void *ctx)
 {
 	struct drain *d = ctx;
@@ -366,13 +378,10 @@ static void *drain_main(void *ctx)
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	caps_keep(0);		/* it reads memory that is mapped */
 	while (poll(&stop, 1, 0) == 0) {
-		d->queue->quiet = true;
+		d->queue->records = 0;
 		drain_order_round(&d->order);
 		drain_queue_flush(d->queue);
-		if (!d->queue->quiet || d->order.held.n || d->order.fresh.n)
-			period_ms = PERIOD_MS;
-		else if (period_ms < PERIOD_QUIET_MS)
-			period_ms *= 2;
+		period_ms = next_period_ms(d, period_ms);
 		epoll_wait(d->epoll_fd, ev, 4, period_ms);
 	}
 	/* The probes are detached: the rings' content is final. */
