@@ -14,14 +14,26 @@ struct sched_times {
 	uint64_t delayed_ns;	/* ready without one */
 };
 
+#define SCHED_FILES 3
+
+/* Its files, open once they were read; of a thread that is gone they are no other's of its number. */
+struct sched_thread {
+	pid_t pid, tid;
+	int fd[SCHED_FILES];
+};
+
+#define SCHED_THREAD(p, t) { (p), (t), { -1, -1, -1 } }
+
+void sched_thread_close(struct sched_thread *t);
+
 /* 0 or -errno: ESRCH, it is gone; ENODATA, the kernel does not count. */
-int sched_read_times(pid_t pid, pid_t tid, struct sched_times *out);
+int sched_read_times(struct sched_thread *t, struct sched_times *out);
 
 #define SCHED_NO_SYSCALL (-1)
 #define SCHED_UNKNOWN (-2)
 
 /* 'R', 'S', ...: its state, and if it sleeps the system call that it is in, or one of the above
  * (number NULL: not asked for). 0: it is gone. */
-char sched_read_state(pid_t pid, pid_t tid, long *number);
+char sched_read_state(struct sched_thread *t, long *number);
 
 #endif

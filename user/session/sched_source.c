@@ -27,20 +27,26 @@
 #define TICK_NS (10 * 1000 * NS_PER_US)	/* counted so late at most, of one on a CPU */
 #define GOES_ON_NS (600 * 1000 * NS_PER_US)	/* in time for the devices' books */
 #define FORGOTTEN 1024		/* readings of threads that may be gone, more than there are */
+#define OPEN_MOST 200		/* threads whose files stay open */
 
 /* The latest reading of a thread. */
 struct reading {
-	uint64_t number;		/* of the model's thread; tids are used again */
-	uint64_t at_ns;
+	uint64_t at_ns;			/* 0: there is none */
 	struct sched_times times;
 	uint8_t state;			/* enum off_reason, as in event_sched */
+};
+
+struct watched {
+	uint64_t number;		/* of the model's thread; tids are used again */
+	struct sched_thread files;
+	struct reading last;
 };
 
 struct sched_source {
 	struct live_source live;
 	const struct model *model;
 	bool wanted;
-	struct map threads;		/* tid -> struct reading */
+	struct map threads;		/* tid -> struct watched */
 	size_t at, round;		/* place in the model; threads of this round so far */
 	size_t last_round;		/* of the one before */
 	unsigned int seed;
@@ -58,12 +64,11 @@ static struct sched_source *sched_of(struct live_source *l)
 
 /* before: in what it was if it has not run since, so that it sleeps on in that unless it is ready
  * now. */
-static uint8_t read_reason(const struct model_driver *who, uint8_t before)
+static uint8_t read_reason(struct sched_thread *thread, uint8_t before)
 {
 	const bool knows = before != OFF_RUNQUEUE && before != OFF_STOPPED;
 	long number;
-	const char state = sched_read_state((pid_t)who->pid, (pid_t)who->tid,
-					    knows ? NULL : &number);
+	const char state = sched_read_state(thread, knows ? NULL : &number);
 	uint8_t reason;
 
 	if (proc_is_stopped(state))
@@ -102,17 +107,16 @@ static void count_rest(struct sched_times *now, uint64_t wall_ns, uint64_t *ran_
 	*(waits ? delayed_ns : ran_ns) += rest_ns;
 }
 
-/* The account of the time since *then, which becomes now. False: there is none yet. */
-static bool take_account(struct reading *then, const struct model_driver *who, bool last,
-			 struct event *out)
+/* The account of the time since the last reading, which becomes now. False: there is none yet. */
+static bool take_account(struct watched *thread, bool last, struct event *out)
 {
-	struct reading now = { .number = who->number, .at_ns = time_now_ns() };
+	struct reading now = { .at_ns = time_now_ns() }, *then = &thread->last;
 	const uint64_t wall_ns = now.at_ns - then->at_ns;
 	uint64_t ran_ns, delayed_ns;
 
-	if (sched_read_times((pid_t)who->pid, (pid_t)who->tid, &now.times))
+	if (sched_read_times(&thread->files, &now.times))
 		return false;
-	if (!then->at_ns || then->number != now.number) {
+	if (!then->at_ns) {
 		*then = now;
 		return false;
 	}
@@ -120,30 +124,59 @@ static bool take_account(struct reading *then, const struct model_driver *who, b
 	delayed_ns = num_min(num_sub(now.times.delayed_ns, then->times.delayed_ns),
 			     wall_ns - ran_ns);
 	if (ran_ns + delayed_ns < wall_ns - wall_ns / 64)
-		now.state = read_reason(who, ran_ns ? OFF_RUNQUEUE : then->state);
+		now.state = read_reason(&thread->files, ran_ns ? OFF_RUNQUEUE : then->state);
 	if (!last && !is_over(then, &now, ran_ns, delayed_ns))
 		return false;
 	if (now.state == OFF_RUNQUEUE)
 		count_rest(&now.times, wall_ns, &ran_ns, &delayed_ns);
-	*out = (struct event){ .kind = EVENT_SCHED, .pid = who->pid, .tid = who->tid,
-			       .start_ns = then->at_ns, .end_ns = now.at_ns,
+	*out = (struct event){ .kind = EVENT_SCHED, .pid = (uint32_t)thread->files.pid,
+			       .tid = (uint32_t)thread->files.tid, .start_ns = then->at_ns, .end_ns = now.at_ns,
 			       .sched = { .ran_ns = ran_ns, .delayed_ns = delayed_ns,
 					  .first = then->state, .last = now.state } };
 	*then = now;
 	return true;
 }
 
+static void free_watched(void *ctx)
+{
+	struct watched *thread = ctx;
+
+	if (thread)
+		sched_thread_close(&thread->files);
+	free(thread);
+}
+
+/* Its place; NULL: no memory. */
+static struct watched *watched_of(struct sched_source *s, const struct model_driver *who)
+{
+	struct map_slot *slot = map_put(&s->threads, who->tid, NULL);
+	struct watched *thread = slot ? (struct watched *)(uintptr_t)slot->value : NULL;
+
+	if (thread && thread->number == who->number)
+		return thread;
+	free_watched(thread);
+	thread = slot ? malloc(sizeof(*thread)) : NULL;
+	if (thread)
+		*thread = (struct watched){ .number = who->number,
+					    .files = SCHED_THREAD((pid_t)who->pid, (pid_t)who->tid) };
+	if (slot)
+		slot->value = (uintptr_t)thread;
+	return thread;
+}
+
 /* 0 or -ENOMEM. */
 static int read_thread(struct sched_source *s, const struct model_driver *who, bool last)
 {
-	struct map_slot *slot = map_put(&s->threads, who->tid, NULL);
+	struct watched *thread = watched_of(s, who);
 	struct event account, *place;
+	bool has_account;
 
-	if (slot && !slot->value)
-		slot->value = (uintptr_t)calloc(1, sizeof(struct reading));
-	if (!slot || !slot->value)
+	if (!thread)
 		return -ENOMEM;
-	if (!take_account((struct reading *)(uintptr_t)slot->value, who, last, &account))
+	has_account = take_account(thread, last, &account);
+	if (s->threads.n > OPEN_MOST)
+		sched_thread_close(&thread->files);
+	if (!has_account)
 		return 0;
 	place = VEC_PUSH(&s->waiting);
 	if (!place)
@@ -183,7 +216,7 @@ static int take_turn(struct sched_source *s, size_t threads, bool last)
 	if (s->at)
 		return err;
 	if (s->threads.n > s->round + FORGOTTEN)
-		map_free_each(&s->threads, free);
+		map_free_each(&s->threads, free_watched);
 	s->last_round = s->round;
 	s->round = 0;
 	return err;
@@ -264,7 +297,7 @@ static void release(struct live_source *l)
 	struct sched_source *s = sched_of(l);
 
 	io_close(&l->fds[0]);
-	map_free_each(&s->threads, free);
+	map_free_each(&s->threads, free_watched);
 	VEC_FREE(&s->waiting);
 }
 
