@@ -783,6 +783,7 @@ static int begin(struct live_source *l, uint64_t start_ns)
 {
 	struct probe_source *p = probes_of(l);
 
+	p->rules.armed_ns = start_ns;
 	return p->inflight ? inflight_find(p->inflight, start_ns, l->sink) : 0;
 }
 

@@ -837,6 +837,7 @@ int worker_run(struct worker *w, const struct worker_rules *rules, struct captur
 	if (!w->fds)
 		return live_cannot("probe what is mapped later", ENOMEM);
 	w->rules = *rules;
+	w->armed_ns = num_max(w->armed_ns, rules->armed_ns);
 	if (rules->match.selector)
 		w->watches.v[0].filter = rules->filter;
 	w->keep = keep;

@@ -41,6 +41,7 @@ struct worker_rules {		/* which processes it measures, of those that it watches 
 	/* with a selector: the process whose probes have the kernel's pid filter, until another is
 	 * followed; 0: there is none */
 	pid_t filter;
+	uint64_t armed_ns;	/* when the probes were made that there are */
 };
 
 /* Starts the thread; from now on it owns the attach. keep: the sink of the capture's blocks, or

@@ -240,16 +240,17 @@ static int find_one(struct look *look, const struct stack_thread *t, uint64_t si
 
 int inflight_find(struct inflight *in, uint64_t since_ns, const struct event_sink *sink)
 {
+	const struct pids some = { .v = in->fresh.v, .n = num_min(in->fresh.n, INFLIGHT_MOST) };
 	struct look look;
 	int err;
 
-	if (!in->fresh.n)
+	if (!some.n)
 		return 0;
-	err = look_at(&look, in, &in->fresh);
+	err = look_at(&look, in, &some);
 	for (size_t i = 0; !err && i < stack_snapshot_threads(look.snapshot); i++)
 		err = find_one(&look, stack_snapshot_thread(look.snapshot, i), since_ns, sink);
 	look_end(&look);
-	in->fresh.n = 0;
+	VEC_DROP_FIRST(&in->fresh, some.n);
 	if (err == -ENOTSUP)
 		log_debug("calls that began before cannot be found: no registers of threads");
 	return err == -ENOTSUP ? 0 : err;
@@ -359,7 +360,7 @@ int inflight_work(struct inflight *in, const struct event_sink *sink)
 
 int inflight_timeout_ms(const struct inflight *in)
 {
-	uint64_t now_ns = time_now_ns(), due_ns = UINT64_MAX;
+	uint64_t now_ns = time_now_ns(), due_ns = in->fresh.n ? now_ns : UINT64_MAX;
 
 	for (size_t i = 0; i < in->calls.n; i++)
 		due_ns = num_min(due_ns, in->calls.v[i].due_ns);

@@ -16,23 +16,25 @@ struct inflight;
 struct inflight *inflight_new(struct loader *l, unsigned int tier);	/* NULL + errno */
 void inflight_free(struct inflight *in);
 
-/* The process maps a library that is probed by now: its threads are looked at by the next
- * inflight_find. 0 or -ENOMEM. */
+/* The process maps a library that is probed by now: its threads are looked at by inflight_find. 0
+ * or -ENOMEM. */
 int inflight_add(struct inflight *in, pid_t pid);
 
 /*
- * Checks the threads of the added processes: a thread that is in a call now, and was seen to
+ * Checks the threads of the added processes, of INFLIGHT_MOST of them in each call: a thread that is in a call now, and was seen to
  * make none, is in it since since_ns at least, when the last of its probes was made. Pushes
  * THREAD and INSIDE, which must come before all else of these threads. A thread that has made a
  * call inside its call between the making of the probes and this check is left out: its nested
  * calls stand for themselves. Threads that cannot be checked are left out, too. 0, the sink's
  * error or -ENOMEM.
  */
+#define INFLIGHT_MOST 50	/* some 20 ms */
+
 int inflight_find(struct inflight *in, uint64_t since_ns, const struct event_sink *sink);
 
 /* Looks again at the calls that are due. Errors as inflight_find. */
 int inflight_work(struct inflight *in, const struct event_sink *sink);
-/* until inflight_work is due; -1: nothing to do */
+/* until inflight_find or inflight_work is due; -1: nothing to do */
 int inflight_timeout_ms(const struct inflight *in);
 
 /* The end: a last look. Errors as inflight_find. */
