@@ -169,9 +169,15 @@ static struct timespec as_timespec(uint64_t ns)
 }
 
 /* again_ns 0: once. */
+static int set_timer(int fd, uint64_t ns, uint64_t again_ns)
+{
+	const struct itimerspec t = { as_timespec(again_ns), as_timespec(ns) };
+
+	return timerfd_settime(fd, 0, &t, NULL);
+}
+
 static int add_timer(struct session *s, uint64_t ns, uint64_t again_ns, enum wake what)
 {
-	struct itimerspec t = { .it_value = as_timespec(ns), .it_interval = as_timespec(again_ns) };
 	int *fd;
 
 	if (!ns)
@@ -180,7 +186,7 @@ static int add_timer(struct session *s, uint64_t ns, uint64_t again_ns, enum wak
 	if (!fd)
 		return -ENOMEM;
 	*fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (*fd < 0 || timerfd_settime(*fd, 0, &t, NULL))
+	if (*fd < 0 || set_timer(*fd, ns, again_ns))
 		return -errno;
 	return add_fd(s, *fd, what);
 }
@@ -195,8 +201,10 @@ static void on_interval(struct session *s, int fd)
 		s->state = SESSION_STOPPING;
 		return;
 	}
-	if (!at || at <= s->interval_start_ns)
-		return;		/* nothing has been delivered since */
+	if (!at || at <= s->interval_start_ns) {	/* nothing has been delivered since */
+		set_timer(fd, READ_EVERY_NS, s->plan->interval_ns);
+		return;
+	}
 	for (size_t i = 0; i < SOURCES; i++) {
 		struct live_source *l = s->sources[i];
 
