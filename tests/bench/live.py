@@ -94,7 +94,7 @@ def run_many(table, build, gpuprof):
     folder = os.path.join(build, "bench")
     first = []
     with crowd(build, PROCESSES - TARGETS, [os.path.join(folder, "libcudart.so.13")]), \
-            calling(build, TARGETS, 100, 1):
+            calling(build, TARGETS, 10, 0.2):
         for i in range(ROUNDS):
             with contextlib.closing(View(gpuprof, "-a")) as view:
                 first.append(view.wait())

@@ -1023,6 +1023,8 @@ struct helpers {
 	struct map senders;		/* pids of whose helpers any record came */
 	struct helpers_totals totals;	/* of those that ended */
 	size_t seek_at;			/* whose turn it is */
+	uint64_t seek_ns;		/* when the next one is due; 0: not known */
+	bool has_over;
 };
 
 struct helpers *helpers_new(enum helpers_calls calls, uint32_t wants)
@@ -1096,6 +1098,7 @@ static int add(struct helpers *h, const struct helpers_process *who)
 	}
 	*at = p;
 	slot->value = (uintptr_t)p;
+	h->seek_ns = 0;
 	return 0;
 }
 
@@ -1116,6 +1119,7 @@ int helpers_add(struct helpers *h, const struct helpers_process *who)
 	else if (!p->decoder)
 		p->who = *who;
 	ring_search_soon(&p->search, who->is_unlikely);
+	h->seek_ns = 0;
 	return 0;
 }
 
@@ -1125,7 +1129,7 @@ int helpers_add_thread(struct helpers *h, pid_t pid, uint32_t tid, uint32_t own_
 
 	if (!p)
 		return 0;
-	p->search.at_ns = 0;
+	p->search.at_ns = h->seek_ns = 0;
 	p->search.has_calls = true;
 	return p->threads && own_tid ? helper_threads_add(p->threads, &(struct helper_thread){
 		.tid = tid, .own_tid = own_tid }) : 0;
@@ -1229,6 +1233,7 @@ static int drop_ended(struct helpers *h, uint64_t now_ns)
 		process_free(p);
 	}
 	h->all.n = kept;
+	h->has_over = false;
 	return err;
 }
 
@@ -1239,19 +1244,26 @@ static int seek(struct helpers *h, uint64_t now_ns, const struct event_sink *sin
 {
 	unsigned int left = SEEK_MAX;
 	size_t idle = 0;		/* in a row, that needed nothing */
+	uint64_t due_ns = UINT64_MAX;	/* of these */
 	int err = 0;
 
+	if (now_ns < h->seek_ns)
+		return 0;
 	while (!err && left && idle < h->all.n) {
 		struct helper_process *p = h->all.v[h->seek_at++ % h->all.n];
+		const bool waits = !p->ring && !p->over && !p->exit_ns &&
+				   p->state != HELPERS_BROKEN;
 
-		if (p->ring || p->over || p->exit_ns || p->state == HELPERS_BROKEN ||
-		    !ring_search_is_due(&p->search, now_ns)) {
+		if (!waits || !ring_search_is_due(&p->search, now_ns)) {
+			due_ns = waits ? num_min(due_ns, p->search.at_ns) : due_ns;
 			idle++;
 			continue;
 		}
 		idle = 0;
+		due_ns = UINT64_MAX;
 		err = process_seek(p, now_ns, &left, sink);
 	}
+	h->seek_ns = idle == h->all.n ? due_ns : 0;
 	return err;
 }
 
@@ -1270,10 +1282,12 @@ int helpers_pump(struct helpers *h, uint64_t now_ns, const struct event_sink *si
 			err = add(h, &now_who);
 		if (!err)
 			err = process_pump(p, now_ns, sink);
+		h->has_over |= p->over;
+		h->seek_ns = p->ring ? h->seek_ns : 0;
 	}
 	if (!err)
 		err = push_held(h, num_sub(now_ns, API_CALLS_SLACK_NS), sink);
-	return err ? err : drop_ended(h, now_ns);
+	return err || !h->has_over ? err : drop_ended(h, now_ns);
 }
 
 /* Do any helpers still have records for us? */
