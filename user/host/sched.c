@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Three files of /proc/PID/task/TID, each read at once: they change meanwhile. Most of the cost is to
- * open them. */
+/* Three files of /proc/PID/task/TID, each read at once: they change meanwhile. Most of the cost is
+ * to open them. */
 #include "host/sched.h"
 
 #include <errno.h>

@@ -16,7 +16,8 @@ struct sched_times {
 
 #define SCHED_FILES 3
 
-/* Its files, open once they were read; of a thread that is gone they are no other's of its number. */
+/* Its files, open once they were read; when it is gone they are not those of the next that has its
+ * number. */
 struct sched_thread {
 	pid_t pid, tid;
 	int fd[SCHED_FILES];

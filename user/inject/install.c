@@ -23,6 +23,8 @@
 #include "base/num.h"
 #include "base/str.h"
 #include "gpuprof/ring.h"
+#include "host/environment.h"
+#include "host/proc.h"
 #include "host/users.h"
 
 /* of image_bytes.S */
@@ -72,6 +74,21 @@ void inject_environment(const char *file)
 		setenv(INJECT_NVTX, file, 1);
 	snprintf(reader, sizeof(reader), "%d", (int)getppid());
 	setenv("GPUPROF_ARM", reader, 0);
+}
+
+bool inject_may_load(pid_t pid)
+{
+	struct environment env;
+	bool may = true;
+	struct proc p;
+
+	if (!proc_open(&p, pid)) {
+		env = environment_read(&p);
+		may = !env.block || environment_find(&env, INJECT_CUDA) ||
+		      environment_find(&env, INJECT_NVTX);
+	}
+	proc_close(&p);
+	return may;
 }
 
 /* ---- room ------------------------------------------------------------------------------------ */

@@ -41,6 +41,10 @@ const char *inject_foreign(const char *name);
  * helper wait for its reader. The user's own injection is loaded after ours. */
 void inject_environment(const char *file);
 
+/* Does the environment that it was started with name a library to be loaded with CUDA or NVTX? True
+ * where it cannot be read. */
+bool inject_may_load(pid_t pid);
+
 /* True: RLIMIT_FSIZE, which holds for files in memory too, is less than the helper's ring needs;
  * why: "it ...; do ...". pid 0: this process and its children. A limit that cannot be read counts
  * as enough. */

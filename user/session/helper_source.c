@@ -59,18 +59,7 @@ static struct helper_source *source_of(struct live_source *l)
 /* Of the whole host: a process without the helper in its environment gets one by an injection. */
 static bool is_unlikely(const struct helper_source *s, pid_t pid)
 {
-	const struct session_options *o = s->plan.targets->o;
-	struct environment env;
-	bool has_none = false;
-	struct proc p;
-
-	if (o->n_pids || o->cmd || proc_open(&p, pid))
-		return false;
-	env = environment_read(&p);
-	has_none = env.block && !environment_find(&env, INJECT_CUDA) &&
-		   !environment_find(&env, INJECT_NVTX);
-	proc_close(&p);
-	return has_none;
+	return s->plan.targets->o->all && !inject_may_load(pid);
 }
 
 /* This process may have one. 0 or -ENOMEM. */

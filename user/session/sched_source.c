@@ -130,7 +130,8 @@ static bool take_account(struct watched *thread, bool last, struct event *out)
 	if (now.state == OFF_RUNQUEUE)
 		count_rest(&now.times, wall_ns, &ran_ns, &delayed_ns);
 	*out = (struct event){ .kind = EVENT_SCHED, .pid = (uint32_t)thread->files.pid,
-			       .tid = (uint32_t)thread->files.tid, .start_ns = then->at_ns, .end_ns = now.at_ns,
+			       .tid = (uint32_t)thread->files.tid,
+			       .start_ns = then->at_ns, .end_ns = now.at_ns,
 			       .sched = { .ran_ns = ran_ns, .delayed_ns = delayed_ns,
 					  .first = then->state, .last = now.state } };
 	*then = now;
@@ -157,8 +158,9 @@ static struct watched *watched_of(struct sched_source *s, const struct model_dri
 	free_watched(thread);
 	thread = slot ? malloc(sizeof(*thread)) : NULL;
 	if (thread)
-		*thread = (struct watched){ .number = who->number,
-					    .files = SCHED_THREAD((pid_t)who->pid, (pid_t)who->tid) };
+		*thread = (struct watched){
+			.number = who->number,
+			.files = SCHED_THREAD((pid_t)who->pid, (pid_t)who->tid) };
 	if (slot)
 		slot->value = (uintptr_t)thread;
 	return thread;

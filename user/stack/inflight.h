@@ -20,16 +20,16 @@ void inflight_free(struct inflight *in);
  * or -ENOMEM. */
 int inflight_add(struct inflight *in, pid_t pid);
 
-/*
- * Checks the threads of the added processes, of INFLIGHT_MOST of them in each call: a thread that is in a call now, and was seen to
- * make none, is in it since since_ns at least, when the last of its probes was made. Pushes
- * THREAD and INSIDE, which must come before all else of these threads. A thread that has made a
- * call inside its call between the making of the probes and this check is left out: its nested
- * calls stand for themselves. Threads that cannot be checked are left out, too. 0, the sink's
- * error or -ENOMEM.
- */
 #define INFLIGHT_MOST 50	/* some 20 ms */
 
+/*
+ * Checks the threads of the added processes, INFLIGHT_MOST of them at a time: a thread that is in
+ * a call now, and was seen to make none, is in it since since_ns at least, when the last of its
+ * probes was made. Pushes THREAD and INSIDE, which must come before all else of these threads. A
+ * thread that has made a call inside its call between the making of the probes and this check is
+ * left out: its nested calls stand for themselves. Threads that cannot be checked are left out,
+ * too. 0, the sink's error or -ENOMEM.
+ */
 int inflight_find(struct inflight *in, uint64_t since_ns, const struct event_sink *sink);
 
 /* Looks again at the calls that are due. Errors as inflight_find. */

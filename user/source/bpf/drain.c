@@ -19,7 +19,7 @@
 #include "host/caps.h"
 #include "source/bpf/ring.h"
 
-/* Records that no wakeup announced wait at most so long; where few come; after a while without any. */
+/* Records that no wakeup announced wait at most so long: where many come, few, or none at all. */
 #define PERIOD_MS 10
 #define PERIOD_FEW_MS 40
 #define PERIOD_QUIET_MS 80

@@ -32,8 +32,7 @@ struct helpers_process {	/* a process that may have a helper */
 	int64_t clock_offset_ns;	/* of its time namespace */
 	struct ring_owner owner;	/* zero: whatever ring it has is its own */
 	bool is_unlikely;	/* to have one: it is looked for less often */
-	/* records up to then are of the program it was before; 0: of none */
-	uint64_t exec_ns;
+	uint64_t exec_ns;	/* records up to then are of the program before; 0: of none */
 };
 
 enum helpers_state { HELPERS_NONE, HELPERS_WATCHED, HELPERS_BUSY, HELPERS_BROKEN, HELPERS_ENDED,

@@ -79,9 +79,10 @@ static bool is_ring_link(int dir_fd, const char *name)
 static bool is_as_before(struct ring_search *s, const char *path, uint64_t now_ns)
 {
 	struct stat st;
-	uint64_t fds = stat(path, &st) ? 0 : (uint64_t)st.st_size;
+	const uint64_t fds = stat(path, &st) ? 0 : (uint64_t)st.st_size;
+	const uint64_t most_ns = s->is_unlikely ? UNCOUNTED_NS : MAX_NS;
 
-	if (fds && fds == s->fds && now_ns - s->counted_ns < (s->is_unlikely ? UNCOUNTED_NS : MAX_NS))
+	if (fds && fds == s->fds && now_ns - s->counted_ns < most_ns)
 		return true;
 	s->fds = fds;
 	s->counted_ns = now_ns;
