@@ -40,7 +40,7 @@ struct helper_source {
 	struct helpers *helpers;
 	unsigned int left_out_noted;	/* of live_source_ops.left_out */
 	uint32_t cuda_version, cuda_pushed;	/* the newest; that of the fact */
-	struct map asked;		/* of the model's processes -> when, of its helper */
+	struct map asked;		/* handle of a process -> when, of its helper */
 	/* Without probes: */
 	uint64_t watermark_ns;
 	uint64_t looked_ns;		/* for new processes */
@@ -605,8 +605,8 @@ static bool is_silent(const struct helper_source *s, struct helpers_status *st,
 #define ASK_EVERY_NS (60 * NS_PER_SEC)
 #define ASKING_NS (5 * NS_PER_MS)	/* in an interval: what /proc has of many takes long */
 
-/* The i-th process: does its helper explain itself, or is it time to read the process again? */
-static bool is_due(struct helper_source *s, size_t i, const struct helpers_status *st,
+/* Does its helper explain itself, or is it time to read the process again? */
+static bool is_due(struct helper_source *s, uint32_t process, const struct helpers_status *st,
 		   uint64_t until_ns)
 {
 	const uint64_t now_ns = time_now_ns();
@@ -614,7 +614,7 @@ static bool is_due(struct helper_source *s, size_t i, const struct helpers_statu
 
 	if (!until_ns || st->head.tag || find_fault(st))
 		return true;
-	asked = map_put(&s->asked, i, NULL);
+	asked = map_put(&s->asked, process, NULL);
 	if (!asked)
 		return true;
 	if (now_ns > until_ns || (asked->value && now_ns - asked->value < ASK_EVERY_NS))
@@ -646,7 +646,7 @@ static void explain_silence(struct live_source *l, enum live_moment when)
 		if (!map_put(&seen, p->pid, &is_new))
 			break;
 		if (is_new && !p->past && call_stats_count(&p->calls) && !is_over &&
-		    is_silent(s, &st, when) && is_due(s, i, &st, until_ns))
+		    is_silent(s, &st, when) && is_due(s, p->process, &st, until_ns))
 			push_why(s, &st, when);
 	}
 	map_free(&seen);

@@ -27,7 +27,7 @@
 #define TICK_NS (10 * 1000 * NS_PER_US)	/* counted so late at most, of one on a CPU */
 #define GOES_ON_NS (600 * 1000 * NS_PER_US)	/* in time for the devices' books */
 #define FORGOTTEN 1024		/* readings of threads that may be gone, more than there are */
-#define OPEN_MOST 200		/* threads whose files stay open */
+#define OPEN_MOST 128		/* threads whose files stay open */
 
 /* The latest reading of a thread. */
 struct reading {
