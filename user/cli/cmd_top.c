@@ -69,12 +69,18 @@ static void top_init(struct top *v, const struct options *o, size_t window)
 /* Has the page been written? If not, its message has come as one of ours. */
 static void look_for_page(struct top *v, bool waits)
 {
+	pid_t ended;
 	int status;
 
-	if (!v->html_pid || !waitpid(v->html_pid, &status, waits ? 0 : WNOHANG))
+	if (!v->html_pid)
+		return;
+	do
+		ended = waitpid(v->html_pid, &status, waits ? 0 : WNOHANG);
+	while (ended < 0 && errno == EINTR);
+	if (!ended)
 		return;
 	v->html_pid = 0;
-	if (WIFEXITED(status) && !WEXITSTATUS(status))
+	if (ended > 0 && WIFEXITED(status) && !WEXITSTATUS(status))
 		snprintf(v->live.message, sizeof(v->live.message), "the page is in %.200s",
 			 v->html.s);
 }
