@@ -36,7 +36,7 @@ load ../lib/common
 }
 
 @test "loss: without a verb every interval is printed, also the last; the loss is judged once" {
-	run -5 --separate-stderr "$GPUPROF" --ring-size 64k -i 250ms --table calls --format csv -- \
+	run -5 --separate-stderr "$GPUPROF" --ring-size 64k --budget off -i 250ms --table calls --format csv -- \
 		"$TARGETS/burst" --calls 100000 --gap-ms 500
 	assert [ "$(grep -c '^pid,' <<<"$output")" -ge 3 ]
 	assert_equal "$(tail -n 1 <<<"$output" | cut -d, -f3)" cudaLaunchKernel
