@@ -146,3 +146,28 @@ ns_of() { report_value r.json "sum(r['ns'] for r in t['threads'] if r['bucket'] 
 	assert_value r.json 'sum(c["count"] for c in t["calls"] if c["function"] == "cudaDeviceSynchronize")' 60
 	assert_value r.json 'len([p for p in t["processes"] if p["launches_per_s"] is None]) >= 3' True
 }
+
+@test "budget: with -a the launches of all are left out where those of one cost too much; all are unarmed" {
+	may_repeat "where others have the CPUs, its launches cost less than that"
+	unset CUDA_INJECTION64_PATH
+	start_launching 6000
+	local busy=$TARGET
+	"$SIM/simcalls" --init --wait-file go --pause-us 1000 cudaDeviceSynchronize=10 cudaLaunchKernel=2000 \
+		>calm.out 2>&1 3>&- &
+	as_ready_target calm.out
+	start_gpuprof record -a --budget 1% -d 8s --max-loss 100% -o c.gpr
+	wait_armed "$busy"
+	wait_begun
+	: >go
+	wait_gpuprof 0
+	"$GPUPROF" report c.gpr --max-loss 100% --format json -o r.json --table calls,threads,events,processes
+	laws r.json
+	assert_note budget "cost thread $busy of process $busy"
+	is_kept 0.01
+	for pid in "$busy" "$TARGET"; do
+		assert_value r.json "sum(r['ns'] for r in t['threads']
+			if r['pid'] == $pid and r['bucket'] == 'unarmed') > 1e9" True
+	done
+	assert_value r.json "sum(c['count'] for c in t['calls']
+		if c['pid'] == $TARGET and c['function'] == 'cudaDeviceSynchronize')" 10
+}
