@@ -35,7 +35,6 @@ struct probe_budget {
 	uint64_t off_ns;	/* since then they are; 0: they are not */
 	uint64_t looked_ns;
 	uint64_t calls;		/* since then */
-	enum probe_budget_wish wish;	/* then */
 	bool has_passed;	/* the budget, with a message */
 	uint64_t unprobed_ns;	/* so long launches had no probes, so far */
 };
@@ -278,7 +277,8 @@ static void switch_launches(struct probe_budget *b, const struct probe_budget_no
 	}
 }
 
-static enum probe_budget_wish look(struct probe_budget *b, const struct probe_budget_now *now)
+/* False: the counters cannot be read. */
+static bool take_look(struct probe_budget *b, const struct probe_budget_now *now)
 {
 	const enum budget_step before = b->state.step;
 	struct looking looking = { b, now };
@@ -287,7 +287,7 @@ static enum probe_budget_wish look(struct probe_budget *b, const struct probe_bu
 	struct gp_counts counts;
 
 	if (loader_counts(b->loader, &counts))
-		return WISH_ANY;
+		return false;
 	look.nested = counts.nested;
 	look.silent = counts.silent;
 	if (now->is_recorded && now->records_would_do)
@@ -303,15 +303,19 @@ static enum probe_budget_wish look(struct probe_budget *b, const struct probe_bu
 		probe_budget_describe(b);
 	}
 	note_passed(b);
-	if (!b->off_ns)
-		return b->state.step == BUDGET_RECORDS ? WISH_RECORDS : WISH_ANY;
-	push_all_unarmed(b, now);
-	return b->state.probes ? WISH_BACK : WISH_NONE;
+	if (b->off_ns)
+		push_all_unarmed(b, now);
+	return true;
 }
 
 enum probe_budget_wish probe_budget_look(struct probe_budget *b, const struct probe_budget_now *now)
 {
-	if (b->off_ns || b->calls >= FEW_CALLS || now->now_ns - b->looked_ns >= FEW_NS)
-		b->wish = look(b, now);
-	return b->wish;
+	const bool is_due = b->off_ns || b->calls >= FEW_CALLS ||
+			    now->now_ns - b->looked_ns >= FEW_NS;
+
+	if (is_due && !take_look(b, now))
+		return WISH_ANY;
+	if (b->off_ns)
+		return b->state.probes ? WISH_BACK : WISH_NONE;
+	return b->state.step == BUDGET_RECORDS ? WISH_RECORDS : WISH_ANY;
 }

@@ -1024,7 +1024,6 @@ struct helpers {
 	struct helpers_totals totals;	/* of those that ended */
 	size_t seek_at;			/* whose turn it is */
 	uint64_t seek_ns;		/* when the next one is due; 0: not known */
-	bool has_over;
 };
 
 struct helpers *helpers_new(enum helpers_calls calls, uint32_t wants)
@@ -1233,7 +1232,6 @@ static int drop_ended(struct helpers *h, uint64_t now_ns)
 		process_free(p);
 	}
 	h->all.n = kept;
-	h->has_over = false;
 	return err;
 }
 
@@ -1270,6 +1268,7 @@ static int seek(struct helpers *h, uint64_t now_ns, const struct event_sink *sin
 int helpers_pump(struct helpers *h, uint64_t now_ns, const struct event_sink *sink)
 {
 	int err = seek(h, now_ns, sink);
+	bool has_over = false;
 
 	for (size_t i = 0; i < h->all.n && !err; i++) {
 		struct helper_process *p = h->all.v[i];
@@ -1282,12 +1281,12 @@ int helpers_pump(struct helpers *h, uint64_t now_ns, const struct event_sink *si
 			err = add(h, &now_who);
 		if (!err)
 			err = process_pump(p, now_ns, sink);
-		h->has_over |= p->over;
+		has_over |= p->over;
 		h->seek_ns = p->ring ? h->seek_ns : 0;
 	}
 	if (!err)
 		err = push_held(h, num_sub(now_ns, API_CALLS_SLACK_NS), sink);
-	return err || !h->has_over ? err : drop_ended(h, now_ns);
+	return err || !has_over ? err : drop_ended(h, now_ns);
 }
 
 /* Do any helpers still have records for us? */
