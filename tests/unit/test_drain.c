@@ -47,6 +47,7 @@ static struct {
 	struct source calls, tasks;
 	struct line line;
 	struct drain_order order;
+	unsigned int taken;
 } p;
 
 BEFORE_EACH
@@ -362,4 +363,59 @@ TEST_TITLED("drain: starts, ends and is freed on real maps", drain_of_real_maps)
 	assert_true(errno == EBADF || errno == EBADFD);
 	close(calls);
 	close(tasks);
+}
+
+static void count_all(void *ctx)
+{
+	struct drain *d = *(struct drain **)ctx;
+	struct drain_chunk *c;
+
+	while ((c = drain_queue_take(d->queue))) {
+		for (uint32_t at = 0; at < c->used;) {
+			const struct drain_item *item = (const void *)(c->data + at);
+
+			p.taken += item->kind != DRAIN_MARK;
+			at += (uint32_t)sizeof(*item) + ((item->len + 7) & ~7u);
+		}
+		drain_queue_release(d->queue, c);
+	}
+}
+
+/* The thread, on rings in memory. */
+static struct drain *start_on_memory(void)
+{
+	struct drain *d = calloc(1, sizeof(*d));
+
+	assert_non_null(d);
+	assert_int_equal(open_all(d, make_map(BPF_MAP_TYPE_RINGBUF, 65536),
+				  make_map(BPF_MAP_TYPE_RINGBUF, 4096)), 0);
+	ring_close(d->order.calls);
+	ring_close(d->order.tasks);
+	d->order.calls = &p.calls.ring;
+	d->order.tasks = &p.tasks.ring;
+	assert_int_equal(pthread_create(&d->thread, NULL, drain_main, d), 0);
+	d->running = true;
+	return d;
+}
+
+TEST_TITLED("drain: asked to catch up it hands on all that is complete", drain_catches_up)
+{
+	struct drain *d = start_on_memory();
+	uint32_t *head;
+
+	for (unsigned int i = 1; i <= 100; i++) {
+		source_commit(reserve_call(7));
+		drain_catch_up(d, count_all, &d);
+		assert_int_equal(p.taken, i);
+	}
+	head = reserve_call(7);			/* is being written */
+	drain_catch_up(d, count_all, &d);
+	assert_int_equal(p.taken, 100);
+	source_commit(head);
+	source_commit(reserve_task(GP_TASK_NEW, 8));
+	drain_catch_up(d, count_all, &d);
+	assert_int_equal(p.taken, 102);
+	drain_finish(d, count_all, &d);
+	d->order.calls = d->order.tasks = NULL;
+	drain_free(d);
 }

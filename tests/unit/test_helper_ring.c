@@ -52,6 +52,27 @@ TEST(without_room_it_is_counted_and_nothing_is_overwritten)
 	helper_ring_close(&r);
 }
 
+TEST(what_was_noted_is_read_and_no_more)
+{
+	struct got got = { .in_order = true };
+	struct ring_reader *s;
+	struct helper_ring r;
+
+	s = open_read(&r);
+	assert_int_equal(ring_reader_read(s, take, &got), 1);
+	assert_false(ring_reader_note(s));
+	send_numbers(&r, 0, 10);
+	assert_true(ring_reader_note(s));
+	send_numbers(&r, 10, 10);
+	assert_int_equal(ring_reader_read(s, take, &got), 1);
+	assert_int_equal(got.n, 10);
+	assert_int_equal(ring_reader_read(s, take, &got), 1);	/* nothing was noted: all */
+	assert_int_equal(got.n, 20);
+	assert_false(ring_reader_note(s));
+	ring_reader_close(s);
+	helper_ring_close(&r);
+}
+
 /* As when four of them were killed, and the helper has slept since. */
 TEST(a_reader_long_gone_loses_its_slot)
 {

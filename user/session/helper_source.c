@@ -91,7 +91,6 @@ static bool wants_whole_graphs(const struct helper_source *s)
  * are looked at while they live: when they make calls, or, without probes, while they have CUDA's
  * library mapped.
  */
-
 #define LOOK_AGAIN_NS 100000000ull
 #define LOOKS_EACH_NS 25000000ull	/* one may take some ms */
 #define CANNOT_LOAD UINT64_MAX		/* in unloadable.looked_at */
@@ -402,9 +401,9 @@ static int read_rings(struct live_source *l)
 {
 	struct helper_source *s = source_of(l);
 	struct live_source *probes = s->plan.probes;
-	uint64_t now_ns = time_now_ns();
-	bool left_out[GP_ROWS_MAX];
+	const uint64_t now_ns = time_now_ns();
 	struct live_unprobed unprobed;
+	bool left_out[GP_ROWS_MAX];
 	int err;
 
 	/* Of functions without a probe, CUPTI's records are the calls. */
@@ -415,13 +414,14 @@ static int read_rings(struct live_source *l)
 	if (probes) {
 		unprobed = probes->ops->unprobed_launches(probes, records_launches, s);
 		helpers_leave_out_launches(s->helpers, unprobed.since_ns, unprobed.until_ns);
+		if (helpers_note(s->helpers))
+			probes->ops->catch_up(probes);
 	}
 	err = helpers_pump(s->helpers, now_ns, l->sink);
-	if (!err)
-		push_cuda_version(s);
-	if (!err && !probes)
-		err = scan(s, now_ns);
-	return err;
+	if (err)
+		return err;
+	push_cuda_version(s);
+	return probes ? 0 : scan(s, now_ns);
 }
 
 static void push_count(const struct event_sink *to, const char *kind, uint64_t received,

@@ -38,6 +38,9 @@ struct live_source_ops {	/* NULL: nothing to do */
 	int (*on_event)(struct live_source *l, const struct event *ev);
 	/* One of fds is readable. */
 	void (*pump)(struct live_source *l);
+	/* Probes: pushes what they have recorded until now, before another source pushes what may
+	 * belong to it. Gives up after CATCH_UP_MS. */
+	void (*catch_up)(struct live_source *l);
 	/* Every 20 ms. 0, or the sink's error. */
 	int (*read)(struct live_source *l);
 	/* An interval ends at until_ns: pushes calls that have begun before and no event has

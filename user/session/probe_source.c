@@ -816,6 +816,16 @@ static void pump(struct live_source *l)
 	bpf_source_pump(&p->bpf);
 }
 
+static void pump_drain(void *ctx)
+{
+	bpf_source_pump(ctx);
+}
+
+static void catch_up(struct live_source *l)
+{
+	drain_catch_up(probes_of(l)->bpf.drain, pump_drain, &probes_of(l)->bpf);
+}
+
 struct off_reading {
 	struct bpf_source *live;
 	uint64_t until_ns;
@@ -1041,11 +1051,6 @@ static void describe(struct live_source *l)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static void pump_drain(void *ctx)
-{
-	bpf_source_pump(ctx);
-}
-
 struct records {		/* all of one size, one behind the other; start zeroed */
 	void *v;
 	size_t n, cap;
@@ -1147,7 +1152,7 @@ static void explain_empty(const struct live_source *l, struct strbuf *why)
 
 static const struct live_source_ops ops = {
 	.describe = describe, .begin = begin, .run = run, .on_event = note_gap, .pump = pump,
-	.read = read_launches, .cut = cut, .left_out = left_out,
+	.catch_up = catch_up, .read = read_launches, .cut = cut, .left_out = left_out,
 	.unprobed_launches = unprobed_launches, .stop = stop, .push_counts = push_counts,
 	.explain_empty = explain_empty, .release = release, .free = free_source,
 };

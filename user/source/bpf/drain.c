@@ -352,7 +352,8 @@ static void drain_order_free(struct drain_order *o)
 struct drain {
 	struct drain_queue *queue;
 	struct drain_order order;	/* the thread's own */
-	int epoll_fd, stop_fd;
+	int epoll_fd, stop_fd, ask_fd;
+	uint64_t asked, answered;	/* rounds: the engine's, the thread's */
 	pthread_t thread;
 	bool running;
 };
@@ -364,6 +365,24 @@ static int next_period_ms(const struct drain *d, int period_ms)
 	if (d->queue->records)
 		return PERIOD_FEW_MS;
 	return (int)num_min(2 * (uint64_t)period_ms, PERIOD_QUIET_MS);
+}
+
+/* False: a round that was asked for is not complete. */
+static bool look_into_rings(struct drain *d)
+{
+	uint64_t asked;
+	bool is_complete;
+
+	io_clear(d->ask_fd);
+	asked = __atomic_load_n(&d->asked, __ATOMIC_ACQUIRE);
+	d->queue->records = 0;
+	is_complete = drain_order_round(&d->order);
+	drain_queue_flush(d->queue);
+	if (asked == d->answered || !is_complete)
+		return asked == d->answered;
+	__atomic_store_n(&d->answered, asked, __ATOMIC_RELEASE);
+	io_notify(d->queue->fd);
+	return true;
 }
 
 static void *drain_main(void *ctx)
@@ -378,11 +397,10 @@ static void *drain_main(void *ctx)
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	caps_keep(0);		/* it reads memory that is mapped */
 	while (poll(&stop, 1, 0) == 0) {
-		d->queue->records = 0;
-		drain_order_round(&d->order);
-		drain_queue_flush(d->queue);
+		const bool is_answered = look_into_rings(d);
+
 		period_ms = next_period_ms(d, period_ms);
-		epoll_wait(d->epoll_fd, ev, 4, period_ms);
+		epoll_wait(d->epoll_fd, ev, 4, is_answered ? period_ms : 1);
 	}
 	/* The probes are detached: the rings' content is final. */
 	for (int rounds = 0, tries = 0; rounds < LAST_ROUNDS && tries < LAST_TRIES; tries++) {
@@ -418,6 +436,9 @@ static int open_all(struct drain *d, int calls_fd, int tasks_fd)
 	d->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (d->stop_fd < 0)
 		return -errno;
+	d->ask_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (d->ask_fd < 0)
+		return -errno;
 	d->order.calls = ring_open(calls_fd);
 	if (!d->order.calls)
 		return -errno;
@@ -425,7 +446,7 @@ static int open_all(struct drain *d, int calls_fd, int tasks_fd)
 	if (!d->order.tasks)
 		return -errno;
 	if (watch(d, calls_fd, EPOLLIN | EPOLLET) || watch(d, tasks_fd, EPOLLIN | EPOLLET) ||
-	    watch(d, d->stop_fd, EPOLLIN))
+	    watch(d, d->stop_fd, EPOLLIN) || watch(d, d->ask_fd, EPOLLIN))
 		return -errno;
 	return 0;
 }
@@ -437,7 +458,7 @@ struct drain *drain_start(int calls_fd, int tasks_fd)
 
 	if (!d)
 		return NULL;
-	d->epoll_fd = d->stop_fd = -1;
+	d->epoll_fd = d->stop_fd = d->ask_fd = -1;
 	err = open_all(d, calls_fd, tasks_fd);
 	if (!err)
 		err = -pthread_create(&d->thread, NULL, drain_main, d);
@@ -453,6 +474,21 @@ struct drain *drain_start(int calls_fd, int tasks_fd)
 int drain_fd(const struct drain *d)
 {
 	return d->queue->fd;
+}
+
+void drain_catch_up(struct drain *d, void (*taken)(void *), void *ctx)
+{
+	const uint64_t asked = __atomic_add_fetch(&d->asked, 1, __ATOMIC_RELEASE);
+	const uint64_t until_ns = time_now_ns() + CATCH_UP_MS * NS_PER_MS;
+	struct pollfd queue = { .fd = d->queue->fd, .events = POLLIN };
+
+	io_notify(d->ask_fd);
+	while (__atomic_load_n(&d->answered, __ATOMIC_ACQUIRE) < asked &&
+	       time_now_ns() < until_ns) {
+		poll(&queue, 1, 1);
+		taken(ctx);
+	}
+	taken(ctx);
 }
 
 void drain_finish(struct drain *d, void (*taken)(void *), void *ctx)
@@ -489,6 +525,7 @@ void drain_free(struct drain *d)
 	drain_queue_free(d->queue);
 	io_close(&d->epoll_fd);
 	io_close(&d->stop_fd);
+	io_close(&d->ask_fd);
 	free(d);
 }
 

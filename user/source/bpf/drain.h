@@ -49,6 +49,11 @@ void bpf_source_push_op(struct bpf_source *l, const void *rec, size_t len, uint6
 struct drain *drain_start(int calls_fd, int tasks_fd);	/* NULL + errno */
 int drain_fd(const struct drain *d);	/* readable while records wait for bpf_source_pump */
 
+/* Returns when all records that were complete at its call have been taken, or after CATCH_UP_MS.
+ * `taken` must take and release all chunks that wait. */
+#define CATCH_UP_MS 100
+void drain_catch_up(struct drain *d, void (*taken)(void *ctx), void *ctx);
+
 /* After the probes are detached: lets the thread empty the rings and end. `taken` must take and
  * release all chunks that wait; it is called until nothing is left, so no ring is too large. */
 void drain_finish(struct drain *d, void (*taken)(void *ctx), void *ctx);

@@ -958,6 +958,7 @@ static int process_follow(struct helper_process *p, uint64_t now_ns, const struc
 		return 0;
 	p->sink = sink;
 	p->err = 0;
+	ring_reader_note(p->ring);
 	read_ring(p, now_ns);
 	end(p, now_ns);
 	*now_who = p->next.pid ? p->next : p->who;
@@ -971,6 +972,8 @@ static int process_pump(struct helper_process *p, uint64_t now_ns, const struct 
 		return 0;
 	p->sink = sink;
 	p->err = look(p, now_ns);
+	if (p->exit_ns && p->ring)
+		ring_reader_note(p->ring);
 	if (!p->err && p->ring)
 		read_ring(p, now_ns);
 	if (!p->err && p->decoder)
@@ -1263,6 +1266,16 @@ static int seek(struct helpers *h, uint64_t now_ns, const struct event_sink *sin
 	}
 	h->seek_ns = idle == h->all.n ? due_ns : 0;
 	return err;
+}
+
+bool helpers_note(struct helpers *h)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < h->all.n; i++)
+		if (h->all.v[i]->ring)
+			any |= ring_reader_note(h->all.v[i]->ring);
+	return any;
 }
 
 int helpers_pump(struct helpers *h, uint64_t now_ns, const struct event_sink *sink)

@@ -89,9 +89,9 @@ int helpers_add_thread(struct helpers *h, pid_t pid, uint32_t tid, uint32_t own_
  * helper is another. Nothing for an unknown process. */
 void helpers_look_again(struct helpers *h, pid_t pid);
 
-/* Finds, renews and reads; to be called every 10 to 100 ms. now_ns: CLOCK_MONOTONIC. 0 or sink's
- * error or -ENOMEM. */
+/* Finds, renews and reads, every 10 to 100 ms. now_ns: CLOCK_MONOTONIC. 0, sink's or -ENOMEM. */
 int helpers_pump(struct helpers *h, uint64_t now_ns, const struct event_sink *sink);
+bool helpers_note(struct helpers *h);	/* records wait: the next pump reads those */
 
 /* The last time: living helpers deliver their records (within half a second), records that wait
  * for a reading of the clock go out too, and device time not known up to now_ns is unseen. */
@@ -106,8 +106,7 @@ int helpers_end_calls(struct helpers *h, const struct event_sink *sink);
 #define HELPERS_LATE_NS 10000000000ull
 uint64_t helpers_complete_ns(const struct helpers *h, uint64_t now_ns);
 
-/* any record, of any program of that number */
-bool helpers_has_sent(const struct helpers *h, pid_t pid);
+bool helpers_has_sent(const struct helpers *h, pid_t pid);	/* in any program of that number */
 void helpers_totals(const struct helpers *h, struct helpers_totals *out);
 
 /* The last one of that number which had or may have a helper; false: none is remembered. */

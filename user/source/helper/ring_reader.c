@@ -201,6 +201,7 @@ struct ring_reader {
 	struct gp_ring_slot *slot;
 	uint32_t me;
 	uint64_t read;
+	uint64_t noted;		/* up to there the next reading goes; 0: up to the end */
 	bool begun;		/* the helper has taken notice of us */
 	uint64_t lease_ns;	/* the end of our lease, as renewed last */
 	uint64_t lapse_ns;	/* of one that was renewed too late; 0: none was */
@@ -518,16 +519,24 @@ static int read_record(struct ring_reader *s, uint64_t limit,
 	return 1;
 }
 
+bool ring_reader_note(struct ring_reader *s)
+{
+	s->noted = __atomic_load_n(&s->slot->written, __ATOMIC_ACQUIRE);
+	return s->noted != s->read;
+}
+
 int ring_reader_read(struct ring_reader *s,
 		     int (*fn)(void *ctx, uint16_t kind, const void *payload, size_t len),
 		     void *ctx)
 {
 	uint64_t written = __atomic_load_n(&s->slot->written, __ATOMIC_ACQUIRE), begun = s->read;
+	const uint64_t until = s->noted ? s->noted : written;
 	int got = 1;
 
+	s->noted = 0;
 	if (written - s->read > s->ring_bytes || written & 7)
 		s->broken = true;	/* also when it went back */
-	while (!s->broken && got == 1 && s->read != written)
+	while (!s->broken && got == 1 && s->read != written && s->read - begun < until - begun)
 		got = s->read - begun < READ_MAX ? read_record(s, written - s->read, fn, ctx) : 0;
 	s->broken |= got < 0;
 	return s->broken ? -EBADMSG : got;

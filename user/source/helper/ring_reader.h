@@ -119,6 +119,9 @@ bool ring_reader_is_alone(const struct ring_reader *s);	/* there is no other */
 /* Does that descriptor still hold it? Not after the process has executed another program. */
 bool ring_reader_is_at(const struct ring_reader *s, pid_t pid, int number);
 
+/* Is there anything to read? The next ring_reader_read reads what there is now, and no more. */
+bool ring_reader_note(struct ring_reader *s);
+
 /* Hands on complete records, oldest first. 1: all of them; 0: a record is being written (or fn
  * refused one, or there were more at once than a helper's ring holds), go on later; -EBADMSG:
  * the ring is broken, nothing more can be read of it. fn: non-zero (NULL: always) keeps the record
