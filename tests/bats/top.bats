@@ -104,6 +104,8 @@ press() { tmux send-keys "$@"; }
 	sees 'Enter: back to the live view'
 	press Enter
 	sees '11592 +7 train'
+	press f
+	sees 'this is a capture: no process can be followed'
 	press m
 	sees 'all 387[.]8 ms'
 	press F10
@@ -301,6 +303,42 @@ start_train() {
 	sees "$P train .*no helper: i"
 	press q
 	sees '^exit 0'
+}
+
+# bats test_tags=needs:root,needs:bpf,needs:sim
+@test "top: f follows one process of the host alone, with its time off the CPU; the host's session goes on" {
+	local bytes follows="$GPUPROF top -p "
+	start_train
+	follows+=$P
+	view -a --capture host.gpr
+	sees "$P pretrain"
+	press F4 "$P" Enter
+	sees "filter \"$P\""
+	press Enter BTab BTab
+	sees '^The ledger has an estimate[.] f follows this process alone'
+	press f
+	wait_for 20 pgrep -f -x "$follows"
+	sees "^ +$P pretrain"
+	press Enter BTab BTab
+	sees '\[offcpu\]'
+	sees ' (lock|runqueue) '
+	bytes=$(stat -c %s host.gpr)
+	wait_for 20 eval "[ \$(stat -c %s host.gpr) -gt $bytes ]"
+	press f
+	sees 'its time off the CPU is traced here, too'
+	press q
+	sees '^The ledger has an estimate'
+	run ! pgrep -f -x "$follows"
+	press f
+	wait_for 20 pgrep -f -x "$follows"
+	sees "^ +$P pretrain"
+	kill "$(pgrep -f -x "$GPUPROF top -a --capture host.gpr")"
+	sees '^exit 0'
+	run ! pgrep -f -x "$follows"
+	tmux send-keys -l 'typed again'
+	sees 'typed again' # echo is on
+	run -0 "$GPUPROF" report host.gpr --table events --format json -o r.json
+	assert_value r.json '[r["lost"] for r in t["events"] if r["source"] == "uprobe" and r["kind"] == "call"]' '[0]'
 }
 
 # bats test_tags=needs:root,needs:bpf,needs:sim

@@ -188,6 +188,11 @@ TEST(commands_are_of_the_process_or_those_recommended)
 	press(KEY_OF_ENTER);
 	assert_int_equal(press('i'), LIVE_RUN);
 	assert_string_equal(shown.command.s, "gpuprof stat -d 1s --inject -p 77");
+	assert_int_equal(press('f'), LIVE_FOLLOW);
+	assert_string_equal(shown.command.s, "gpuprof top -p 77");
+	press(KEY_OF_ESCAPE);
+	shown.at.pid = 0;
+	assert_int_equal(press('f'), LIVE_NOTHING);
 }
 
 TEST(a_page_is_made_only_of_the_capture_just_saved)

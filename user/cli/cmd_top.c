@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,6 +36,7 @@
 #define WINDOW 5			/* refreshes that are shown together */
 #define KEEP_NS (60 * NS_PER_SEC)	/* held in memory for the key w */
 #define BATCH_LINES 100000
+#define END_GROUP_MS 5000
 
 struct top {
 	const struct options *o;
@@ -48,53 +50,14 @@ struct top {
 	char kept[PATH_MAX];		/* the capture that h makes a page of */
 	struct strbuf html;		/* that page */
 	pid_t html_pid;			/* that writes it; 0: none does */
+	int input_fd;			/* readable: a key waits, or the command has ended */
+	int waits_fd;			/* that it waits for: standard input, or a pidfd */
+	enum { IS_OURS, IS_COMMANDS, IS_READ } terminal;	/* READ: Enter goes back to us */
+	pid_t command_pid;
+	bool prompts;			/* Enter goes back to us, also if it succeeded */
 	bool has_quit;
 	int rc;				/* of printing */
 };
-
-static void top_init(struct top *v, const struct options *o, size_t window)
-{
-	*v = (struct top){ .o = o, .history.window = window,
-			   .page = { .text = STRBUF_INIT, .shown.command = STRBUF_INIT,
-				     .shown.next = STRBUF_INIT },
-			   .html = STRBUF_INIT,
-			   .data = { .is_batch = o->batch, .cpu_share = -1 } };
-	v->data.history = &v->history;
-	live_init(&v->live);
-	if (!o->batch)
-		top_settings_read(&v->live);
-	v->at_first = v->live;
-}
-
-/* Has the page been written? If not, its message has come as one of ours. */
-static void look_for_page(struct top *v, bool waits)
-{
-	pid_t ended;
-	int status;
-
-	if (!v->html_pid)
-		return;
-	do
-		ended = waitpid(v->html_pid, &status, waits ? 0 : WNOHANG);
-	while (ended < 0 && errno == EINTR);
-	if (!ended)
-		return;
-	v->html_pid = 0;
-	if (ended > 0 && WIFEXITED(status) && !WEXITSTATUS(status))
-		snprintf(v->live.message, sizeof(v->live.message), "the page is in %.200s",
-			 v->html.s);
-}
-
-static void top_free(struct top *v)
-{
-	if (v->t)
-		top_settings_write(&v->live, &v->at_first);
-	terminal_close(v->t);
-	look_for_page(v, true);
-	page_free(&v->page);
-	strbuf_free(&v->html);
-	history_free(&v->history);
-}
 
 static int no_memory(struct top *v)
 {
@@ -116,6 +79,8 @@ static void draw(struct top *v)
 	const struct screen_shape shape = terminal_shape(v->t);
 	char message[200];
 
+	if (v->terminal != IS_OURS)
+		return;
 	if (terminal_message(v->t, message, sizeof(message)))
 		snprintf(v->live.message, sizeof(v->live.message), "%s", message);
 	do {
@@ -147,6 +112,31 @@ static void print(struct top *v)
 	strbuf_free(&out);
 }
 
+/* False: it goes on. status: as of waitpid; -1: unknown. */
+static bool has_ended(pid_t pid, bool waits, int *status)
+{
+	pid_t ended;
+
+	*status = -1;
+	do
+		ended = waitpid(pid, status, waits ? 0 : WNOHANG);
+	while (ended < 0 && errno == EINTR);
+	return ended;
+}
+
+/* Has the page been written? If not, its message has come as one of ours. */
+static void look_for_page(struct top *v, bool waits)
+{
+	int status;
+
+	if (!v->html_pid || !has_ended(v->html_pid, waits, &status))
+		return;
+	v->html_pid = 0;
+	if (!status)
+		snprintf(v->live.message, sizeof(v->live.message), "the page is in %.200s",
+			 v->html.s);
+}
+
 /* Since the refresh before. */
 static void read_own_cpu(struct top *v)
 {
@@ -175,6 +165,138 @@ static void refresh(struct top *v, const struct model *m, uint64_t now_ns)
 		draw(v);
 	else
 		print(v);
+}
+
+/* ---- commands on the terminal, while the session goes on ------------------------------------- */
+
+static void wait_for(struct top *v, int fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+
+	epoll_ctl(v->input_fd, EPOLL_CTL_DEL, v->waits_fd, NULL);
+	epoll_ctl(v->input_fd, EPOLL_CTL_ADD, fd, &ev);
+	if (v->waits_fd != STDIN_FILENO)
+		close(v->waits_fd);
+	v->waits_fd = fd;
+}
+
+static void show_again(struct top *v)
+{
+	v->terminal = IS_OURS;
+	terminal_return(v->t);
+	draw(v);
+}
+
+static void end_command(struct top *v)
+{
+	int status;
+
+	if (!has_ended(v->command_pid, false, &status))
+		return;
+	wait_for(v, STDIN_FILENO);
+	v->terminal = v->prompts || status ? IS_READ : IS_OURS;
+	terminal_take(v->t, v->terminal == IS_READ);
+	if (v->terminal == IS_OURS)
+		show_again(v);
+}
+
+/* The shell ends at once, what it runs perhaps later. */
+static void end_group(pid_t group)
+{
+	int status;
+
+	kill(-group, SIGTERM);
+	has_ended(group, true, &status);
+	for (int i = 0; i < END_GROUP_MS / 10 && !kill(-group, 0); i++)
+		usleep(10000);
+}
+
+/* "gpuprof ..." is this program, wherever it is installed. */
+static void run_command(struct top *v, const char *options)
+{
+	const char *command = v->page.shown.command.s;
+	const char *sudo = strncmp(command, "sudo ", 5) ? "" : "sudo ";
+	struct strbuf text = STRBUF_INIT;
+	char self[PATH_MAX];
+	const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	int fd;
+
+	command += strlen(sudo);
+	if (n > 0 && !strncmp(command, "gpuprof ", 8)) {
+		self[n] = '\0';
+		strbuf_addstr(&text, geteuid() ? sudo : "");
+		strbuf_add_shell(&text, self);
+		command += 7;
+	}
+	strbuf_addf(&text, "%s%s", command, options);
+	v->terminal = IS_COMMANDS;
+	fd = text.failed ? -ENOMEM : terminal_start(v->t, text.s, &v->command_pid);
+	if (fd >= 0) {
+		wait_for(v, fd);
+	} else {
+		snprintf(v->live.message, sizeof(v->live.message), "cannot run it: %s",
+			 strerror(-fd));
+		show_again(v);
+	}
+	strbuf_free(&text);
+}
+
+/* Under -a the time of threads off the CPU is estimated; of one process alone it is traced. */
+static void follow_process(struct top *v)
+{
+	struct strbuf options = STRBUF_INIT;
+
+	if (!v->s || snapshot_knows_off_cpu(history_at(&v->history, 0))) {
+		snprintf(v->live.message, sizeof(v->live.message), "%s",
+			 v->s ? "its time off the CPU is traced here, too" :
+				"this is a capture: no process can be followed");
+		return;
+	}
+	if (v->o->ascii)
+		strbuf_addstr(&options, " --ascii");
+	if (v->o->delay_ns)
+		strbuf_addf(&options, " --delay %lluus",
+			    (unsigned long long)(v->o->delay_ns / NS_PER_US));
+	v->prompts = false;
+	if (!options.failed)
+		run_command(v, options.s ? options.s : "");
+	strbuf_free(&options);
+}
+
+/* ---- its life -------------------------------------------------------------------------------- */
+
+static void top_init(struct top *v, const struct options *o, size_t window)
+{
+	*v = (struct top){ .o = o, .history.window = window,
+			   .page = { .text = STRBUF_INIT, .shown.command = STRBUF_INIT,
+				     .shown.next = STRBUF_INIT },
+			   .html = STRBUF_INIT,
+			   .data = { .is_batch = o->batch, .cpu_share = -1 } };
+	v->data.history = &v->history;
+	live_init(&v->live);
+	if (!o->batch) {
+		top_settings_read(&v->live);
+		v->input_fd = epoll_create1(EPOLL_CLOEXEC);
+		wait_for(v, STDIN_FILENO);
+	}
+	v->at_first = v->live;
+}
+
+static void top_free(struct top *v)
+{
+	if (v->t)
+		top_settings_write(&v->live, &v->at_first);
+	if (v->terminal == IS_COMMANDS) {
+		end_group(v->command_pid);
+		terminal_take(v->t, false);
+	}
+	terminal_close(v->t);
+	if (v->input_fd > 0)
+		close(v->input_fd);
+	look_for_page(v, true);
+	page_free(&v->page);
+	strbuf_free(&v->html);
+	history_free(&v->history);
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -252,28 +374,6 @@ static void save_page(struct top *v)
 	look_for_page(v, v->data.has_ended);
 }
 
-/* "gpuprof ..." is this program, wherever it is installed. */
-static void run_command(struct top *v)
-{
-	const char *command = v->page.shown.command.s;
-	const char *sudo = strncmp(command, "sudo ", 5) ? "" : "sudo ";
-	struct strbuf text = STRBUF_INIT;
-	char self[PATH_MAX];
-	const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	command += strlen(sudo);
-	if (n > 0 && !strncmp(command, "gpuprof ", 8)) {
-		self[n] = '\0';
-		strbuf_addstr(&text, geteuid() ? sudo : "");
-		strbuf_add_shell(&text, self);
-		command += 7;
-	}
-	strbuf_addstr(&text, command);
-	if (!text.failed)
-		terminal_run(v->t, text.s);
-	strbuf_free(&text);
-}
-
 static void handle(struct top *v, enum live_request request)
 {
 	switch (request) {
@@ -286,7 +386,11 @@ static void handle(struct top *v, enum live_request request)
 			history_mark(&v->history, request == LIVE_MARK);
 		break;
 	case LIVE_RUN:
-		run_command(v);
+		v->prompts = true;
+		run_command(v, "");
+		break;
+	case LIVE_FOLLOW:
+		follow_process(v);
 		break;
 	case LIVE_COPY:
 		terminal_copy(v->t, v->page.shown.command.s);
@@ -313,7 +417,7 @@ static void read_keys(struct top *v)
 	bool any = false;
 	uint32_t key;
 
-	while (!v->has_quit && (key = terminal_key(v->t))) {
+	while (!v->has_quit && v->terminal == IS_OURS && (key = terminal_key(v->t))) {
 		any = true;
 		handle(v, live_press(&v->live, &v->page.shown, key));
 		if (!v->has_quit)
@@ -321,6 +425,16 @@ static void read_keys(struct top *v)
 	}
 	if (!any && !terminal_is_there())
 		v->has_quit = true;
+}
+
+static void read_input(struct top *v)
+{
+	if (v->terminal == IS_COMMANDS)
+		end_command(v);
+	else if (v->terminal == IS_READ && terminal_entered(v->t))
+		show_again(v);
+	else if (v->terminal == IS_OURS)
+		read_keys(v);
 }
 
 /* ---- a session ------------------------------------------------------------------------------- */
@@ -333,7 +447,7 @@ static void run_session(struct top *v)
 		if (step == SESSION_INTERVAL)
 			refresh(v, session_model(v->s), session_interval_end(v->s));
 		else if (step == SESSION_INPUT && v->t)
-			read_keys(v);
+			read_input(v);
 	}
 }
 
@@ -344,7 +458,7 @@ static void show_end(struct top *v)
 	if (session_model(v->s))
 		refresh(v, session_model(v->s), 0);
 	while (v->t && !v->has_quit && session_wait_input(v->s))
-		read_keys(v);
+		read_input(v);
 }
 
 static int view_session(const struct options *o)
@@ -353,8 +467,7 @@ static int view_session(const struct options *o)
 	struct consumers consumers;
 	struct session_plan plan = { .o = &measure, .capture_path = o->capture,
 				     .consumers = view_consumers(&consumers),
-				     .interval_ns = o->delay_ns ? o->delay_ns : DELAY_NS,
-				     .has_input = !o->batch };
+				     .interval_ns = o->delay_ns ? o->delay_ns : DELAY_NS };
 	struct progress progress;
 	struct top v;
 	int rc;
@@ -366,6 +479,7 @@ static int view_session(const struct options *o)
 	}
 	plan.first_interval_at_ns = o->batch ? 0 : time_now_ns() + 1;
 	top_init(&v, o, o->batch ? 1 : WINDOW);
+	plan.input_fd = v.input_fd;
 	progress_begin(&progress, o);
 	v.s = session_open(&plan);
 	if (!v.s)
@@ -439,7 +553,7 @@ static int play(struct top *v, struct capture_reader *r, struct model *m,
 
 static void show_capture(struct top *v)
 {
-	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
+	struct pollfd in = { .fd = v->input_fd, .events = POLLIN };
 
 	v->live.since_mark = true;
 	v->data.has_ended = true;
@@ -447,14 +561,14 @@ static void show_capture(struct top *v)
 		print(v);
 		return;
 	}
-	v->t = terminal_open(report_is_colored(&v->o->report), is_ascii(v->o));
+	v->t = in.fd < 0 ? NULL : terminal_open(report_is_colored(&v->o->report), is_ascii(v->o));
 	if (!v->t) {
 		v->rc = EXIT_UNSUPPORTED;
 		return;
 	}
 	draw(v);
 	while (!v->has_quit && (poll(&in, 1, -1) >= 0 || errno == EINTR))
-		read_keys(v);
+		read_input(v);
 }
 
 static int view_capture(const struct options *o)

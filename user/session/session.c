@@ -62,7 +62,7 @@ struct session {
 	int epoll_fd, signal_fd;
 	uint64_t start_ns, intervals, interval_start_ns, flushed_ns;
 	uint64_t interval_end_ns;	/* reached, and the next one has not begun; 0: none */
-	bool input_waits;		/* standard input has something */
+	bool input_waits;		/* there is something to read */
 	bool was_interrupted;		/* a signal ended it */
 	uint64_t looked_for_ended_ns;
 	uint64_t cpu_ns;		/* that gpuprof had run when it began */
@@ -307,7 +307,7 @@ const char *session_keep_now(struct session *s)
 
 bool session_wait_input(struct session *s)
 {
-	struct pollfd fds[2] = { { .fd = STDIN_FILENO, .events = POLLIN },
+	struct pollfd fds[2] = { { .fd = s->plan->input_fd, .events = POLLIN },
 				 { .fd = s->signal_fd, .events = POLLIN } };
 
 	while (!s->was_interrupted && s->signal_fd >= 0) {
@@ -455,8 +455,8 @@ static int start_waits(struct session *s)
 		err = add_fd(s, s->targets.pidfds.v[i], WAKE_TARGET);
 	if (!err && s->targets.command.pidfd >= 0)
 		err = add_fd(s, s->targets.command.pidfd, WAKE_TARGET);
-	if (!err && s->plan->has_input)
-		err = add_fd(s, STDIN_FILENO, WAKE_INPUT);
+	if (!err && s->plan->input_fd)
+		err = add_fd(s, s->plan->input_fd, WAKE_INPUT);
 	s->targets_left = s->targets.pidfds.n + (s->targets.command.pidfd >= 0);
 	for (size_t i = 0; i < SOURCES; i++)
 		for (size_t k = 0; k < 2 && !err; k++)

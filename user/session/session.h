@@ -20,7 +20,7 @@ struct session_plan {
 	const struct consumers *consumers;	/* that the model has, too; NULL: none */
 	uint64_t interval_ns;		/* 0: no intervals */
 	uint64_t first_interval_at_ns;	/* it ends then, or a little later; 0: as the others */
-	bool has_input;			/* standard input is read: SESSION_INPUT */
+	int input_fd;			/* when it is readable: SESSION_INPUT; 0: none */
 };
 
 struct session;
@@ -41,8 +41,8 @@ uint64_t session_interval_end(const struct session *s);
  * sinks all is written anyway. */
 const char *session_keep_now(struct session *s);
 
-/* After its end, until session_close: waits for standard input. False: a signal ends the wait, or
- * has ended the session. */
+/* After its end, until session_close: waits for input. False: a signal ends the wait, or has ended
+ * the session. */
 bool session_wait_input(struct session *s);
 
 /* Reads the last of everything; a second time does nothing. An exit code (base/exit.h). */

@@ -283,6 +283,11 @@ static enum live_request stacks(struct live *l, struct live_shown *shown)
 	return run_for_process(l, shown, "stacks");
 }
 
+static enum live_request follow(struct live *l, struct live_shown *shown)
+{
+	return run_for_process(l, shown, "top") ? LIVE_FOLLOW : LIVE_NOTHING;
+}
+
 /* It asks first, and says what that may cost. */
 static enum live_request inject(struct live *l, struct live_shown *shown)
 {
@@ -358,6 +363,8 @@ static const struct key_row rows[] = {
 	{ { 'n' }, LISTS | ON(EXPLAIN), "n", "n Next", "run the command that is recommended",
 	  run_next },
 	{ { 'y' }, LISTS | ON(EXPLAIN), "y", NULL, "copy it (OSC 52)", copy_next },
+	{ { 'f' }, LISTS, "f", "f Follow", "follow it alone, its time off the CPU too; q: back",
+	  follow },
 	{ { 'i' }, LISTS, "i", NULL, "bring the helper into the process (it asks)",
 	  inject },
 	{ { 't' }, LISTS, "t", NULL, "the history of devices: show, or leave out", strips },

@@ -27,6 +27,7 @@ enum live_request {
 	LIVE_NOTHING, LIVE_QUIT,
 	LIVE_MARK, LIVE_UNMARK,
 	LIVE_RUN,		/* page.command, on the terminal */
+	LIVE_FOLLOW,		/* the same: a live view of one process */
 	LIVE_COPY,		/* page.command, into the terminal's clipboard */
 	LIVE_SAVE_TEXT,		/* the screen */
 	LIVE_SAVE_CAPTURE,	/* the session's last events */

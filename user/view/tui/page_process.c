@@ -212,6 +212,14 @@ static void add_table(struct drawing *g, struct table *t)
 	strbuf_free(&text);
 }
 
+static void add_without_off_cpu(struct drawing *g)
+{
+	if (tabs[g->l->tab % TABS] == &view_offcpu && !g->d->file &&
+	    !snapshot_knows_off_cpu(g->snap))
+		line_add_sentences(&g->line, "The ledger has an estimate. f follows this process "
+				   "alone, and traces its time off the CPU.", 2);
+}
+
 void page_process_add(struct drawing *g)
 {
 	const struct snapshot_process *p = snapshot_process(g->snap, g->l->open.process);
@@ -231,6 +239,7 @@ void page_process_add(struct drawing *g)
 	g->line.out->failed |= !t;
 	if (t)
 		add_table(g, t);
+	add_without_off_cpu(g);
 	table_free(t);
 }
 

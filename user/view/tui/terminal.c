@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <term.h>
 #include <termios.h>
@@ -329,46 +330,79 @@ uint32_t terminal_key(struct terminal *t)
 
 /* ---- commands and the clipboard -------------------------------------------------------------- */
 
-/* The terminal's signals (Ctrl-C) are the command's, not ours. */
-static void run(const char *command)
+/* Without being stopped, since we are in the background. */
+static void take_foreground(pid_t group)
 {
-	const pid_t pid = fork();
-	sigset_t none;
-
-	if (!pid) {
-		setpgid(0, 0);
-		signal(SIGTTOU, SIG_IGN);
-		tcsetpgrp(STDIN_FILENO, getpid());
-		signal(SIGTTOU, SIG_DFL);
-		sigemptyset(&none);
-		sigprocmask(SIG_SETMASK, &none, NULL);
-		dup2(STDOUT_FILENO, STDERR_FILENO);
-		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-		_exit(127);
-	}
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
 	signal(SIGTTOU, SIG_IGN);
-	tcsetpgrp(STDIN_FILENO, getpgrp());
+	tcsetpgrp(STDIN_FILENO, group);
 	signal(SIGTTOU, SIG_DFL);
 }
 
-void terminal_run(struct terminal *t, const char *command)
+/* The terminal's signals (Ctrl-C) are the command's, not ours; but Ctrl-Z does nothing: no shell
+ * would let it go on. */
+static void run(const char *command)
 {
-	char key;
+	sigset_t none;
 
+	setpgid(0, 0);
+	take_foreground(getpid());
+	signal(SIGTSTP, SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	dup2(STDOUT_FILENO, STDERR_FILENO);
+	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+	_exit(127);
+}
+
+int terminal_start(struct terminal *t, const char *command, pid_t *pid)
+{
+	int fd, err;
+
+	(void)t;
 	def_prog_mode();
 	endwin();
 	printf("\n$ %s\n", command);
 	fflush(stdout);
-	run(command);
-	printf("\nEnter: back to the live view\n");
-	fflush(stdout);
-	while (read(STDIN_FILENO, &key, 1) == 1 && key != '\n' && key != '\r')
-		;
-	reset_prog_mode();
-	clearok(stdscr, TRUE);
+	*pid = fork();
+	if (!*pid)
+		run(command);
+	if (*pid < 0)
+		return -errno;
+	setpgid(*pid, *pid);	/* here, too: either may be the first */
+	fd = (int)syscall(SYS_pidfd_open, *pid, 0);
+	err = errno;
+	if (fd >= 0)
+		return fd;
+	kill(*pid, SIGKILL);
+	waitpid(*pid, NULL, 0);
+	return -err;
+}
+
+void terminal_take(struct terminal *t, bool prompts)
+{
 	(void)t;
+	take_foreground(getpgrp());
+	if (prompts)
+		printf("\nEnter: back to the live view\n");
+	fflush(stdout);
+}
+
+bool terminal_entered(struct terminal *t)
+{
+	char line[256];
+	const ssize_t n = read(STDIN_FILENO, line, sizeof(line));
+
+	(void)t;
+	return n <= 0 || line[n - 1] == '\n';
+}
+
+/* Its size may be another, which only the group in the foreground was notified of. */
+void terminal_return(struct terminal *t)
+{
+	(void)t;
+	reset_prog_mode();
+	raise(SIGWINCH);
+	clearok(stdscr, TRUE);
 }
 
 static const char base64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -9,6 +9,8 @@
 #ifndef VIEW_TUI_TERMINAL_H
 #define VIEW_TUI_TERMINAL_H
 
+#include <sys/types.h>
+
 #include "view/tui/page.h"
 
 struct terminal;
@@ -31,8 +33,13 @@ uint32_t terminal_key(struct terminal *t);
 /* The last line of what waits on standard error, once; false: there is nothing new. */
 bool terminal_message(struct terminal *t, char *text, size_t size);
 
-/* Runs it as a shell does, on the terminal as it was before, then waits for a key. */
-void terminal_run(struct terminal *t, const char *command);
+/* Runs it as a shell does, on the terminal as it was before and as its foreground group, while the
+ * caller goes on: it draws nothing and reads no key until terminal_return. A pidfd or -errno. */
+int terminal_start(struct terminal *t, const char *command, pid_t *pid);
+/* It was waited for: the terminal, as it was before, is the caller's. prompts: for Enter. */
+void terminal_take(struct terminal *t, bool prompts);
+bool terminal_entered(struct terminal *t);	/* reads a line */
+void terminal_return(struct terminal *t);	/* to the live view */
 
 /* Into the clipboard of the terminal that shows this: OSC 52. */
 void terminal_copy(struct terminal *t, const char *text);
