@@ -225,8 +225,10 @@ static size_t read_sequence(const char *s, attr_t *attr)
 	return n + (s[n] == 'm');
 }
 
+/* Reversed, colours would be those of the background: such a row has none. */
 static void draw_line(int y, const char *s, size_t len, attr_t always)
 {
+	const attr_t kept = always & A_REVERSE ? A_BOLD : ~(attr_t)0;
 	attr_t attr = A_NORMAL;
 
 	move(y, 0);
@@ -239,7 +241,7 @@ static void draw_line(int y, const char *s, size_t len, attr_t always)
 		}
 		while (until < len && s[until] != '\033')
 			until++;
-		attrset((int)(attr | always));
+		attrset((int)((attr & kept) | always));
 		addnstr(s + at, (int)(until - at));
 		at = until;
 	}
