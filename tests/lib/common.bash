@@ -49,11 +49,22 @@ end_tree() { # PID
 	kill -KILL "$1" 2>/dev/null || true
 }
 
+# Is it of this test? Else the number is another process's now: in a long test they go round.
+is_of_test() { # PID
+	local pid=$1
+	! grep -qszF "BATS_TEST_TMPDIR=$BATS_TEST_TMPDIR" "/proc/$pid/environ" || return 0
+	while [ "${pid:-0}" -gt 1 ]; do
+		[ "$pid" -ne "$BASHPID" ] || return 0
+		pid=$(awk '$1 == "PPid:" { print $2 }' "/proc/$pid/status" 2>/dev/null)
+	done
+	return 1
+}
+
 # Ends what this test started, by pid. A target that is in a hung call needs SIGKILL.
 end_started() {
 	local pid
 	for pid in "${STARTED[@]}"; do
-		end_tree "$pid"
+		! is_of_test "$pid" || end_tree "$pid"
 		wait "$pid" 2>/dev/null || true
 	done
 }
