@@ -50,7 +50,9 @@ TEST(the_type_is_where_a_function_reads_it)
 		struct gp_layout layout;
 		const bool known = read_code(some[i].name, some[i].bytes, &layout);
 
-#if defined(__x86_64__)
+#if !defined(__x86_64__)
+		(void)known;	/* it is x86-64's code: read, without harm */
+#else
 		if (known != !!some[i].layout.types || layout.type_at != some[i].layout.type_at ||
 		    layout.types != some[i].layout.types)
 			fail_msg("row %zu: %d, %u of %u", i, known, layout.type_at, layout.types);
