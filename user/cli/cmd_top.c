@@ -259,7 +259,7 @@ static void follow_process(struct top *v)
 			    (unsigned long long)(v->o->delay_ns / NS_PER_US));
 	v->prompts = false;
 	if (!options.failed)
-		run_command(v, options.s ? options.s : "");
+		run_command(v, options.s);
 	strbuf_free(&options);
 }
 
@@ -277,6 +277,8 @@ static void top_init(struct top *v, const struct options *o, size_t window)
 	if (!o->batch) {
 		top_settings_read(&v->live);
 		v->input_fd = epoll_create1(EPOLL_CLOEXEC);
+		if (v->input_fd < 0)
+			log_error("cannot wait for keys: %s", strerror(errno));
 		wait_for(v, STDIN_FILENO);
 	}
 	v->at_first = v->live;

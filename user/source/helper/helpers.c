@@ -958,7 +958,7 @@ static int process_follow(struct helper_process *p, uint64_t now_ns, const struc
 		return 0;
 	p->sink = sink;
 	p->err = 0;
-	ring_reader_note(p->ring);
+	ring_reader_note(p->ring);	/* all there is */
 	read_ring(p, now_ns);
 	end(p, now_ns);
 	*now_who = p->next.pid ? p->next : p->who;
@@ -973,7 +973,7 @@ static int process_pump(struct helper_process *p, uint64_t now_ns, const struct 
 	p->sink = sink;
 	p->err = look(p, now_ns);
 	if (p->exit_ns && p->ring)
-		ring_reader_note(p->ring);
+		ring_reader_note(p->ring);	/* all there is */
 	if (!p->err && p->ring)
 		read_ring(p, now_ns);
 	if (!p->err && p->decoder)
