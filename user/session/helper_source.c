@@ -374,11 +374,10 @@ static int on_event(struct live_source *l, const struct event *ev)
 		note_cuda_version(s, (pid_t)ev->pid);
 	if (ev->kind == EVENT_PROCESS)
 		helpers_look_again(s->helpers, (pid_t)ev->pid);
-	/*
-	 * A process that was forked or executed below a target, or one that is known to make calls:
-	 * it may have a helper of its own, by NVTX before it makes any call. Not every process that
-	 * is executed on the whole host, nor each new thread's process.
-	 */
+	/* One that was forked or executed below a target, or is known to make calls, may have a
+	 * helper of its own, by NVTX before it makes any. Not each that the whole host executes. */
+	l->is_busy |= ev->kind == EVENT_THREAD || ev->kind == EVENT_PROCESS ||
+		      ev->kind == EVENT_FORK;
 	if ((ev->kind == EVENT_THREAD && !helpers_know(s->helpers, (pid_t)ev->pid)) ||
 	    ((ev->kind == EVENT_PROCESS || ev->kind == EVENT_FORK) && (o->n_pids || o->cmd)))
 		err = add_target(s, (pid_t)(ev->kind == EVENT_FORK ? ev->tid : ev->pid));
@@ -418,10 +417,10 @@ static int read_rings(struct live_source *l)
 			probes->ops->catch_up(probes);
 	}
 	err = helpers_pump(s->helpers, now_ns, l->sink);
-	if (err)
-		return err;
-	push_cuda_version(s);
-	return probes ? 0 : scan(s, now_ns);
+	l->is_busy = !probes || helpers_are_busy(s->helpers, now_ns + LIVE_QUIET_NS);
+	if (!err)
+		push_cuda_version(s);
+	return err || probes ? err : scan(s, now_ns);
 }
 
 static void push_count(const struct event_sink *to, const char *kind, uint64_t received,

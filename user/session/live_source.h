@@ -11,6 +11,7 @@
 
 #include "base/note.h"
 #include "base/str.h"
+#include "base/time.h"
 #include "event/event.h"
 #include "gpuprof/row.h"
 
@@ -25,6 +26,9 @@ struct live_unprobed {
 /* The state of the session when it asks for reasons. */
 enum live_moment { LIVE_FIRST_INTERVAL, LIVE_INTERVAL, LIVE_END };
 
+#define LIVE_BUSY_NS (20 * NS_PER_MS)	/* between two readings */
+#define LIVE_QUIET_NS (100 * NS_PER_MS)
+
 struct live_source_ops {	/* NULL: nothing to do */
 	/* Facts about the source, before EVENT_START. */
 	void (*describe)(struct live_source *l);
@@ -38,10 +42,10 @@ struct live_source_ops {	/* NULL: nothing to do */
 	int (*on_event)(struct live_source *l, const struct event *ev);
 	/* One of fds is readable. */
 	void (*pump)(struct live_source *l);
-	/* Probes: pushes what they have recorded until now, before another source pushes what may
-	 * belong to it. Gives up after CATCH_UP_MS. */
+	/* Probes: pushes what they have recorded until now: an interval ends, or another source
+	 * pushes what may belong to it. Gives up after CATCH_UP_MS. */
 	void (*catch_up)(struct live_source *l);
-	/* Every 20 ms. 0, or the sink's error. */
+	/* Every LIVE_QUIET_NS; LIVE_BUSY_NS while some source is busy. 0, or the sink's error. */
 	int (*read)(struct live_source *l);
 	/* An interval ends at until_ns: pushes calls that have begun before and no event has
 	 * shown yet. */
@@ -76,6 +80,7 @@ struct live_source {
 	const struct event_sink *sink;
 	int fds[2];			/* -1: none */
 	uint64_t caps;			/* 1 << CAP_*, needed until stop */
+	bool is_busy;			/* it is to be read soon, and often */
 };
 
 /* The sink remembers an error of these two. */

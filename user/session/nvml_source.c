@@ -36,6 +36,7 @@ static int on_event(struct live_source *l, const struct event *ev)
 
 	s->wanted = s->wanted || ev->kind == EVENT_DEVICE || ev->kind == EVENT_THREAD ||
 		    event_is_call(ev->kind);
+	l->is_busy = s->wanted && !s->began;
 	return 0;
 }
 
@@ -92,6 +93,7 @@ static int read_samples(struct live_source *l)
 
 	if (!s->reader && s->wanted && !s->began) {
 		s->began = true;
+		l->is_busy = false;
 		s->reader = nvml_start(nvml_load);
 		if (!s->reader)
 			live_push_note(l->sink, NOTE_NVML_FAILED, 0,

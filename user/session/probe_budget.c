@@ -317,5 +317,7 @@ enum probe_budget_wish probe_budget_look(struct probe_budget *b, const struct pr
 		return WISH_ANY;
 	if (b->off_ns)
 		return b->state.probes ? WISH_BACK : WISH_NONE;
-	return b->state.step == BUDGET_RECORDS ? WISH_RECORDS : WISH_ANY;
+	return b->state.step == BUDGET_RECORDS ? WISH_RECORDS :
+	       b->state.step == BUDGET_ALL	? WISH_ANY :
+						  WISH_PART;
 }

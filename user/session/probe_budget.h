@@ -38,6 +38,7 @@ struct probe_budget_now {
 
 enum probe_budget_wish {
 	WISH_ANY,		/* launches are probed as is chosen without a budget, */
+	WISH_PART,		/* ... for a part of the time, */
 	WISH_RECORDS,		/* ... but where CUPTI records them that will do */
 	WISH_NONE,		/* no launch is to be probed */
 	WISH_BACK,		/* they are not, and are to be again: those that need to be */

@@ -627,6 +627,7 @@ static int read_launches(struct live_source *l)
 {
 	if (probes_of(l)->launches)
 		choose_launches(probes_of(l));
+	l->is_busy = probes_of(l)->wish != WISH_ANY;
 	return 0;
 }
 

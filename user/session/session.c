@@ -61,6 +61,8 @@ struct session {
 	size_t targets_left;
 	int epoll_fd, signal_fd;
 	uint64_t start_ns, intervals, interval_start_ns, flushed_ns;
+	int read_fd;			/* the timer for reading sources */
+	uint64_t read_every_ns;
 	uint64_t interval_end_ns;	/* reached, and the next one has not begun; 0: none */
 	bool input_waits;		/* there is something to read */
 	bool was_interrupted;		/* a signal ended it */
@@ -149,8 +151,7 @@ static void signals_read(struct session *s)
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-#define READ_EVERY_NS 20000000ull	/* sources without an fd, as helpers' rings */
-#define FIRST_INTERVAL_MIN_NS (150 * NS_PER_MS)	/* however long the start took */
+#define FIRST_INTERVAL_MIN_NS (100 * NS_PER_MS)	/* however long the start took */
 
 enum wake { WAKE_SIGNAL = 1, WAKE_DURATION, WAKE_INTERVAL, WAKE_SOURCE, WAKE_TARGET, WAKE_READ,
 	    WAKE_INPUT };
@@ -193,7 +194,7 @@ static int add_timer(struct session *s, uint64_t ns, uint64_t again_ns, enum wak
 
 static void on_interval(struct session *s, int fd)
 {
-	uint64_t at = s->tap.watermark_ns;
+	uint64_t at;
 
 	io_clear(fd);
 	if (s->plan->o->count && s->intervals + 1 >= s->plan->o->count) {
@@ -201,8 +202,12 @@ static void on_interval(struct session *s, int fd)
 		s->state = SESSION_STOPPING;
 		return;
 	}
+	for (size_t i = 0; i < SOURCES; i++)
+		if (s->sources[i] && s->sources[i]->ops->catch_up)
+			s->sources[i]->ops->catch_up(s->sources[i]);
+	at = s->tap.watermark_ns;
 	if (!at || at <= s->interval_start_ns) {	/* nothing has been delivered since */
-		set_timer(fd, READ_EVERY_NS, s->plan->interval_ns);
+		set_timer(fd, LIVE_BUSY_NS, s->plan->interval_ns);
 		return;
 	}
 	for (size_t i = 0; i < SOURCES; i++) {
@@ -215,6 +220,19 @@ static void on_interval(struct session *s, int fd)
 									  LIVE_FIRST_INTERVAL);
 	}
 	s->interval_end_ns = at;
+}
+
+/* How soon sources are read: an event may have made one busy. */
+static void set_reading(struct session *s)
+{
+	uint64_t every_ns = LIVE_QUIET_NS;
+
+	for (size_t i = 0; i < SOURCES; i++)
+		if (s->sources[i] && s->sources[i]->is_busy)
+			every_ns = LIVE_BUSY_NS;
+	if (every_ns != s->read_every_ns)
+		set_timer(s->read_fd, every_ns, every_ns);
+	s->read_every_ns = every_ns;
 }
 
 static void on_wake(struct session *s, enum wake what, int fd)
@@ -286,6 +304,7 @@ enum session_step session_step(struct session *s)
 	/* Events behind an interval's end wait, so that the model is read at that end. */
 	for (int i = 0; i < n && !s->interval_end_ns; i++)
 		on_wake(s, (enum wake)(ev[i].data.u64 >> 32), (int)(uint32_t)ev[i].data.u64);
+	set_reading(s);
 	now_ns = time_now_ns();
 	if (!s->err && now_ns - s->looked_for_ended_ns >= LOOK_FOR_ENDED_NS) {
 		s->looked_for_ended_ns = now_ns;
@@ -466,8 +485,11 @@ static int start_waits(struct session *s)
 		err = add_timer(s, left_of(s, s->plan->o->duration_ns), 0, WAKE_DURATION);
 	if (!err)
 		err = add_timer(s, left_of(s, first_ns), s->plan->interval_ns, WAKE_INTERVAL);
+	s->read_every_ns = LIVE_BUSY_NS;
 	if (!err)
-		err = add_timer(s, READ_EVERY_NS, READ_EVERY_NS, WAKE_READ);
+		err = add_timer(s, LIVE_BUSY_NS, LIVE_BUSY_NS, WAKE_READ);
+	if (!err)
+		s->read_fd = s->timers.v[s->timers.n - 1];
 	return err ? live_cannot("wait for events", -err) : 0;
 }
 

@@ -1278,6 +1278,16 @@ bool helpers_note(struct helpers *h)
 	return any;
 }
 
+bool helpers_are_busy(const struct helpers *h, uint64_t until_ns)
+{
+	if (h->seek_ns <= until_ns)
+		return true;	/* a ring may be there */
+	for (size_t i = 0; i < h->all.n; i++)
+		if (h->all.v[i]->ring)
+			return true;
+	return false;
+}
+
 int helpers_pump(struct helpers *h, uint64_t now_ns, const struct event_sink *sink)
 {
 	int err = seek(h, now_ns, sink);
