@@ -161,7 +161,7 @@ void worker_set_launches(struct worker *w, const struct attach_launches *now,
  */
 
 #define STACK_FEED_MS 10		/* between looks into the ring ... */
-#define STACK_FEED_QUIET_MS 40	/* ... at most, while no stacks come */
+#define STACK_FEED_QUIET_MS 80	/* ... at most, while no stacks come */
 #define READ_NS (5 * NS_PER_MS)
 #define PUSH_NS (100 * NS_PER_MS)
 #define PUSH_SHARE 10 /* a pass over large symbol tables takes some 10 ms: no more of its time */

@@ -19,11 +19,10 @@
 #include "host/caps.h"
 #include "source/bpf/ring.h"
 
-/* Records that no wakeup announced wait at most so long: where many come, few, or none at all. */
+/* Records that no wakeup announced wait at most so long: where many come, and where none do. */
 #define PERIOD_MS 10
-#define PERIOD_FEW_MS 40
 #define PERIOD_QUIET_MS 80
-#define FEW 500			/* records in a round */
+#define ROUND_RECORDS 1000	/* between the two, a round finds so many */
 #define LAST_ROUNDS 3		/* exits need two */
 #define LAST_TRIES 1000		/* of a millisecond, for a program preempted inside a record */
 
@@ -360,11 +359,12 @@ struct drain {
 
 static int next_period_ms(const struct drain *d, int period_ms)
 {
-	if (d->queue->records > FEW || d->order.held.n || d->order.fresh.n)
+	const uint64_t last_ms = (uint64_t)period_ms,
+		       ms = last_ms * ROUND_RECORDS / num_max(d->queue->records, 1);
+
+	if (d->order.held.n || d->order.fresh.n)
 		return PERIOD_MS;
-	if (d->queue->records)
-		return PERIOD_FEW_MS;
-	return (int)num_min(2 * (uint64_t)period_ms, PERIOD_QUIET_MS);
+	return (int)num_max(PERIOD_MS, num_min(num_min(ms, 2 * last_ms), PERIOD_QUIET_MS));
 }
 
 /* False: a round that was asked for is not complete. */
