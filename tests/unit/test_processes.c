@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/test.h"
+#include "lib/work_named.h"
 #include "base/time.h"
 #include "view_of.h"
 
@@ -95,6 +96,25 @@ TEST(a_process_without_calls_has_no_row)
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 200, .task.comm = "sh" });
 	t = view_now(&view_processes, m);
 	assert_int_equal(t->n_rows, 0);
+	table_free(t);
+	model_free(m);
+}
+
+/* As one whose graph was launched before the session, and goes on. */
+TEST(a_process_with_works_and_no_calls_has_a_row)
+{
+	struct model *m = session(1000 * NS_PER_MS);
+	struct table *t;
+
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 100, .task.comm = "train" });
+	push(m, (struct event){ .kind = EVENT_WORK, .pid = 100, .start_ns = 1000 * NS_PER_MS,
+				.end_ns = 2000 * NS_PER_MS,
+				.work = work_named((struct work){ .kind = WORK_KIND_KERNEL }, "k") });
+	finish(m, 3000 * NS_PER_MS);
+	t = view_now(&view_processes, m);
+	assert_int_equal(t->n_rows, 1);
+	assert_string_equal(cell(t, 0, "comm")->s, "train");
+	assert_true(cell(t, 0, "busy_share")->d == 0.5);
 	table_free(t);
 	model_free(m);
 }

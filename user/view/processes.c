@@ -253,7 +253,7 @@ static void fill(struct table *t, const struct view_query *q)
 		const struct snapshot_process *p = &snap->processes.v[i];
 
 		/* others were only seen to fork or exec */
-		if (call_stats_count(&p->calls) || times[i].wall_ns)
+		if (call_stats_count(&p->calls) || times[i].wall_ns || p->has_device)
 			add_row(t, snap, &f, p, &times[i]);
 	}
 	findings_free(&f);
