@@ -185,6 +185,7 @@ TEST(a_reading_that_is_ahead_is_not_taken)
 
 TEST(rows_are_bounded)
 {
+	const struct offcpu *all;
 	uint64_t total = 0;
 	char name[16];
 
@@ -196,11 +197,12 @@ TEST(rows_are_bounded)
 		ev.off.waker_name = name;
 		push(m, ev);
 	}
-	assert_int_equal(offcpu_count(snap_of(m)->offcpu), OFFCPU_MAX + 1);
-	assert_int_equal(snap_of(m)->offcpu->more, 100);
-	assert_true(row(OFFCPU_MAX)->key.more);
-	for (size_t i = 0; i < offcpu_count(snap_of(m)->offcpu); i++)
-		total += row(i)->blocked_ns;
+	all = snap_of(m)->offcpu;
+	assert_int_equal(offcpu_count(all), OFFCPU_MAX + 1);
+	assert_int_equal(all->more, 100);
+	assert_true(offcpu_at(all, OFFCPU_MAX)->key.more);
+	for (size_t i = 0; i < offcpu_count(all); i++)
+		total += offcpu_at(all, i)->blocked_ns;
 	assert_int_equal(total, 5 * (OFFCPU_MAX + 100));
 }
 
