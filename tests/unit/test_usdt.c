@@ -24,11 +24,21 @@
 	".size _.stapsdt.base, 1\\n.popsection\\n\");\n" \
 	"__attribute__((section(\".probes\"))) unsigned short counter = 0;\n"
 
+#if defined(__x86_64__)
+#define MALLOC "-8@%rax -1@%dl -8@%r14 -8@56(%rsp)"
+#define MALLOC_OF_STACK "-8@-56(%rbp) -1@%al -8@%r12"
+#define FREE "-8@%rdi"
+#else
+#define MALLOC "-8@x0 -1@w1 -8@x19 -8@[sp, 56]"
+#define MALLOC_OF_STACK "-8@[x29, -56] -1@w1 -8@x20"
+#define FREE "-8@x0"
+#endif
+
 static const char library[] = BASE_SECTION "int f(void) { return 1; }\n"
-	PLACE("pytorch", "malloc", "-8@%rax -1@%dl -8@%r14 -8@56(%rsp)", "counter")
-	PLACE("pytorch", "free", "-8@%rdi", "counter")
-	PLACE("pytorch", "malloc", "-8@-56(%rbp) -1@%al -8@%r12", "0")
-	PLACE("other", "free", "-8@%rdi", "0");
+	PLACE("pytorch", "malloc", MALLOC, "counter")
+	PLACE("pytorch", "free", FREE, "counter")
+	PLACE("pytorch", "malloc", MALLOC_OF_STACK, "0")
+	PLACE("other", "free", FREE, "0");
 
 static struct elf_usdt found[8];
 static char texts[8][3][64];
@@ -56,7 +66,7 @@ TEST(marked_places_are_those_of_the_file_s_notes)
 	assert_int_equal(n_found, 4);
 	assert_string_equal(texts[0][0], "pytorch");
 	assert_string_equal(texts[0][1], "malloc");
-	assert_string_equal(texts[0][2], "-8@%rax -1@%dl -8@%r14 -8@56(%rsp)");
+	assert_string_equal(texts[0][2], MALLOC);
 	assert_string_equal(texts[3][0], "other");
 	assert_true(found[0].semaphore && found[0].semaphore == found[1].semaphore && !found[2].semaphore);
 	assert_int_equal(elf_read(o.ef, found[0].semaphore, &there, sizeof(there)), 0);
