@@ -14,7 +14,7 @@
 #define RECORDS_SETTLE_NS 1000000000ull	/* records of the last second may be out of order */
 /* the greatest delay: later ones count as late */
 #define RECORDS_LATE_NS 3000000000ull
-#define HELPER_NS 500000000ull		/* so long a helper may take to be heard of */
+#define HELPER_NS 2000000000ull	/* so long a helper may take to be heard of */
 #define HANDLES (1ull << 63)		/* numbers that are no addresses */
 #define INSIDE (1ull << 62)		/* of parts of what the driver gave at that address */
 
