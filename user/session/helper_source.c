@@ -417,7 +417,7 @@ static int read_rings(struct live_source *l)
 			probes->ops->catch_up(probes);
 	}
 	err = helpers_pump(s->helpers, now_ns, l->sink);
-	l->is_busy = !probes || helpers_are_busy(s->helpers, now_ns + LIVE_QUIET_NS);
+	l->is_busy = !probes || helpers_are_busy(s->helpers, now_ns);
 	if (!err)
 		push_cuda_version(s);
 	return err || probes ? err : scan(s, now_ns);

@@ -1278,10 +1278,10 @@ bool helpers_note(struct helpers *h)
 	return any;
 }
 
-bool helpers_are_busy(const struct helpers *h, uint64_t until_ns)
+bool helpers_are_busy(const struct helpers *h, uint64_t now_ns)
 {
-	if (h->seek_ns <= until_ns)
-		return true;	/* a ring may be there */
+	if (h->seek_ns <= now_ns)
+		return true;	/* it has not looked everywhere */
 	for (size_t i = 0; i < h->all.n; i++)
 		if (h->all.v[i]->ring)
 			return true;

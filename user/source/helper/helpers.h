@@ -92,7 +92,7 @@ void helpers_look_again(struct helpers *h, pid_t pid);
 /* Finds, renews and reads, every 10 to 100 ms. now_ns: CLOCK_MONOTONIC. 0, sink's or -ENOMEM. */
 int helpers_pump(struct helpers *h, uint64_t now_ns, const struct event_sink *sink);
 bool helpers_note(struct helpers *h);	/* records wait: the next pump reads those */
-bool helpers_are_busy(const struct helpers *h, uint64_t until_ns);	/* to be pumped before */
+bool helpers_are_busy(const struct helpers *h, uint64_t now_ns);	/* to be pumped soon */
 
 /* The last time: living helpers deliver their records (within half a second), records that wait
  * for a reading of the clock go out too, and device time not known up to now_ns is unseen. */
