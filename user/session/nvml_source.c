@@ -21,7 +21,7 @@
 struct nvml_source {
 	struct live_source live;
 	struct nvml *reader;		/* NULL: not begun, or ended */
-	bool wanted, began;
+	bool began;
 	bool described, missing;	/* the facts `nvml`, `nvml_missing` were pushed */
 };
 
@@ -34,9 +34,10 @@ static int on_event(struct live_source *l, const struct event *ev)
 {
 	struct nvml_source *s = nvml_of(l);
 
-	s->wanted = s->wanted || ev->kind == EVENT_DEVICE || ev->kind == EVENT_THREAD ||
-		    event_is_call(ev->kind);
-	l->is_busy = s->wanted && !s->began;
+	/* What uses a device is there: the next reading begins. */
+	if (!s->began && (ev->kind == EVENT_DEVICE || ev->kind == EVENT_THREAD ||
+			  event_is_call(ev->kind)))
+		l->is_busy = true;
 	return 0;
 }
 
@@ -91,9 +92,9 @@ static int read_samples(struct live_source *l)
 	struct nvml_status st;
 	int err;
 
-	if (!s->reader && s->wanted && !s->began) {
-		s->began = true;
+	if (l->is_busy) {
 		l->is_busy = false;
+		s->began = true;
 		s->reader = nvml_start(nvml_load);
 		if (!s->reader)
 			live_push_note(l->sink, NOTE_NVML_FAILED, 0,
