@@ -170,7 +170,30 @@ TEST_TITLED("budget: a step names the thread that paid, how much, and when probe
 	assert_true(s.state.cost > 0.29 && s.state.cost < 0.32);
 	assert_true(s.state.others > 0.004 && s.state.others < 0.006);
 	assert_false(s.state.probes);
-	assert_true(s.state.on_ns > s.ns + NS_PER_SEC && s.state.on_ns < s.ns + 10 * NS_PER_SEC);
+	assert_true(s.state.turn_ns > s.ns + NS_PER_SEC &&
+		    s.state.turn_ns < s.ns + 10 * NS_PER_SEC);
+	end(&s);
+}
+
+/* Looks that are 0.1 s apart are enough while it is far away. */
+TEST_TITLED("budget: while probes are on, it is foreseen when the credit is used up", turn)
+{
+	struct session s = begin(SHARE);
+
+	run(&s, &(struct rates){ .launches = 8000 }, 0.4);
+	assert_int_equal(s.state.turn_ns, s.ns);	/* too early to say */
+	run(&s, &(struct rates){ .launches = 8000 }, 0.6);
+	assert_true(s.state.turn_ns > s.ns + 2 * NS_PER_SEC);
+	run(&s, &(struct rates){ .launches = 300000 }, 0.02);
+	assert_true(s.state.turn_ns > s.ns + 20 * NS_PER_MS);
+	assert_true(s.state.turn_ns < s.ns + 60 * NS_PER_MS);
+	run(&s, &(struct rates){ .launches = 0 }, 1);
+	assert_true(s.state.turn_ns > s.ns + NS_PER_SEC);
+	run(&s, &(struct rates){ .launches = 300000 }, 0.2);
+	assert_false(s.state.probes);
+	while (!s.state.probes)
+		run(&s, &(struct rates){ .launches = 300000 }, 0.02);
+	assert_int_equal(s.state.turn_ns, s.ns);
 	end(&s);
 }
 

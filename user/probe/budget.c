@@ -14,7 +14,6 @@
 #include "probe/plan.h"
 
 #define RATE_NS (1 * NS_PER_SEC)	/* what others cost is averaged over that */
-#define LATE_NS (500 * NS_PER_MS)	/* probes that are taken off are gone by then */
 
 struct payer {			/* a thread */
 	uint32_t pid, tid;
@@ -30,6 +29,7 @@ struct budget {
 	size_t last;			/* index of the one that called last */
 	uint64_t nested, silent;	/* counters, at the last look */
 	bool has_launched;		/* the thread that paid most since the one before */
+	double launches;		/* share of time that they cost it */
 	double credit_ns;
 	uint64_t looked_ns;
 	uint64_t since_ns;		/* probes is as it is since then */
@@ -176,7 +176,7 @@ static struct payer take_costs(struct budget *b, const struct budget_look *look)
 	b->nested = look->nested;
 	b->silent = look->silent;
 	b->has_launched = most.launches_ns;
-	if (b->state.probes || look->now_ns - b->since_ns < LATE_NS)
+	if (b->state.probes || look->now_ns - b->since_ns < BUDGET_LATE_NS)
 		most.launches_ns += nested_ns;
 	else
 		most.others_ns += nested_ns;
@@ -213,6 +213,7 @@ static void take(struct budget *b, const struct payer *most, uint64_t now_ns)
 	b->looked_ns = now_ns;
 	if (!ns)
 		return;
+	b->launches = (double)most->launches_ns / (double)ns;
 	b->others += weight * ((double)most->others_ns / (double)ns - b->others);
 	fill(b, (double)most->others_ns, ns);
 	if (b->credit_ns >= full(b)) {
@@ -231,6 +232,16 @@ static uint64_t filling_ns(const struct budget *b)
 	const double ns = rate > 0 ? (full(b) - b->credit_ns) / rate : 0;
 
 	return rate > 0 && ns < 10.0 * BUDGET_NONE_NS ? (uint64_t)ns : 10 * BUDGET_NONE_NS;
+}
+
+/* So long the credit lasts, if all goes on as since the last look. */
+static uint64_t using_ns(const struct budget *b, uint64_t now_ns)
+{
+	const double ns = b->launches > 0 ? b->credit_ns / b->launches : BUDGET_NONE_NS;
+
+	if (now_ns - b->since_ns < BUDGET_LATE_NS || ns <= 0)
+		return 0;
+	return ns < BUDGET_NONE_NS ? (uint64_t)ns : BUDGET_NONE_NS;
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -301,7 +312,7 @@ static void choose(struct budget *b, const struct payer *most, const struct budg
 		s->others = b->others;	/* the rest is as it was when launches were probed */
 		s->step = BUDGET_NONE;
 	}
-	s->on_ns = s->probes ? now_ns : now_ns + filling_ns(b);
+	s->turn_ns = now_ns + (s->probes ? using_ns(b, now_ns) : filling_ns(b));
 }
 
 static void note_passed(struct budget *b, const struct payer *most, uint64_t now_ns)

@@ -41,6 +41,7 @@
 #define BUDGET_FILL 0.9
 #define BUDGET_HOLD_NS 2000000000ull
 #define BUDGET_NONE_NS 30000000000ull
+#define BUDGET_LATE_NS 500000000ull	/* probes are on or off by then */
 #define BUDGET_PASSED_NS 5000000000ull
 #define BUDGET_UP_NS 30000000000ull
 #define BUDGET_UP_MAX_NS 1920000000000ull
@@ -77,7 +78,9 @@ struct budget_look {
 struct budget_state {
 	enum budget_step step;
 	bool probes;		/* launches are to have probes */
-	uint64_t on_ns;		/* if not: then they will, as far as can be foreseen */
+	/* When that changes, as far as can be foreseen; in the first BUDGET_LATE_NS of probes it
+	 * cannot, and may be at once. */
+	uint64_t turn_ns;
 	/* When the step was taken, of the wall time of the thread that paid most: */
 	double cost;		/* of all its calls, since the credit was full */
 	double others;		/* of these, but for its launches */
@@ -87,7 +90,7 @@ struct budget_state {
 	bool is_passed;
 };
 
-/* Every few ms. */
+/* Every 0.1 s, and more often when turn_ns comes close. */
 struct budget_state budget_look(struct budget *b, const struct budget_look *look);
 
 const char *budget_step_name(enum budget_step step);	/* "all", "records", "part", "none" */

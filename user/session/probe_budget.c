@@ -17,10 +17,11 @@
 
 #define CALLERS_MIN 1024
 #define FEW_CALLS 1000		/* since the last look ... */
-#define FEW_NS (100 * NS_PER_MS)	/* ... so long one is put off */
+#define FEW_NS (LIVE_QUIET_NS / 2)	/* ... so long one is put off */
 
-/* Unarmed time is pushed ahead of what is booked, but not far, as the process may end. */
-#define AHEAD_MIN_NS (30 * NS_PER_MS)
+/* Unarmed time is pushed ahead of what is booked, until after the next look, but not far, as the
+ * process may end. */
+#define AHEAD_MIN_NS (10 * NS_PER_MS)
 #define AHEAD_MAX_NS (250 * NS_PER_MS)
 
 struct probe_budget {
@@ -111,7 +112,7 @@ int probe_budget_push(struct probe_budget *b, const struct event *ev)
 		b->calls++;
 		err = note_caller(b, ev->pid, 0);
 	} else if (ev->kind == EVENT_PROCESS && !ev->task.comm && !ev->end_ns) {
-		err = note_caller(b, ev->pid, time_now_ns() - AHEAD_MIN_NS);
+		err = note_caller(b, ev->pid, time_now_ns() - LIVE_BUSY_NS - AHEAD_MIN_NS);
 	} else if (ev->kind == EVENT_EXIT && ev->tid == ev->pid) {
 		map_del(&b->callers, ev->pid);
 		b->last_pid = 0;
@@ -232,10 +233,18 @@ static void push_unarmed(struct probe_budget *b, const struct probe_budget_now *
 						     .start_ns = from_ns, .end_ns = to_ns });
 }
 
+bool probe_budget_is_busy(const struct probe_budget *b, uint64_t now_ns)
+{
+	return b->state.turn_ns < now_ns + LIVE_QUIET_NS + LIVE_BUSY_NS;
+}
+
 static void push_all_unarmed(struct probe_budget *b, const struct probe_budget_now *now)
 {
-	const uint64_t min_ns = now->now_ns + AHEAD_MIN_NS,
-		       to_ns = num_min(num_max(b->state.on_ns, min_ns), now->now_ns + AHEAD_MAX_NS);
+	const bool is_busy = probe_budget_is_busy(b, now->now_ns);
+	const uint64_t on_ns = b->state.probes ? now->now_ns : b->state.turn_ns,
+		       next_ns = now->now_ns + (is_busy ? LIVE_BUSY_NS : LIVE_QUIET_NS),
+		       min_ns = next_ns + AHEAD_MIN_NS,
+		       to_ns = num_min(num_max(on_ns, min_ns), now->now_ns + AHEAD_MAX_NS);
 
 	for (size_t i = 0; i < b->callers.cap; i++) {
 		struct map_slot *caller = &b->callers.slot[i];

@@ -44,9 +44,12 @@ enum probe_budget_wish {
 	WISH_BACK,		/* they are not, and are to be again: those that need to be */
 };
 
-/* Every few ms. */
+/* As often as sources are read. */
 enum probe_budget_wish probe_budget_look(struct probe_budget *b,
 					 const struct probe_budget_now *now);
+
+/* Is the next look to be soon? */
+bool probe_budget_is_busy(const struct probe_budget *b, uint64_t now_ns);
 
 /* Facts: the share, what is done for it, and how long launches had no probes. */
 void probe_budget_describe(const struct probe_budget *b);

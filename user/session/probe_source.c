@@ -625,9 +625,11 @@ static void choose_launches(struct probe_source *p)
 
 static int read_launches(struct live_source *l)
 {
-	if (probes_of(l)->launches)
-		choose_launches(probes_of(l));
-	l->is_busy = probes_of(l)->wish != WISH_ANY;
+	struct probe_source *p = probes_of(l);
+
+	if (p->launches)
+		choose_launches(p);
+	l->is_busy = p->budget && probe_budget_is_busy(p->budget, time_now_ns());
 	return 0;
 }
 
