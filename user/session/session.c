@@ -61,8 +61,7 @@ struct session {
 	size_t targets_left;
 	int epoll_fd, signal_fd;
 	uint64_t start_ns, intervals, interval_start_ns, flushed_ns;
-	int read_fd;			/* the timer for reading sources */
-	uint64_t read_every_ns;
+	uint64_t read_ns;		/* sources were read last */
 	uint64_t interval_end_ns;	/* reached, and the next one has not begun; 0: none */
 	bool input_waits;		/* there is something to read */
 	bool was_interrupted;		/* a signal ended it */
@@ -153,8 +152,7 @@ static void signals_read(struct session *s)
 
 #define FIRST_INTERVAL_MIN_NS (100 * NS_PER_MS)	/* however long the start took */
 
-enum wake { WAKE_SIGNAL = 1, WAKE_DURATION, WAKE_INTERVAL, WAKE_SOURCE, WAKE_TARGET, WAKE_READ,
-	    WAKE_INPUT };
+enum wake { WAKE_SIGNAL = 1, WAKE_DURATION, WAKE_INTERVAL, WAKE_SOURCE, WAKE_TARGET, WAKE_INPUT };
 
 static int add_fd(struct session *s, int fd, enum wake what)
 {
@@ -222,17 +220,32 @@ static void on_interval(struct session *s, int fd)
 	s->interval_end_ns = at;
 }
 
-/* How soon sources are read: an event may have made one busy. */
-static void set_reading(struct session *s)
+/* An event may have made a source busy. */
+static uint64_t read_every_ns(const struct session *s)
 {
-	uint64_t every_ns = LIVE_QUIET_NS;
-
 	for (size_t i = 0; i < SOURCES; i++)
 		if (s->sources[i] && s->sources[i]->is_busy)
-			every_ns = LIVE_BUSY_NS;
-	if (every_ns != s->read_every_ns)
-		set_timer(s->read_fd, every_ns, every_ns);
-	s->read_every_ns = every_ns;
+			return LIVE_BUSY_NS;
+	return LIVE_QUIET_NS;
+}
+
+/* Until sources are to be read. */
+static int wait_ms(const struct session *s)
+{
+	const uint64_t ns = num_sub(s->read_ns + read_every_ns(s), time_now_ns());
+
+	return (int)((ns + NS_PER_MS - 1) / NS_PER_MS);
+}
+
+/* A little earlier, too, since it is awake now. */
+static void read_sources(struct session *s, uint64_t now_ns)
+{
+	if (now_ns < s->read_ns + read_every_ns(s) * 3 / 4)
+		return;
+	s->read_ns = now_ns;
+	for (size_t i = 0; i < SOURCES; i++)
+		if (s->sources[i] && s->sources[i]->ops->read)
+			keep_error(s, s->sources[i]->ops->read(s->sources[i]));
 }
 
 static void on_wake(struct session *s, enum wake what, int fd)
@@ -254,12 +267,6 @@ static void on_wake(struct session *s, enum wake what, int fd)
 		for (size_t i = 0; i < SOURCES; i++)
 			if (s->sources[i] && s->sources[i]->ops->pump)
 				s->sources[i]->ops->pump(s->sources[i]);
-		break;
-	case WAKE_READ:
-		io_clear(fd);
-		for (size_t i = 0; i < SOURCES; i++)
-			if (s->sources[i] && s->sources[i]->ops->read)
-				keep_error(s, s->sources[i]->ops->read(s->sources[i]));
 		break;
 	case WAKE_TARGET:
 		epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
@@ -300,12 +307,13 @@ enum session_step session_step(struct session *s)
 	if (s->state != SESSION_RUNNING || s->err)
 		return SESSION_ENDED;
 	s->input_waits = false;
-	n = epoll_wait(s->epoll_fd, ev, 8, 1000);
+	n = epoll_wait(s->epoll_fd, ev, 8, wait_ms(s));
 	/* Events behind an interval's end wait, so that the model is read at that end. */
 	for (int i = 0; i < n && !s->interval_end_ns; i++)
 		on_wake(s, (enum wake)(ev[i].data.u64 >> 32), (int)(uint32_t)ev[i].data.u64);
-	set_reading(s);
 	now_ns = time_now_ns();
+	if (!s->interval_end_ns)
+		read_sources(s, now_ns);
 	if (!s->err && now_ns - s->looked_for_ended_ns >= LOOK_FOR_ENDED_NS) {
 		s->looked_for_ended_ns = now_ns;
 		note_ended(s);
@@ -485,11 +493,6 @@ static int start_waits(struct session *s)
 		err = add_timer(s, left_of(s, s->plan->o->duration_ns), 0, WAKE_DURATION);
 	if (!err)
 		err = add_timer(s, left_of(s, first_ns), s->plan->interval_ns, WAKE_INTERVAL);
-	s->read_every_ns = LIVE_BUSY_NS;
-	if (!err)
-		err = add_timer(s, LIVE_BUSY_NS, LIVE_BUSY_NS, WAKE_READ);
-	if (!err)
-		s->read_fd = s->timers.v[s->timers.n - 1];
 	return err ? live_cannot("wait for events", -err) : 0;
 }
 
