@@ -172,6 +172,7 @@ struct stack_feed {
 	struct ring *ring;
 	VEC(pid_t) mapped;	/* processes that have mapped something */
 	uint64_t limit;		/* the ring's end before this round's events were read */
+	bool has_more;		/* since the limit before */
 	int wait_ms;		/* to the next round */
 	uint64_t read_ns, pushed_ns, cost_ns;
 	int err;
@@ -759,8 +760,9 @@ static void begin_feed_round(struct stack_feed *f)
 {
 	const uint64_t end = ring_produced(f->ring);
 
-	f->wait_ms = end == f->limit ? (int)num_min(2 * (uint64_t)f->wait_ms, STACK_FEED_QUIET_MS) :
-				       STACK_FEED_MS;
+	f->has_more = end != f->limit;
+	f->wait_ms = f->has_more ? STACK_FEED_MS :
+				   (int)num_min(2 * (uint64_t)f->wait_ms, STACK_FEED_QUIET_MS);
 	f->limit = end;
 }
 
@@ -785,7 +787,7 @@ static void read_watch(struct worker *w, const struct watch *watch, bool readabl
 {
 	struct arrival read = { .w = w, .watch = watch };
 
-	if (!watch->tw || !(readable || w->feed))
+	if (!watch->tw || !(readable || (w->feed && w->feed->has_more)))
 		return;
 	if (readable && (watch->pid == -1 || !w->heard) && !w->feed)
 		usleep(GATHER_US);

@@ -373,7 +373,8 @@ static bool look_into_rings(struct drain *d)
 	uint64_t asked;
 	bool is_complete;
 
-	io_clear(d->ask_fd);
+	if (__atomic_load_n(&d->asked, __ATOMIC_ACQUIRE) != d->answered)
+		io_clear(d->ask_fd);
 	asked = __atomic_load_n(&d->asked, __ATOMIC_ACQUIRE);
 	d->queue->records = 0;
 	is_complete = drain_order_round(&d->order);
@@ -385,23 +386,32 @@ static bool look_into_rings(struct drain *d)
 	return true;
 }
 
+/* Returns early for what needs that. False: the thread is to stop. */
+static bool wait_for(const struct drain *d, int ms)
+{
+	struct epoll_event ev[4];
+	int n = epoll_wait(d->epoll_fd, ev, 4, ms);
+
+	for (int i = 0; i < n; i++)
+		if (ev[i].data.fd == d->stop_fd)
+			return false;
+	return true;
+}
+
 static void *drain_main(void *ctx)
 {
 	struct drain *d = ctx;
-	struct pollfd stop = { .fd = d->stop_fd, .events = POLLIN };
-	struct epoll_event ev[4];
 	int period_ms = PERIOD_MS;
+	bool is_answered;
 	sigset_t all;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	caps_keep(0);		/* it reads memory that is mapped */
-	while (poll(&stop, 1, 0) == 0) {
-		const bool is_answered = look_into_rings(d);
-
+	do {
+		is_answered = look_into_rings(d);
 		period_ms = next_period_ms(d, period_ms);
-		epoll_wait(d->epoll_fd, ev, 4, is_answered ? period_ms : 1);
-	}
+	} while (wait_for(d, is_answered ? period_ms : 1));
 	/* The probes are detached: the rings' content is final. */
 	for (int rounds = 0, tries = 0; rounds < LAST_ROUNDS && tries < LAST_TRIES; tries++) {
 		bool complete = drain_order_round(&d->order);
@@ -418,7 +428,7 @@ static void *drain_main(void *ctx)
 /* Edge-triggered: a ring that always has data would else turn the wait into a busy loop. */
 static int watch(struct drain *d, int fd, uint32_t events)
 {
-	struct epoll_event ev = { .events = events };
+	struct epoll_event ev = { .events = events, .data.fd = fd };
 
 	return epoll_ctl(d->epoll_fd, EPOLL_CTL_ADD, fd, &ev);
 }
