@@ -116,7 +116,7 @@ TEST_TITLED("launches: a process that calls the driver itself needs all, until i
 	later(&s, 1000);
 	assert_int_equal(calls(&s, P, "cudaLaunchKernel", 5 * LAUNCHES_ENOUGH), ALL);
 	s.ended = D;
-	later(&s, 250);		/* whether it has ended is asked for so often */
+	later(&s, 1000);		/* whether it has ended is asked for so often */
 	assert_int_equal(calls(&s, P, "cudaLaunchKernel", 1), RUNTIME);
 	end(&s);
 }
@@ -188,7 +188,7 @@ TEST_TITLED("launches: none needs a probe while CUPTI records those of all that 
 	assert_int_equal(calls(&s, P, "cudaMalloc", 1), NONE);
 	assert_int_equal(calls(&s, D, "cuInit", 1), ALL);
 	s.ended = D;
-	later(&s, 250);		/* whether it has ended is asked for so often */
+	later(&s, 1000);		/* whether it has ended is asked for so often */
 	assert_int_equal(calls(&s, P, "cudaMalloc", 1), NONE);
 	assert_int_equal(calls(&s, P, "cudaLaunchKernel", 1), NONE);
 	s.recorded = 0;

@@ -11,7 +11,7 @@
 
 #define DOUBLED_MAX 16
 
-#define ASK_EVERY_NS (250 * NS_PER_MS)	/* whether a process has ended, which /proc has */
+#define ASK_EVERY_NS (1 * NS_PER_SEC)	/* whether a process has ended, which /proc has */
 
 struct caller {
 	pid_t pid;

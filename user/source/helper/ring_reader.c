@@ -58,8 +58,8 @@ int ring_owner_read(pid_t pid, struct ring_owner *out)
 
 #define RING_LINK "/memfd:" GP_RING_NAME
 #define FIRST_NS 5000000ull
-#define SOON_NS 40000000ull	/* at most, of the first SOON times */
-#define SOON 125
+#define SOON_NS 40000000ull	/* at most, in the first SOON_FOR_NS */
+#define SOON_FOR_NS (5 * MAX_NS)
 #define MAX_NS 1000000000ull
 #define RARE_NS (10 * MAX_NS)	/* where a ring is unlikely */
 #define UNCOUNTED_NS (60 * MAX_NS)	/* the same, though descriptors are as many as before */
@@ -151,13 +151,15 @@ static int fetch(const struct ring_search *s, pid_t pid, const char *name, struc
 }
 
 /* Between this round and the next one. */
-static uint64_t next_ns(struct ring_search *s)
+static uint64_t next_ns(struct ring_search *s, uint64_t now_ns)
 {
 	const uint64_t twice_ns = num_max(s->every_ns * 2, FIRST_NS);
 
 	if (s->is_unlikely)
 		return s->has_calls ? MAX_NS : RARE_NS;
-	return num_min(twice_ns, ++s->times < SOON ? SOON_NS : MAX_NS);
+	if (!s->since_ns)
+		s->since_ns = now_ns;
+	return num_min(twice_ns, now_ns - s->since_ns < SOON_FOR_NS ? SOON_NS : MAX_NS);
 }
 
 int ring_search(struct ring_search *s, pid_t pid, uint64_t now_ns, unsigned int *left,
@@ -180,7 +182,7 @@ int ring_search(struct ring_search *s, pid_t pid, uint64_t now_ns, unsigned int 
 	if (err && err != 1)
 		ring_search_stop(s);
 	if (err) {
-		s->every_ns = next_ns(s);
+		s->every_ns = next_ns(s, now_ns);
 		s->at_ns = now_ns + s->every_ns;
 	}
 	return err;

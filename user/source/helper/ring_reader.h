@@ -46,7 +46,7 @@ int ring_owner_read(pid_t pid, struct ring_owner *out);
 struct ring_search {		/* start zeroed: it is due */
 	DIR *dir;		/* NULL: it has not begun */
 	uint64_t at_ns, every_ns;	/* the next one; 0: at once */
-	unsigned int times;
+	uint64_t since_ns;		/* the end of the first round */
 	bool is_unlikely, has_calls;	/* to find one; the process uses CUDA */
 	uint64_t fds, counted_ns;	/* in the last round; 0: it found something, or not known */
 };
@@ -71,7 +71,7 @@ static inline bool ring_search_is_due(const struct ring_search *s, uint64_t now_
 /* At once, and then as if the process were new; unlikely: each second, or ten without calls. */
 static inline void ring_search_soon(struct ring_search *s, bool unlikely)
 {
-	s->at_ns = s->every_ns = s->times = s->fds = 0;
+	s->at_ns = s->every_ns = s->since_ns = s->fds = 0;
 	s->is_unlikely = unlikely;
 }
 
