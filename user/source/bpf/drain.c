@@ -370,12 +370,9 @@ static int next_period_ms(const struct drain *d, int period_ms)
 /* False: a round that was asked for is not complete. */
 static bool look_into_rings(struct drain *d)
 {
-	uint64_t asked;
+	const uint64_t asked = __atomic_load_n(&d->asked, __ATOMIC_ACQUIRE);
 	bool is_complete;
 
-	if (__atomic_load_n(&d->asked, __ATOMIC_ACQUIRE) != d->answered)
-		io_clear(d->ask_fd);
-	asked = __atomic_load_n(&d->asked, __ATOMIC_ACQUIRE);
 	d->queue->records = 0;
 	is_complete = drain_order_round(&d->order);
 	drain_queue_flush(d->queue);
@@ -391,11 +388,14 @@ static bool wait_for(const struct drain *d, int ms)
 {
 	struct epoll_event ev[4];
 	int n = epoll_wait(d->epoll_fd, ev, 4, ms);
+	bool goes_on = true;
 
-	for (int i = 0; i < n; i++)
-		if (ev[i].data.fd == d->stop_fd)
-			return false;
-	return true;
+	for (int i = 0; i < n; i++) {
+		if (ev[i].data.fd == d->ask_fd)
+			io_clear(d->ask_fd);
+		goes_on &= ev[i].data.fd != d->stop_fd;
+	}
+	return goes_on;
 }
 
 static void *drain_main(void *ctx)
