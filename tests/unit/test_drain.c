@@ -419,3 +419,21 @@ TEST_TITLED("drain: asked to catch up it hands on all that is complete", drain_c
 	d->order.calls = d->order.tasks = NULL;
 	drain_free(d);
 }
+
+TEST_TITLED("drain: a notification that comes after its answer is taken, or it would never sleep again",
+	    a_late_notification)
+{
+	struct drain *d = start_on_memory();
+	struct pollfd ask = { .fd = d->ask_fd, .events = POLLIN };
+
+	__atomic_add_fetch(&d->asked, 1, __ATOMIC_RELEASE);
+	while (__atomic_load_n(&d->answered, __ATOMIC_ACQUIRE) < 1)
+		usleep(1000);
+	io_notify(d->ask_fd);
+	for (int i = 0; i < 10000 && poll(&ask, 1, 0) == 1; i++)
+		usleep(1000);
+	assert_int_equal(poll(&ask, 1, 0), 0);
+	drain_finish(d, count_all, &d);
+	d->order.calls = d->order.tasks = NULL;
+	drain_free(d);
+}
