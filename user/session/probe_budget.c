@@ -233,17 +233,16 @@ static void push_unarmed(struct probe_budget *b, const struct probe_budget_now *
 						     .start_ns = from_ns, .end_ns = to_ns });
 }
 
-bool probe_budget_is_busy(const struct probe_budget *b, uint64_t now_ns)
+static bool is_close(const struct probe_budget *b, uint64_t now_ns)
 {
 	return b->state.turn_ns < now_ns + LIVE_QUIET_NS + LIVE_BUSY_NS;
 }
 
 static void push_all_unarmed(struct probe_budget *b, const struct probe_budget_now *now)
 {
-	const bool is_busy = probe_budget_is_busy(b, now->now_ns);
-	const uint64_t on_ns = b->state.probes ? now->now_ns : b->state.turn_ns,
-		       next_ns = now->now_ns + (is_busy ? LIVE_BUSY_NS : LIVE_QUIET_NS),
-		       min_ns = next_ns + AHEAD_MIN_NS,
+	const uint64_t every_ns = is_close(b, now->now_ns) ? LIVE_BUSY_NS : LIVE_QUIET_NS,
+		       on_ns = b->state.probes ? now->now_ns : b->state.turn_ns,
+		       min_ns = now->now_ns + every_ns + AHEAD_MIN_NS,
 		       to_ns = num_min(num_max(on_ns, min_ns), now->now_ns + AHEAD_MAX_NS);
 
 	for (size_t i = 0; i < b->callers.cap; i++) {
@@ -317,16 +316,20 @@ static bool take_look(struct probe_budget *b, const struct probe_budget_now *now
 	return true;
 }
 
-enum probe_budget_wish probe_budget_look(struct probe_budget *b, const struct probe_budget_now *now)
+static enum probe_budget_wish wish(const struct probe_budget *b)
+{
+	if (b->off_ns)
+		return b->state.probes ? WISH_BACK : WISH_NONE;
+	return b->state.step == BUDGET_RECORDS ? WISH_RECORDS : WISH_ANY;
+}
+
+struct probe_budget_choice probe_budget_look(struct probe_budget *b,
+					     const struct probe_budget_now *now)
 {
 	const bool is_due = b->off_ns || b->calls >= FEW_CALLS ||
 			    now->now_ns - b->looked_ns >= FEW_NS;
 
 	if (is_due && !take_look(b, now))
-		return WISH_ANY;
-	if (b->off_ns)
-		return b->state.probes ? WISH_BACK : WISH_NONE;
-	return b->state.step == BUDGET_RECORDS ? WISH_RECORDS :
-	       b->state.step == BUDGET_ALL	? WISH_ANY :
-						  WISH_PART;
+		return (struct probe_budget_choice){ WISH_ANY, false };
+	return (struct probe_budget_choice){ wish(b), is_close(b, now->now_ns) };
 }

@@ -37,19 +37,20 @@ struct probe_budget_now {
 };
 
 enum probe_budget_wish {
-	WISH_ANY,		/* launches are probed as is chosen without a budget, */
-	WISH_PART,		/* ... for a part of the time, */
-	WISH_RECORDS,		/* ... but where CUPTI records them that will do */
+	WISH_ANY,		/* launches are probed as is chosen without a budget */
+	WISH_RECORDS,		/* so they are, but where CUPTI records them that will do */
 	WISH_NONE,		/* no launch is to be probed */
 	WISH_BACK,		/* they are not, and are to be again: those that need to be */
 };
 
-/* As often as sources are read. */
-enum probe_budget_wish probe_budget_look(struct probe_budget *b,
-					 const struct probe_budget_now *now);
+struct probe_budget_choice {
+	enum probe_budget_wish wish;
+	bool is_close;		/* it may change soon: the next look is to be after LIVE_BUSY_NS */
+};
 
-/* Is the next look to be soon? */
-bool probe_budget_is_busy(const struct probe_budget *b, uint64_t now_ns);
+/* As often as sources are read. */
+struct probe_budget_choice probe_budget_look(struct probe_budget *b,
+					     const struct probe_budget_now *now);
 
 /* Facts: the share, what is done for it, and how long launches had no probes. */
 void probe_budget_describe(const struct probe_budget *b);

@@ -584,8 +584,13 @@ static void look_at_budget(struct probe_source *p, const struct worker_facts *fa
 		.records_would_do = p->wants_launches,
 	};
 
-	if (p->budget)
-		p->wish = probe_budget_look(p->budget, &look);
+	struct probe_budget_choice choice;
+
+	if (!p->budget)
+		return;
+	choice = probe_budget_look(p->budget, &look);
+	p->wish = choice.wish;
+	p->live.is_busy = choice.is_close;
 }
 
 /* Records of CUPTI stand for launches where nothing wants their probes, or these cost too much. */
@@ -625,11 +630,8 @@ static void choose_launches(struct probe_source *p)
 
 static int read_launches(struct live_source *l)
 {
-	struct probe_source *p = probes_of(l);
-
-	if (p->launches)
-		choose_launches(p);
-	l->is_busy = p->budget && probe_budget_is_busy(p->budget, time_now_ns());
+	if (probes_of(l)->launches)
+		choose_launches(probes_of(l));
 	return 0;
 }
 
