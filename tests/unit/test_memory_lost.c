@@ -149,6 +149,33 @@ TEST(memory_is_as_it_was_when_the_session_ended)
 	}
 }
 
+/* Many processes begin at once, and a helper's first records come 1.9 s after their calls. */
+TEST(a_helper_that_is_heard_of_late_gives_memory_its_device)
+{
+	const uint64_t at = BASE + 10 * MS, heard = at + 1900 * MS;
+	struct model *m = model_new(&funcs);
+	const struct memory_sums *row;
+
+	assert_non_null(m);
+	push(m, (struct event){ .kind = EVENT_START, .start_ns = BASE });
+	push(m, (struct event){ .kind = EVENT_CALL, .tid = PID, .seq = 1, .func = MALLOC,
+				.has = HAS_BYTES | HAS_RESULT, .call.bytes = 100, .start_ns = at,
+				.end_ns = at + 1000, .call.address = 4096 });
+	for (uint64_t ns = at; ns < heard; ns += 100 * MS)
+		push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = ns });
+	push(m, (struct event){ .kind = EVENT_MEMORY, .has = HAS_BYTES, .start_ns = at + 500,
+				.memory = { .bytes = 100, .address = 4096, .device = 3,
+					    .op = MEMORY_ALLOC, .kind = MEMORY_KIND_DEVICE } });
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = heard });
+	assert_int_equal(model_finish(m), 0);
+	assert_int_equal(snap_of(m)->processes.v[0].memory.n, 1);
+	row = &snap_of(m)->processes.v[0].memory.v[0];
+	assert_int_equal(row->key.device, 3);
+	assert_int_equal(row->allocs, 1);
+	assert_int_equal(row->live_bytes, 100);
+	model_free(m);
+}
+
 struct reset {
 	const char *what;
 	uint8_t acts;		/* bit n: as above; two live after all of them */
