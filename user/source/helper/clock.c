@@ -313,19 +313,19 @@ static struct rate rate_at(const struct helper_clock *c, unsigned int i, bool en
 	       r : native;
 }
 
-/* Of a record that came before reading `top`, where there is a break: the line before or after, if
- * it went on there, would have the time in the break. */
-static bool is_doubtful(const struct helper_clock *c, unsigned int top, uint64_t device)
+/* There is a break before reading i, and the line before or after, if it went on there, would have
+ * the time in it. */
+static bool is_doubtful(const struct helper_clock *c, unsigned int i, uint64_t device)
 {
 	const struct helper_clock_reading *a, *b;
 	struct rate before, after;
 
-	if (!top || top >= c->n || c->reading[top].joined != CLOCK_BROKEN)
+	if (c->reading[i].joined != CLOCK_BROKEN)
 		return false;
-	a = &c->reading[top - 1];
-	b = &c->reading[top];
-	before = rate_at(c, top - 1, true);
-	after = rate_at(c, top, false);
+	a = &c->reading[i - 1];
+	b = &c->reading[i];
+	before = rate_at(c, i - 1, true);
+	after = rate_at(c, i, false);
 	return (device > a->device && scale(device - a->device, before.host_ns, before.ticks) <=
 				      b->host_ns - a->host_ns) ||
 	       (device < b->device && scale(b->device - device, after.host_ns, after.ticks) <=
@@ -335,16 +335,20 @@ static bool is_doubtful(const struct helper_clock *c, unsigned int top, uint64_t
 /*
  * Of a record that came before reading `top`: its time is up to then, or a little later (the
  * helper sends a reading when it has chosen the best of some). A clock that was set back has a
- * time twice: the later one is meant, since records come soon.
+ * time twice: the later one is meant, since records come soon. Where that one is in a break, there
+ * is none.
  */
 static bool place(const struct helper_clock *c, uint64_t device, unsigned int top,
 		  struct place *out)
 {
-	if (!c->n || is_doubtful(c, top, device))
+	if (!c->n)
 		return false;
-	for (unsigned int i = top < c->n ? top : c->n - 1; i; i--)
+	for (unsigned int i = top < c->n ? top : c->n - 1; i; i--) {
 		if (place_between(c, i, device, out))
 			return true;
+		if (is_doubtful(c, i, device))
+			return false;
+	}
 	if (top < c->n && c->reading[top].joined == CLOCK_BROKEN)
 		return false;
 	if (device < c->reading[0].device)
