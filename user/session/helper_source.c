@@ -396,26 +396,35 @@ static bool records_launches(void *ctx, pid_t pid)
 	       h.head.state == GP_HELPER_AWAKE;
 }
 
+/* Of functions without a probe, and of launches while they have none, CUPTI's records are the
+ * calls: to be known before they are read, the last ones, too. */
+static void note_unprobed(struct live_source *l)
+{
+	struct helper_source *s = source_of(l);
+	struct live_source *probes = s->plan.probes;
+	struct live_unprobed unprobed;
+	bool left_out[GP_ROWS_MAX];
+
+	if (!probes)
+		return;
+	if (probes->ops->left_out(probes, &s->left_out_noted, left_out))
+		for (unsigned int row = 1; row < GP_ROWS_MAX; row++)
+			if (left_out[row])
+				helpers_leave_out(s->helpers, row);
+	unprobed = probes->ops->unprobed_launches(probes, records_launches, s);
+	helpers_leave_out_launches(s->helpers, unprobed.since_ns, unprobed.until_ns);
+}
+
 static int read_rings(struct live_source *l)
 {
 	struct helper_source *s = source_of(l);
 	struct live_source *probes = s->plan.probes;
 	const uint64_t now_ns = time_now_ns();
-	struct live_unprobed unprobed;
-	bool left_out[GP_ROWS_MAX];
 	int err;
 
-	/* Of functions without a probe, CUPTI's records are the calls. */
-	if (probes && probes->ops->left_out(probes, &s->left_out_noted, left_out))
-		for (unsigned int row = 1; row < GP_ROWS_MAX; row++)
-			if (left_out[row])
-				helpers_leave_out(s->helpers, row);
-	if (probes) {
-		unprobed = probes->ops->unprobed_launches(probes, records_launches, s);
-		helpers_leave_out_launches(s->helpers, unprobed.since_ns, unprobed.until_ns);
-		if (helpers_note(s->helpers))
-			probes->ops->catch_up(probes);
-	}
+	note_unprobed(l);
+	if (probes && helpers_note(s->helpers))
+		probes->ops->catch_up(probes);
 	err = helpers_pump(s->helpers, now_ns, l->sink);
 	l->is_busy = !probes || helpers_are_busy(s->helpers, now_ns);
 	if (!err)
@@ -877,8 +886,8 @@ static void free_source(struct live_source *l)
 }
 
 static const struct live_source_ops ops = {
-	.on_event = on_event, .read = read_rings, .explain_silence = explain_silence, .stop = stop,
-	.finish = finish,
+	.on_event = on_event, .read = read_rings, .explain_silence = explain_silence,
+	.request_stop = note_unprobed, .stop = stop, .finish = finish,
 	.push_counts = push_counts, .explain_empty = explain_empty, .warn = warn,
 	.release = release, .free = free_source,
 };
