@@ -61,6 +61,7 @@ int ring_owner_read(pid_t pid, struct ring_owner *out)
 #define SOON_NS 40000000ull	/* at most, in the first SOON_FOR_NS */
 #define SOON_FOR_NS (5 * MAX_NS)
 #define MAX_NS 1000000000ull
+#define SOON_COUNTED_NS 200000000ull	/* in SOON_FOR_NS as many descriptors say so long */
 #define RARE_NS (10 * MAX_NS)	/* where a ring is unlikely */
 #define UNCOUNTED_NS (60 * MAX_NS)	/* the same, though descriptors are as many as before */
 #define BEGIN_COST 8		/* in descriptors */
@@ -74,13 +75,21 @@ static bool is_ring_link(int dir_fd, const char *name)
 	return n == sizeof(link) - 1 && !memcmp(link, RING_LINK, sizeof(link) - 1);
 }
 
-/* Has it as many descriptors as in the last round, which found none and was a moment ago?
+static bool is_new(const struct ring_search *s, uint64_t now_ns)
+{
+	return !s->since_ns || now_ns - s->since_ns < SOON_FOR_NS;
+}
+
+/* Has it as many descriptors as in the last round, which found none and was a moment ago? The ring
+ * may have replaced one, such as that of a library being loaded, and the process may wait for us.
  * Before Linux 6.2 the directory's size is 0, and this is not known. */
 static bool is_as_before(struct ring_search *s, const char *path, uint64_t now_ns)
 {
 	struct stat st;
 	const uint64_t fds = stat(path, &st) ? 0 : (uint64_t)st.st_size;
-	const uint64_t most_ns = s->is_unlikely ? UNCOUNTED_NS : MAX_NS;
+	const uint64_t most_ns = s->is_unlikely	  ? UNCOUNTED_NS :
+				 is_new(s, now_ns) ? SOON_COUNTED_NS :
+						     MAX_NS;
 
 	if (fds && fds == s->fds && now_ns - s->counted_ns < most_ns)
 		return true;
@@ -159,7 +168,7 @@ static uint64_t next_ns(struct ring_search *s, uint64_t now_ns)
 		return s->has_calls ? MAX_NS : RARE_NS;
 	if (!s->since_ns)
 		s->since_ns = now_ns;
-	return num_min(twice_ns, now_ns - s->since_ns < SOON_FOR_NS ? SOON_NS : MAX_NS);
+	return num_min(twice_ns, is_new(s, now_ns) ? SOON_NS : MAX_NS);
 }
 
 int ring_search(struct ring_search *s, pid_t pid, uint64_t now_ns, unsigned int *left,
