@@ -490,12 +490,13 @@ static void end(void)
 /* Where it is the last thread, the process exits when it returns. */
 static void *live(void *ctx)
 {
+	/* Before the end is looked for: what wakes for that then keeps it from sleeping. */
+	uint32_t seen = __atomic_load_n(&agent.ring.head->wake, __ATOMIC_ACQUIRE);
 	enum last_thread last = LAST_THREAD_NOT;
 
 	(void)ctx;
 	prctl(PR_SET_NAME, "gpuprof-helper");
 	while (!__atomic_load_n(&agent.ending, __ATOMIC_ACQUIRE) && !last) {
-		uint32_t seen = __atomic_load_n(&agent.ring.head->wake, __ATOMIC_ACQUIRE);
 		uint64_t ns, wait_ns;
 
 		pthread_mutex_lock(&agent.lock);
@@ -504,6 +505,7 @@ static void *live(void *ctx)
 		last = look_for_last();
 		wait_ns = last ? 0 : last_wait_ns();
 		sleep_for(ns < wait_ns ? ns : wait_ns, seen);
+		seen = __atomic_load_n(&agent.ring.head->wake, __ATOMIC_ACQUIRE);
 	}
 	if (last)
 		/* No other thread can receive SIGTERM. */
