@@ -398,6 +398,13 @@ static struct drain *start_on_memory(void)
 	return d;
 }
 
+static void end_on_memory(struct drain *d)
+{
+	drain_finish(d, count_all, &d);
+	d->order.calls = d->order.tasks = NULL;
+	drain_free(d);
+}
+
 TEST_TITLED("drain: asked to catch up it hands on all that is complete", drain_catches_up)
 {
 	struct drain *d = start_on_memory();
@@ -415,9 +422,7 @@ TEST_TITLED("drain: asked to catch up it hands on all that is complete", drain_c
 	source_commit(reserve_task(GP_TASK_NEW, 8));
 	drain_catch_up(d, count_all, &d);
 	assert_int_equal(p.taken, 102);
-	drain_finish(d, count_all, &d);
-	d->order.calls = d->order.tasks = NULL;
-	drain_free(d);
+	end_on_memory(d);
 }
 
 TEST_TITLED("drain: a notification that comes after its answer is taken, or it would never sleep again",
@@ -433,7 +438,5 @@ TEST_TITLED("drain: a notification that comes after its answer is taken, or it w
 	for (int i = 0; i < 10000 && poll(&ask, 1, 0) == 1; i++)
 		usleep(1000);
 	assert_int_equal(poll(&ask, 1, 0), 0);
-	drain_finish(d, count_all, &d);
-	d->order.calls = d->order.tasks = NULL;
-	drain_free(d);
+	end_on_memory(d);
 }

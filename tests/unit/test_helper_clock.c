@@ -104,17 +104,24 @@ TEST(a_slewed_clock_is_followed)
 	}
 }
 
-TEST(a_clock_that_was_set_has_no_places_there_alone)
+static struct helper_clock clock_of(const struct gp_ring_clock *readings, unsigned int n)
 {
 	struct helper_clock c = { .n = 0 };
+
+	for (unsigned int i = 0; i < n; i++)
+		assert_true(helper_clock_add(&c, &readings[i], 0));
+	return c;
+}
+
+TEST(a_clock_that_was_set_has_no_places_there_alone)
+{
 	struct gp_ring_clock r[] = { at(1000000, 91000000, 1000010), at(2000000, 92000000, 2000010),
 				     at(3000000, 193000000, 3000010),
 				     at(4000000, 194000000, 4000010) };
+	struct helper_clock c = clock_of(r, 4);
 	struct helper_span span;
 	uint64_t h, e;
 
-	for (int i = 0; i < 4; i++)
-		assert_true(helper_clock_add(&c, &r[i], 0));
 	assert_int_equal(c.steps, 1);
 	assert_int_equal(c.replaced, 0);
 	assert_host(&c, 91500000, 1500005, 5);
@@ -128,15 +135,13 @@ TEST(a_clock_that_was_set_has_no_places_there_alone)
 /* Set back by 1.5 ms: a time that was shown twice, and the second time in the break, has no place. */
 TEST(a_time_that_a_clock_set_back_shows_twice_is_the_later_one)
 {
-	struct helper_clock c = { .n = 0 };
 	struct gp_ring_clock r[] = { at(1000000, 91000000, 1000010), at(2000000, 92000000, 2000010),
 				     at(3000000, 91500000, 3000010),
 				     at(4000000, 92500000, 4000010) };
+	struct helper_clock c = clock_of(r, 4);
 	struct helper_span span;
 	uint64_t h, e;
 
-	for (int i = 0; i < 4; i++)
-		assert_true(helper_clock_add(&c, &r[i], 0));
 	assert_true(helper_clock_place(&c, 91400000, 91450000, 1, &span));
 	assert_int_equal(span.start_ns, 1400005);
 	assert_false(helper_clock_place(&c, 91400000, 91450000, 2, &span));
