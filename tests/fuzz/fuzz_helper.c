@@ -15,13 +15,13 @@
 #include "facts/ranges.h"
 
 #define NO_PID 0x7fffffff	/* no process: threads are guessed */
-#define OPEN_NS 1		/* of the session of ranges */
+#define OPEN_NS 1		/* the session of the ranges begins */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct seen {
 	uint64_t events;
-	uint64_t early;		/* ranges' that are of before the session: open, but not counted */
+	uint64_t early;		/* of ranges, before the session: they open them, but do not count */
 	struct api_calls *calls;
 	struct ranges *ranges;
 	struct event before;	/* of calls: the one that came last */

@@ -396,8 +396,8 @@ static bool records_launches(void *ctx, pid_t pid)
 	       h.head.state == GP_HELPER_AWAKE;
 }
 
-/* Of functions without a probe, and of launches while they have none, CUPTI's records are the
- * calls: to be known before they are read, the last ones, too. */
+/* Calls of functions without a probe, and launches while theirs are off, are counted by CUPTI's
+ * records. Called before records are read, also before the last ones. */
 static void note_unprobed(struct live_source *l)
 {
 	struct helper_source *s = source_of(l);

@@ -583,7 +583,6 @@ static void look_at_budget(struct probe_source *p, const struct worker_facts *fa
 		.is_recorded = p->is_recorded, .ctx = p->recorded_ctx,
 		.records_would_do = p->wants_launches,
 	};
-
 	struct probe_budget_choice choice;
 
 	if (!p->budget)

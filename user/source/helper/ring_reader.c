@@ -61,7 +61,7 @@ int ring_owner_read(pid_t pid, struct ring_owner *out)
 #define SOON_NS 40000000ull	/* at most, in the first SOON_FOR_NS */
 #define SOON_FOR_NS (5 * MAX_NS)
 #define MAX_NS 1000000000ull
-#define SOON_COUNTED_NS 200000000ull	/* in SOON_FOR_NS as many descriptors say so long */
+#define SOON_COUNTED_NS 200000000ull	/* then, though descriptors are as many as before */
 #define RARE_NS (10 * MAX_NS)	/* where a ring is unlikely */
 #define UNCOUNTED_NS (60 * MAX_NS)	/* the same, though descriptors are as many as before */
 #define BEGIN_COST 8		/* in descriptors */
